@@ -6,19 +6,14 @@
 
 #include "cli/chat_view.h"
 #include "cli/commands.h"
-#include "cli/extern_binding.h"
-#include "cli/local_runtime.h"
-#include "cli/manifest_file.h"
-#include "cli/model_choice.h"
-#include "cli/newer_program.h"
-#include "cli/program_file.h"
+#include "cli/engine_report.h"
 #include "cli/run_report.h"
-#include "cli/run_setup.h"
-#include "cli/secret_key.h"
 #include "cli/stopping.h"
-#include "cli/store_file.h"
-#include "cli/stored_run.h"
-#include "diagnostics/nearest.h"
+#include "cli/terminal_engine.h"
+#include "engine/arguments.h"
+#include "engine/newer_program.h"
+#include "engine/program.h"
+#include "engine/stored_run.h"
 
 namespace tenon::cli {
 namespace {
@@ -26,17 +21,14 @@ namespace {
 /// The agent of that name, or the program's only one. Returns nothing after printing what is wrong.
 std::optional<std::uint32_t> find_agent(const bytecode::Program& program, const std::string& name,
                                         const Environment& environment) {
-  std::vector<std::string_view> names;
   for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
     if (program.agents[at].name == name) return at;
-    names.push_back(program.agents[at].name);
   }
-  if (name.empty() && names.size() == 1) return 0;
-  std::string message = names.empty()  ? "the program has no agent"
-                        : name.empty() ? "the program has several agents; choose one with `--agent NAME`"
-                                       : fmt::format("cannot find agent `{}` in the program", name);
-  if (const auto nearest = diagnostics::find_nearest(name, names))
-    message += fmt::format("; did you mean `{}`?", *nearest);
+  const std::size_t count = program.agents.size();
+  if (name.empty() && count == 1) return 0;
+  const std::string message = count == 0     ? "the program has no agent"
+                              : name.empty() ? "the program has several agents; choose one with `--agent NAME`"
+                                             : engine::describe_unknown_agent(program, name);
   fail(message, environment);
   return std::nullopt;
 }
@@ -156,126 +148,120 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
 
 /// What a conversation starts or continues with.
 struct Beginning {
-  std::shared_ptr<const runtime::ProgramImage> image;
-  std::uint32_t agent = 0;               ///< of a new one
-  runtime::RunOptions options;           ///< of a new one
-  std::optional<std::uint32_t> threads;  ///< of externs, from the manifest
+  engine::Program program;
+  std::uint32_t agent = 0;  ///< of a new one
+  engine::ModelChoice model;
   runtime::Runtime::SameModel same_model = runtime::Runtime::SameModel::Yes;
-  NewerProgram newer;  ///< that a conversation of the store is upgraded to, if any
+  engine::NewerProgram newer;  ///< that a conversation of the store is upgraded to, if any
 };
 
 /// Prepares a new conversation with an agent of the file. Returns exit_done, or another exit code after printing why
 /// there can be none.
-int begin_new(ChatCommand& command, const Environment& environment, Beginning& beginning) {
-  const auto manifest = read_manifest(command.file, environment);
-  if (!manifest) return exit_failed;
-  RunCommand settings;
-  settings.model = command.model;
-  settings.externs = command.externs;
-  settings.prompts = command.prompts;
-  settings.repairs = command.repairs;
-  settings.budgets = command.budgets;
-  settings.retry = command.retry;
-  if (*manifest) apply_manifest(**manifest, settings);
-  if (settings.model.spec.empty()) settings.model.spec = "builtin";
-  if (settings.prompts.empty()) settings.prompts = "default";
-  command.model = settings.model;
-  const auto program = load_program(command.file, environment);
-  if (!program) return exit_failed;
-  const auto agent = find_agent(program->program(), command.agent, environment);
+int begin_new(const ChatCommand& command, const Environment& environment, Beginning& beginning) {
+  const engine::System system = make_system(environment);
+  const auto manifest = engine::read_manifest(command.file, system);
+  if (!manifest) return report(manifest.error(), environment);
+  auto compiled = engine::compile({command.file}, system);
+  if (!compiled) return report(compiled.error(), environment);
+  report(compiled->warnings, environment);
+  const auto agent = find_agent(compiled->loaded->program(), command.agent, environment);
   if (!agent) return exit_usage;
   beginning.agent = *agent;
-  auto templates = load_prompt_templates(settings.prompts, environment);
-  if (!templates) return exit_usage;
-  const auto externs = bind_or_report(command.externs, *manifest, *program, environment);
-  if (!externs) return exit_failed;
-  beginning.image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
-  if (*manifest) beginning.threads = (*manifest)->threads;
-  beginning.options = run_options(settings, *manifest);
+  auto program = engine::prepare(std::move(*compiled), command, *manifest, system);
+  if (!program) return report(program.error(), environment);
+  beginning.program = std::move(*program);
+  beginning.model = beginning.program.settings.model;
   return exit_done;
 }
 
 /// Prepares a conversation of the store, with the program and the prompt templates that it started with.
-int begin_stored(ChatCommand& command, journal::Store& store, const Environment& environment, Beginning& beginning) {
-  auto stored = read_stored_run(store, {command.run}, environment);
-  if (!stored) return exit_failed;
-  std::shared_ptr<const tools::ExternTable> externs;
+int begin_stored(const ChatCommand& command, journal::Store& store, const Environment& environment,
+                 Beginning& beginning) {
+  const engine::System system = make_system(environment);
+  auto stored = engine::read_stored_run(store, {command.run});
+  if (!stored) return report(stored.error(), environment);
+  const effects::RunSettings& settings = stored->started.settings;
+  std::shared_ptr<const runtime::ProgramImage>& image = beginning.program.image;
   if (command.file.empty()) {
-    const auto& libraries = command.externs.empty() ? stored->started.settings.libraries : command.externs;
-    externs = bind_or_report(libraries, std::nullopt, *stored->program.loaded, environment);
-    if (!externs) return exit_failed;
+    auto bound =
+        engine::make_bound_image(stored->program.loaded, stored->program.templates,
+                                 command.externs.empty() ? settings.libraries : command.externs, std::nullopt, system);
+    if (!bound) return report(bound.error(), environment);
+    image = std::move(*bound);
   } else {
-    auto newer = load_newer(command.file, command.prompts, command.externs, *stored, environment);
-    if (!newer) return exit_failed;
+    auto newer = engine::load_newer(command.file, command.prompts, command.externs, *stored, system);
+    if (!newer) return report(newer.error(), environment);
+    report(newer->warnings, environment);
     beginning.newer = std::move(*newer);
+    image = engine::make_image(stored->program.loaded, stored->program.templates);
   }
-  if (!complete_choice(command.model, stored->started.settings)) beginning.same_model = runtime::Runtime::SameModel::No;
-  beginning.image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
-                                                                  std::move(stored->program.templates), externs);
-  if (beginning.newer.image && beginning.newer.image->hash() == beginning.image->hash()) {
-    beginning.image = std::exchange(beginning.newer.image, nullptr);
+  beginning.model = command.model;
+  if (!engine::complete_choice(beginning.model, settings)) beginning.same_model = runtime::Runtime::SameModel::No;
+  if (beginning.newer.image && beginning.newer.image->hash() == image->hash()) {
+    image = std::exchange(beginning.newer.image, nullptr);
+  }
+  return exit_done;
+}
+
+/// Starts the conversation, or resumes it. Returns exit_done, or another exit code after printing why there is none.
+int begin(const ChatCommand& command, Beginning& beginning, TerminalEngine& local, const Environment& environment,
+          runtime::RunId& run) {
+  if (command.run.empty()) {
+    const auto started = local.engine().start_conversation(beginning.program, beginning.agent);
+    if (!started) return report(started.error(), environment);
+    run = *started;
+    local.print_name(run);
+    return exit_done;
+  }
+  const auto resumed =
+      local.engine().resume({command.run}, engine::images_with(beginning.program.image), beginning.same_model);
+  if (!resumed) return report(resumed.error(), environment);
+  run = *resumed;
+  runtime::Runtime& runtime = local.runtime();
+  if (runtime.conversation(run) == nullptr) {
+    return fail(fmt::format("run {} is not a conversation", command.run), environment);
+  }
+  if (runtime.end(run) || !beginning.newer.image) return exit_done;
+  if (auto taken = runtime.upgrade_program(run, beginning.newer.image, beginning.newer.libraries); !taken) {
+    return fail(taken.error().message, environment);
   }
   return exit_done;
 }
 
 }  // namespace
 
-int chat(const ChatCommand& given, const Environment& environment) {
-  ChatCommand command = given;
+int chat(const ChatCommand& command, const Environment& environment) {
   const bool is_new = command.run.empty();
-  std::unique_ptr<journal::StoreConnection> store;
-  const auto open = [&] {
-    const StoreUse use = is_new ? StoreUse::Change : StoreUse::ChangeExisting;
-    if (!command.store.path.empty()) store = open_store(command.store, use, environment);
-    return store != nullptr || command.store.path.empty();
-  };
-  if (!is_new && !open()) return exit_failed;
+  engine::EngineOptions options;
+  options.store_choice = command.store;
+  if (!is_new) {
+    auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, make_system(environment));
+    if (!store) return report(store.error(), environment);
+    options.store = std::move(*store);
+  }
   Beginning beginning;
-  const int begun = is_new ? begin_new(command, environment, beginning)
-                           : begin_stored(command, store->journals(), environment, beginning);
-  if (begun != exit_done) return begun;
-  const std::shared_ptr<const runtime::ProgramImage>& image = beginning.image;
-  const runtime::ProgramImage& shown_image = beginning.newer.image ? *beginning.newer.image : *image;
+  const int prepared = is_new ? begin_new(command, environment, beginning)
+                              : begin_stored(command, options.store->journals(), environment, beginning);
+  if (prepared != exit_done) return prepared;
+  const runtime::ProgramImage& shown_image = beginning.newer.image ? *beginning.newer.image : *beginning.program.image;
   auto trace = Trace::open({command.trace, command.show_prompts}, *shown_image.loaded(), environment);
   if (!trace) return fail(trace.error(), environment);
-  auto model = open_model(command.model, watched_by(environment, shown_image.program()), environment);
-  if (!model) return model.error();
-  if (is_new && !open()) return exit_failed;
+  options.model_choice = beginning.model;
+  options.watched = watched_by(environment, shown_image.program());
+  options.extern_threads = beginning.program.threads;
   // A person is present: the process waits for timers.
-  auto telemetry = Telemetry::open(command.model.spec, environment);
-  if (!telemetry) return exit_usage;
-  LocalRuntime local({.model = std::move(*model),
-                      .store = std::move(store),
-                      .store_path = command.store.path,
-                      .reports = reports_folder(command.store.reports, command.store.path, environment),
-                      .trace = std::move(*trace),
-                      .telemetry = std::move(telemetry),
-                      .threads = beginning.threads,
-                      .options = {.patience = std::chrono::hours(1), .asks_at_once = true},
-                      .shown = environment.output_is_terminal ? ShownAnswers::AsWritten : ShownAnswers::AsEmitted},
-                     environment);
-  if (is_new && !prepare_secrets(*image, local.secrets(), environment)) return exit_failed;
-  runtime::Runtime& runtime = local.runtime();
+  options.runtime = {.patience = std::chrono::hours(1), .asks_at_once = true};
+  auto local = TerminalEngine::open(std::move(options), std::move(*trace),
+                                    environment.output_is_terminal ? ShownAnswers::AsWritten : ShownAnswers::AsEmitted,
+                                    environment);
+  if (!local) return report(local.error(), environment);
   runtime::RunId run;
-  if (!is_new) {
-    const auto resumed = runtime.resume({command.run}, images_with(image), beginning.same_model);
-    if (!resumed) return fail(resumed.error().message, environment);
-    run = *resumed;
-    if (runtime.conversation(run) == nullptr) {
-      return fail(fmt::format("run {} is not a conversation", command.run), environment);
-    }
-    if (runtime.end(run)) return report_run(runtime, run, command.store.path, environment);
-    if (beginning.newer.image) {
-      if (auto taken = runtime.upgrade_program(run, beginning.newer.image, beginning.newer.libraries); !taken) {
-        return fail(taken.error().message, environment);
-      }
-    }
-  } else {
-    run = runtime.start_conversation(image, beginning.agent, std::move(beginning.options), local.make_name());
-  }
-  const int code = converse(runtime, run, local.view(), command.store.path, std::chrono::seconds(command.grace_seconds),
-                            environment);
-  local.end_trace();
+  if (const int begun = begin(command, beginning, **local, environment, run); begun != exit_done) return begun;
+  runtime::Runtime& runtime = (*local)->runtime();
+  if (runtime.end(run)) return report_run(runtime, run, command.store.path, environment);
+  const int code = converse(runtime, run, (*local)->view(), command.store.path,
+                            std::chrono::seconds(command.grace_seconds), environment);
+  (*local)->end_trace();
   return code;
 }
 

@@ -4,10 +4,11 @@
 
 #include <memory>
 
-#include "cli/extern_binding.h"
-#include "cli/program_file.h"
+#include "cli/diagnostics_output.h"
+#include "cli/engine_report.h"
 #include "compiler/compile.h"
 #include "diagnostics/render.h"
+#include "engine/extern_binding.h"
 
 namespace tenon::cli {
 
@@ -20,7 +21,7 @@ int check(const CheckCommand& command, const Environment& environment) {
     if (!checked.diagnostics.has_errors()) {
       auto program = std::make_shared<bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
       if (!checked.diagnostics.has_errors() && !command.externs.empty()) {
-        check_externs(checked, std::move(program), command.externs);
+        engine::check_externs(checked, std::move(program), command.externs, make_system(environment));
       }
     }
     failed = failed || checked.diagnostics.has_errors();

@@ -8,69 +8,34 @@
 #include <vector>
 
 #include "base/result.h"
-#include "effects/record.h"
-#include "inference/openai_http/request_fields.h"
+#include "engine/settings.h"
+#include "engine/store_access.h"
 
 namespace tenon::cli {
 
-/// The model and the settings of its answers.
-struct ModelChoice {
-  std::string
-      spec;  ///< builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE; empty: the manifest's, or builtin
-  std::string judge;          ///< the same, for contracts written as text; empty: the manifest's, or the model itself
-  std::uint32_t threads = 0;  ///< 0: as many as the machine has cores
-  std::uint32_t context_tokens = 0;
-  bool same_bits = true;
-  bool raw_prompts = false;
-  float temperature = 0.0F;
-  std::uint64_t seed = 0;
-  std::uint32_t tokens_max = 1024;
-  std::uint64_t timeout_ms = 120'000;
-  inference::RequestFields request_fields;  ///< of openai:NAME, from the manifest
-  std::string record;                       ///< a file that gets requests and answers
-};
-
-struct Budgets {
-  std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds;
-};
+using engine::Budgets;
+using engine::ModelChoice;
+using engine::StoreChoice;
 
 /// Seconds that effects in progress get when the process is asked to stop.
 inline constexpr std::uint32_t default_grace_seconds = 10;
 
-/// The store of journals.
-struct StoreChoice {
-  std::string path;  ///< empty: runs are not recorded
-  std::string durability = "full";
-  std::string reports;  ///< the folder for reports; empty: the default of reports_folder
-};
-
-struct RunCommand {
+struct RunCommand : engine::Settings {
   std::string file;
   std::string function = "main";
   std::vector<std::pair<std::string, std::string>> arguments;  ///< name, value as given
   std::vector<std::pair<std::string, std::string>> variables;  ///< name, environment variable with the value
-  ModelChoice model;
-  std::vector<std::string> externs;
-  std::string prompts;  ///< default | slides | a folder; empty: the manifest's, or default
   std::string trace;
   bool show_prompts = false;
-  std::uint32_t repairs = 2;
-  Budgets budgets;
-  effects::RetrySettings retry;
   StoreChoice store;
   std::uint32_t grace_seconds = default_grace_seconds;
 };
-struct ChatCommand {
+/// The budgets are those of each turn.
+struct ChatCommand : engine::Settings {
   std::string file;
   std::string agent;  ///< empty: the program's only one
   std::string run;    ///< the conversation of the store to continue; empty: a new one
   StoreChoice store;
-  std::uint32_t repairs = 2;
-  Budgets budgets;  ///< of each turn
-  effects::RetrySettings retry;
-  ModelChoice model;
-  std::vector<std::string> externs;
-  std::string prompts;
   std::string trace;
   bool show_prompts = false;
   std::uint32_t grace_seconds = default_grace_seconds;

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/compile_problem.h"
+#include "cli/engine_report.h"
 #include "cli/replace_file.h"
+#include "engine/program.h"
 #include "graph/edit_json.h"
 #include "source/source_file.h"
 
@@ -28,7 +29,7 @@ int edit(const EditCommand& command, const Environment& environment) {
   const auto edits = graph::read_edits(*json);
   if (!edits) return refuse(command.edits, edits.error(), environment);
   const auto edited = graph::apply_edits(*text, *edits, [&](std::string_view changed) {
-    return find_compile_problem(command.file, changed, environment.files);
+    return engine::find_errors({command.file, std::string(changed)}, make_system(environment));
   });
   if (!edited) return refuse(command.file, edited.error(), environment);
   if (!command.inverse.empty() && !replace_file(command.inverse, graph::to_json(edited->inverse) + "\n")) {

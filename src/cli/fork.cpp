@@ -6,10 +6,11 @@
 #include <filesystem>
 
 #include "cli/commands.h"
-#include "cli/program_file.h"
-#include "cli/secret_key.h"
-#include "cli/store_file.h"
-#include "cli/stored_run.h"
+#include "cli/engine_report.h"
+#include "engine/program.h"
+#include "engine/secret_key.h"
+#include "engine/store_access.h"
+#include "engine/stored_run.h"
 
 namespace tenon::cli {
 
@@ -25,23 +26,26 @@ int fork(const ForkCommand& command, const Environment& environment) {
   for (const std::string& library : command.externs) {
     options.libraries.push_back(std::filesystem::absolute(library).lexically_normal().string());
   }
-  effects::SecretVault secrets(secret_keys(command.store.path, environment));
+  const engine::System system = make_system(environment);
+  effects::SecretVault secrets(engine::secret_keys(command.store.path, system));
   options.secrets = &secrets;
   algebra::Forked forked;
   {
     // Closes the store before the new run continues in it.
-    auto store = open_store(command.store, StoreUse::ChangeExisting, environment);
-    if (!store) return exit_failed;
-    auto stored = read_stored_run(store->journals(), options.from, environment);
-    if (!stored) return exit_failed;
+    const auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
+    if (!store) return report(store.error(), environment);
+    journal::Store& journals = (*store)->journals();
+    auto stored = engine::read_stored_run(journals, options.from);
+    if (!stored) return report(stored.error(), environment);
     auto program = stored->program.loaded;
     if (!command.program.empty()) {
-      program = load_program(command.program, environment);
-      if (!program) return exit_failed;
+      auto compiled = engine::compile({command.program}, system);
+      if (!compiled) return report(compiled.error(), environment);
+      report(compiled->warnings, environment);
+      program = std::move(compiled->loaded);
     }
-    const auto image =
-        std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
-    auto begun = algebra::fork(store->journals(), options, image);
+    const auto image = engine::make_image(std::move(program), std::move(stored->program.templates));
+    auto begun = algebra::fork(journals, options, image);
     if (!begun) return fail(begun.error().message, environment);
     forked = *begun;
     notify(fmt::format("run {} is a fork of run {}", options.name.text, options.from.text), environment);
@@ -51,8 +55,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
                          forked.turns_left, options.from.text, options.name.text, command.store.path),
              environment);
     }
-    if (const auto head = store->journals().head(options.name);
-        head && head->summary.state == journal::RunState::Idle) {
+    if (const auto head = journals.head(options.name); head && head->summary.state == journal::RunState::Idle) {
       return exit_done;  // a conversation whose turns have all ended
     }
   }

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "cli/commands.h"
-#include "cli/program_file.h"
+#include "cli/diagnostics_output.h"
 #include "cli/replace_file.h"
 #include "diagnostics/render.h"
 #include "syntax/parse.h"

@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/plan_forms.h"
 #include "cli/plan_judging.h"
-#include "cli/program_file.h"
+#include "cli/diagnostics_output.h"
 #include "cli/replace_file.h"
 
 namespace tenon::cli {

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/program_file.h"
+#include "cli/engine_report.h"
 #include "cli/run_report.h"
-#include "cli/store_file.h"
-#include "cli/stored_run.h"
+#include "engine/program.h"
+#include "engine/store_access.h"
+#include "engine/stored_run.h"
 #include "runtime/runtime.h"
 
 namespace tenon::cli {
@@ -72,24 +73,27 @@ class TurnComparison final : public runtime::RecoveryObserver {
 }  // namespace
 
 int replay(const ReplayCommand& command, const Environment& environment) {
-  auto store = open_store(command.store, StoreUse::Read, environment);
-  if (!store) return exit_failed;
+  const engine::System system = make_system(environment);
+  const auto opened = engine::open_store(command.store, engine::StoreUse::Read, system);
+  if (!opened) return report(opened.error(), environment);
+  journal::Store& store = (*opened)->journals();
   const journal::RunName name{command.run};
-  auto stored = read_stored_run(store->journals(), name, environment);
-  if (!stored) return exit_failed;
+  auto stored = engine::read_stored_run(store, name);
+  if (!stored) return report(stored.error(), environment);
   auto program = stored->program.loaded;
   if (!command.program.empty()) {
-    program = load_program(command.program, environment);
-    if (!program) return exit_failed;
+    auto compiled = engine::compile({command.program}, system);
+    if (!compiled) return report(compiled.error(), environment);
+    report(compiled->warnings, environment);
+    program = std::move(compiled->loaded);
   }
-  const auto image =
-      std::make_shared<const runtime::ProgramImage>(program, std::move(stored->program.templates), nullptr);
-  const auto head = store->journals().head(name);
+  const auto image = engine::make_image(std::move(program), std::move(stored->program.templates));
+  const auto head = store.head(name);
   if (!head) return fail(head.error().message, environment);
   // A changed program replaces all programs that the run has had.
   const runtime::ImageSource changed = [&](const Hash&, std::string_view) { return image; };
-  TurnComparison turns(store->journals());
-  const auto run = runtime::recover(store->journals(), *head, command.program.empty() ? images_with(image) : changed,
+  TurnComparison turns(store);
+  const auto run = runtime::recover(store, *head, command.program.empty() ? engine::images_with(image) : changed,
                                     runtime::SnapshotUse::Ignore, {}, &turns);
   if (!run) return fail(run.error().message, environment);
   const auto recorded = recorded_end(*run);
@@ -109,7 +113,7 @@ int replay(const ReplayCommand& command, const Environment& environment) {
   }
   if (!turns.found().empty()) return fail(turns.found(), environment);
   if (!run->ended || !has_returned) return code;
-  const auto value = runtime::resolve(store->journals(), run->head.run, run->ended->value);
+  const auto value = runtime::resolve(store, run->head.run, run->ended->value);
   if (!value) return fail(value.error().message, environment);
   std::string rebuilt;
   const types::TypeId type = image->program().functions[run->function].result;

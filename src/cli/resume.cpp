@@ -1,18 +1,13 @@
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "cli/commands.h"
-#include "cli/extern_binding.h"
+#include "cli/engine_report.h"
 #include "cli/given_value.h"
-#include "cli/local_runtime.h"
-#include "cli/model_choice.h"
-#include "cli/newer_program.h"
 #include "cli/run_report.h"
-#include "cli/secret_key.h"
 #include "cli/stopping.h"
-#include "cli/store_file.h"
-#include "cli/stored_run.h"
+#include "cli/terminal_engine.h"
+#include "engine/newer_program.h"
+#include "engine/stored_run.h"
 #include "runtime/recovery.h"
 
 namespace tenon::cli {
@@ -55,6 +50,51 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
   return std::nullopt;
 }
 
+/// Sends a command to the process that owns the store. Returns the exit code after printing the reply.
+int send_to_owner(const engine::StoreChoice& store, const journal::RunName& run, runtime::InboxCommand command,
+                  const Environment& environment) {
+  const auto sent = engine::send_to_owner(store, run, std::move(command), make_system(environment));
+  if (!sent) return report(sent.error(), environment);
+  notify(fmt::format("run {}: accepted by the process that owns the store, which continues the run", run.text),
+         environment);
+  return exit_done;
+}
+
+/// What `tenon resume` can do with a run of a store that another process owns. Returns the exit code.
+int resume_with_owner(const ResumeCommand& command, const journal::RunName& run, const Environment& environment) {
+  using Verb = runtime::InboxCommand::Verb;
+  if (command.input) {
+    return send_to_owner(command.store, run, {Verb::Resume, command.wait, *command.input, ""}, environment);
+  }
+  const auto waits = engine::waits_for_service(command.store, run, make_system(environment));
+  if (!waits) report(waits.error(), environment);
+  if (waits && *waits) return send_to_owner(command.store, run, {Verb::Retry, "", "", ""}, environment);
+  return fail(fmt::format("another process owns {} and continues its runs; send it an answer with `--input`",
+                          command.store.path),
+              environment);
+}
+
+/// Continues the run until it waits or ends. Returns an exit code if it cannot be continued.
+std::optional<int> continue_run(runtime::Runtime& runtime, runtime::RunId run, const ResumeCommand& command,
+                                const engine::NewerProgram& newer, const Environment& environment) {
+  if (runtime.end(run)) {
+    if (command.input) {
+      notify(fmt::format("run {} has already ended; the answer was not used", command.run), environment);
+    }
+    return std::nullopt;
+  }
+  if (newer.image) {
+    if (auto taken = runtime.upgrade_program(run, newer.image, newer.libraries); !taken) {
+      return fail(taken.error().message, environment);
+    }
+  } else if (const auto code = give_answer(runtime, run, command, environment)) {
+    return code;
+  }
+  runtime.retry_services(run);
+  run_until_stopped(runtime, std::chrono::seconds(command.grace_seconds), environment);
+  return std::nullopt;
+}
+
 }  // namespace
 
 int resume(const ResumeCommand& given, const Environment& environment, std::uint64_t* known_taken) {
@@ -64,92 +104,71 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
     if (!content) return fail("`--input`: " + content.error(), environment);
     command.input = std::move(*content);
   }
+  const engine::System system = make_system(environment);
   const journal::RunName name{command.run};
-  auto [store, is_in_use] = open_owned_store(command.store, environment);
-  if (is_in_use && command.input) {
-    return send_to_owner(command.store, name, {runtime::InboxCommand::Verb::Resume, command.wait, *command.input, ""},
-                         environment);
+  engine::EngineOptions options;
+  options.store_choice = command.store;
+  auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
+  if (!store && store.error().kind == engine::EngineError::Kind::InUse) {
+    return resume_with_owner(command, name, environment);
   }
-  if (is_in_use && waits_for_service(command.store, name, environment)) {
-    return send_to_owner(command.store, name, {runtime::InboxCommand::Verb::Retry, "", "", ""}, environment);
-  }
-  if (is_in_use) {
-    return fail(fmt::format("another process owns {} and continues its runs; send it an answer with `--input`",
-                            command.store.path),
-                environment);
-  }
-  if (!store) return exit_failed;
-  auto stored = read_stored_run(store->journals(), name, environment);
-  if (!stored) return exit_failed;
+  if (!store) return report(store.error(), environment);
+  options.store = std::move(*store);
+  auto stored = engine::read_stored_run(options.store->journals(), name);
+  if (!stored) return report(stored.error(), environment);
 
-  const std::vector<std::string>& libraries =
-      command.externs.empty() ? stored->started.settings.libraries : command.externs;
-  std::optional<NewerProgram> newer;
+  engine::NewerProgram newer;
   if (!command.program.empty()) {
-    newer = load_newer(command.program, command.prompts, command.externs, *stored, environment);
-    if (!newer) return exit_failed;
+    auto loaded = engine::load_newer(command.program, command.prompts, command.externs, *stored, system);
+    if (!loaded) return report(loaded.error(), environment);
+    report(loaded->warnings, environment);
+    newer = std::move(*loaded);
   }
+  const effects::RunSettings& settings = stored->started.settings;
+  auto image = engine::make_image(stored->program.loaded, stored->program.templates);
   // The old program of an upgraded conversation calls no externs any more, and a run that has ended performs nothing.
-  const bool calls_externs = !newer && !stored->is_over;
-  const auto externs =
-      calls_externs ? bind_or_report(libraries, std::nullopt, *stored->program.loaded, environment) : nullptr;
-  if (calls_externs && !externs) return exit_failed;
-  ModelChoice choice = command.model;
-  const bool is_same_model = complete_choice(choice, stored->started.settings);
-  auto model = stored->is_over
-                   ? open_no_model()
-                   : open_model(choice, watched_by(environment, stored->program.loaded->program()), environment);
-  if (!model) return model.error();
-  auto image = std::make_shared<const runtime::ProgramImage>(stored->program.loaded,
-                                                             std::move(stored->program.templates), externs);
-  if (newer && newer->image->hash() == image->hash()) image = newer->image;
+  if (!newer.image && !stored->is_over) {
+    auto bound =
+        engine::make_bound_image(stored->program.loaded, std::move(stored->program.templates),
+                                 command.externs.empty() ? settings.libraries : command.externs, std::nullopt, system);
+    if (!bound) return report(bound.error(), environment);
+    image = std::move(*bound);
+  }
+  options.model_choice = command.model;
+  const bool is_same_model = engine::complete_choice(options.model_choice, settings);
+  if (stored->is_over) options.model = engine::open_no_model();
+  options.watched = watched_by(environment, stored->program.loaded->program());
+  if (newer.image && newer.image->hash() == image->hash()) image = newer.image;
   auto trace = Trace::open({command.trace, command.show_prompts}, *image->loaded(), environment);
   if (!trace) return fail(trace.error(), environment);
-  auto telemetry = Telemetry::open(choice.spec, environment);
-  if (!telemetry) return exit_usage;
-  LocalRuntime local({.model = std::move(*model),
-                      .store = std::move(store),
-                      .store_path = command.store.path,
-                      .reports = reports_folder(command.store.reports, command.store.path, environment),
-                      .trace = std::move(*trace),
-                      .telemetry = std::move(telemetry)},
-                     environment);
-  runtime::Runtime& runtime = local.runtime();
-  const auto id = runtime.resume(name, images_with(image),
-                                 is_same_model ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
-  if (!id) return fail(id.error().message, environment);
-  const bool was_in_turn = runtime.conversation(*id) != nullptr && runtime.conversation(*id)->is_in_turn();
-  if (runtime.end(*id)) {
-    if (command.input) {
-      notify(fmt::format("run {} has already ended; the answer was not used", name.text), environment);
-    }
-  } else {
-    if (newer) {
-      if (auto taken = runtime.upgrade_program(*id, newer->image, newer->libraries); !taken) {
-        return fail(taken.error().message, environment);
-      }
-    } else if (const auto code = give_answer(runtime, *id, command, environment)) {
-      return *code;
-    }
-    runtime.retry_services(*id);
-    run_until_stopped(runtime, std::chrono::seconds(command.grace_seconds), environment);
-  }
-  if (known_taken != nullptr) *known_taken = runtime.known_taken(*id);
-  local.end_trace();
+  auto local = TerminalEngine::open(std::move(options), std::move(*trace), ShownAnswers::WhenWhole, environment);
+  if (!local) return report(local.error(), environment);
+  const auto id =
+      (*local)->engine().resume(name, engine::images_with(image),
+                                is_same_model ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
+  if (!id) return report(id.error(), environment);
+  runtime::Runtime& runtime = (*local)->runtime();
   const runtime::Conversation* const conversation = runtime.conversation(*id);
-  if (was_in_turn && !runtime.end(*id) && !conversation->is_in_turn()) return report_turn(runtime, *id, environment);
+  const bool was_in_turn = conversation != nullptr && conversation->is_in_turn();
+  if (const auto code = continue_run(runtime, *id, command, newer, environment)) return *code;
+  if (known_taken != nullptr) *known_taken = runtime.known_taken(*id);
+  (*local)->end_trace();
+  if (was_in_turn && !runtime.end(*id) && !runtime.conversation(*id)->is_in_turn()) {
+    return report_turn(runtime, *id, environment);
+  }
   return report_run(runtime, *id, command.store.path, environment);
 }
 
 int cancel(const CancelCommand& command, const Environment& environment) {
   const journal::RunName name{command.run};
-  auto [store, is_in_use] = open_owned_store(command.store, environment);
-  if (is_in_use) {
+  const auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, make_system(environment));
+  if (!store && store.error().kind == engine::EngineError::Kind::InUse) {
     return send_to_owner(command.store, name, {runtime::InboxCommand::Verb::Cancel, "", "", command.reason},
                          environment);
   }
-  if (!store) return exit_failed;
-  auto head = store->journals().head(name);
+  if (!store) return report(store.error(), environment);
+  journal::Store& journals = (*store)->journals();
+  auto head = journals.head(name);
   if (!head) return fail(head.error().message, environment);
   if (journal::has_ended(head->summary.state)) {
     return fail(fmt::format("run {} has already ended ({})", name.text, journal::name_of(head->summary.state)),
@@ -159,7 +178,7 @@ int cancel(const CancelCommand& command, const Environment& environment) {
   const auto now =
       std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
   // A run that cannot be read can still be cancelled.
-  const auto begun = runtime::request_stored_cancel(store->journals(), name, reason, now, images_without_externs());
+  const auto begun = runtime::request_stored_cancel(journals, name, reason, now, engine::images_without_externs());
   if (begun && *begun) {
     environment.write_error(
         fmt::format("tenon: run {} is cancelled, but its `finally` blocks have not run yet\n"
@@ -168,7 +187,7 @@ int cancel(const CancelCommand& command, const Environment& environment) {
                     name.text, name.text, command.store.path));
     return exit_waits;
   }
-  if (const auto cancelled = runtime::cancel_stored(store->journals(), name, reason, now); !cancelled) {
+  if (const auto cancelled = runtime::cancel_stored(journals, name, reason, now); !cancelled) {
     return fail(cancelled.error().message, environment);
   }
   return exit_done;

@@ -3,20 +3,13 @@
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "cli/extern_binding.h"
+#include "cli/engine_report.h"
 #include "cli/given_value.h"
-#include "cli/local_runtime.h"
-#include "cli/manifest_file.h"
-#include "cli/model_choice.h"
-#include "cli/program_file.h"
 #include "cli/run_report.h"
-#include "cli/run_setup.h"
-#include "cli/secret_key.h"
 #include "cli/stopping.h"
-#include "cli/store_file.h"
-#include "diagnostics/nearest.h"
-#include "diagnostics/render.h"
-#include "project/manifest.h"
+#include "cli/terminal_engine.h"
+#include "engine/arguments.h"
+#include "engine/program.h"
 
 namespace tenon::cli {
 namespace {
@@ -35,74 +28,24 @@ std::string unknown_function(const bytecode::Program& program, const std::string
   if (is_generic(file, name, environment)) {
     return fmt::format("`{}` is generic; choose a function that calls it with types", name);
   }
-  std::vector<std::string_view> names;
-  for (const bytecode::Function& function : program.functions) names.push_back(function.name);
-  std::string message = fmt::format("cannot find function `{}` in the program", name);
-  if (const auto nearest = diagnostics::find_nearest(name, names))
-    message += fmt::format("; did you mean `{}`?", *nearest);
+  std::string message = engine::describe_unknown_function(program, name);
   if (name == "main") message += "; choose a function with `--fn NAME`";
   return message;
 }
 
-/// Why an argument of the command line belongs to no parameter.
-std::string unused_argument(const types::TypeTable& table, const bytecode::Function& function,
-                            const std::string& name) {
-  std::vector<std::string_view> names;
-  for (std::size_t at = 0; at < function.parameters.size(); ++at) {
-    const bool is_context = table.base(function.parameters[at]) == types::TypeTable::context;
-    if (is_context && function.parameter_names[at] == name) {
-      return fmt::format("`--arg {}` cannot be given: `{}` gets a new, empty Context", name, function.name);
-    }
-    if (!is_context) names.push_back(function.parameter_names[at]);
+std::string describe(const engine::ArgumentProblem& problem, const std::string& function) {
+  using Kind = engine::ArgumentProblem::Kind;
+  switch (problem.kind) {
+    case Kind::Missing:
+      return fmt::format("missing argument of `{}`: add `--arg {}=…` ({})", function, problem.name, problem.detail);
+    case Kind::Invalid:
+      return fmt::format("invalid value for `--arg {}`: {}", problem.name, problem.detail);
+    case Kind::Context:
+      return fmt::format("`--arg {}` cannot be given: `{}` gets a new, empty Context", problem.name, function);
+    case Kind::Unknown:
+      break;
   }
-  std::string message = fmt::format("`{}` has no parameter `{}`", function.name, name);
-  if (const auto nearest = diagnostics::find_nearest(name, names))
-    message += fmt::format("; did you mean `{}`?", *nearest);
-  return message;
-}
-
-/// The arguments in the order of the parameters. Returns nothing after printing what is wrong.
-std::optional<std::vector<vm::Argument>> read_arguments(const RunCommand& command, const vm::LoadedProgram& program,
-                                                        const bytecode::Function& function,
-                                                        const Environment& environment) {
-  const inference::answers::ValueReader reader(program.types());
-  std::vector<vm::Argument> arguments;
-  bool fits = true;
-  std::vector<bool> used(command.arguments.size(), false);
-  for (std::size_t at = 0; at < function.parameters.size(); ++at) {
-    const std::string& name = function.parameter_names[at];
-    const types::TypeId type = function.parameters[at];
-    if (program.types().base(type) == types::TypeTable::context) {
-      arguments.push_back({vm::Value::empty_context(), std::nullopt});
-      continue;
-    }
-    const auto given = std::find_if(command.arguments.begin(), command.arguments.end(),
-                                    [&](const auto& pair) { return pair.first == name; });
-    if (given == command.arguments.end()) {
-      const std::string expected = program.types().describe(type);
-      fail(fmt::format("missing argument of `{}`: add `--arg {}=…` ({})", function.name, name, expected), environment);
-      fits = false;
-      continue;
-    }
-    used[static_cast<std::size_t>(given - command.arguments.begin())] = true;
-    auto value = reader.read_argument(type, given->second);
-    if (!value) {
-      for (const auto& mismatch : value.error()) {
-        fail(fmt::format("invalid value for `--arg {}`: {}", name, inference::answers::describe(mismatch, "the value")),
-             environment);
-      }
-      fits = false;
-      continue;
-    }
-    arguments.push_back({std::move(*value), vm::Source{vm::SourceKind::Argument, name}});
-  }
-  for (std::size_t at = 0; at < used.size(); ++at) {
-    if (used[at]) continue;
-    fail(unused_argument(program.types(), function, command.arguments[at].first), environment);
-    fits = false;
-  }
-  if (!fits) return std::nullopt;
-  return arguments;
+  return problem.detail;
 }
 
 /// Time limit of the `finally` blocks of an interrupted run. A second Ctrl-C ends the process at once.
@@ -143,57 +86,47 @@ std::optional<int> read_given_arguments(RunCommand& command, const Environment& 
 int run(const RunCommand& given, const Environment& environment) {
   RunCommand command = given;
   if (const auto code = read_given_arguments(command, environment)) return *code;
-  const auto manifest = read_manifest(command.file, environment);
-  if (!manifest) return exit_failed;
-  if (*manifest) apply_manifest(**manifest, command);
-  if (command.model.spec.empty()) command.model.spec = "builtin";
-  if (command.prompts.empty()) command.prompts = "default";
-  const auto program = load_program(command.file, environment);
-  if (!program) return exit_failed;
-  const auto index = runtime::find_function(program->program(), command.function);
+  const engine::System system = make_system(environment);
+  const auto manifest = engine::read_manifest(command.file, system);
+  if (!manifest) return report(manifest.error(), environment);
+  auto compiled = engine::compile({command.file}, system);
+  if (!compiled) return report(compiled.error(), environment);
+  report(compiled->warnings, environment);
+  const std::shared_ptr<const vm::LoadedProgram> loaded = compiled->loaded;
+  const auto index = runtime::find_function(loaded->program(), command.function);
   if (!index) {
-    return fail(unknown_function(program->program(), command.function, command.file, environment), environment,
+    return fail(unknown_function(loaded->program(), command.function, command.file, environment), environment,
                 exit_usage);
   }
-  const bytecode::Function& function = program->program().functions[*index];
-  auto arguments = read_arguments(command, *program, function, environment);
-  if (!arguments) return exit_usage;
-  auto templates = load_prompt_templates(command.prompts, environment);
-  if (!templates) return exit_usage;
-  const auto externs = bind_or_report(command.externs, *manifest, *program, environment);
-  if (!externs) return exit_failed;
-  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
-  auto trace = Trace::open({command.trace, command.show_prompts}, *program, environment);
-  if (!trace) return fail(trace.error(), environment);
-  auto model = open_model(command.model, watched_by(environment, program->program()), environment);
-  if (!model) return model.error();
-  std::unique_ptr<journal::StoreConnection> store;
-  if (!command.store.path.empty()) {
-    store = open_store(command.store, StoreUse::Change, environment);
-    if (!store) return exit_failed;
+  const bytecode::Function& function = loaded->program().functions[*index];
+  auto arguments = engine::read_arguments(*loaded, function, command.arguments);
+  if (!arguments) {
+    for (const auto& problem : arguments.error()) fail(describe(problem, function.name), environment);
+    return exit_usage;
   }
-  auto telemetry = Telemetry::open(command.model.spec, environment);
-  if (!telemetry) return exit_usage;
-  LocalRuntime local({.model = std::move(*model),
-                      .store = std::move(store),
-                      .store_path = command.store.path,
-                      .reports = reports_folder(command.store.reports, command.store.path, environment),
-                      .trace = std::move(*trace),
-                      .telemetry = std::move(telemetry),
-                      .threads = *manifest ? (*manifest)->threads : std::nullopt},
-                     environment);
-  if (!prepare_secrets(*image, local.secrets(), environment)) return exit_failed;
-  runtime::Runtime& runtime = local.runtime();
-  const runtime::RunId id =
-      runtime.start(image, *index, std::move(*arguments), run_options(command, *manifest), local.make_name());
+  auto program = engine::prepare(std::move(*compiled), command, *manifest, system);
+  if (!program) return report(program.error(), environment);
+  auto trace = Trace::open({command.trace, command.show_prompts}, *loaded, environment);
+  if (!trace) return fail(trace.error(), environment);
+  engine::EngineOptions options;
+  options.model_choice = program->settings.model;
+  options.watched = watched_by(environment, loaded->program());
+  options.store_choice = command.store;
+  options.extern_threads = program->threads;
+  auto local = TerminalEngine::open(std::move(options), std::move(*trace), ShownAnswers::WhenWhole, environment);
+  if (!local) return report(local.error(), environment);
+  const auto id = (*local)->engine().start(*program, *index, std::move(*arguments));
+  if (!id) return report(id.error(), environment);
+  (*local)->print_name(*id);
+  runtime::Runtime& runtime = (*local)->runtime();
   const std::chrono::seconds grace(command.grace_seconds);
   const bool is_recorded = !command.store.path.empty();
   run_until_stopped(
       runtime, grace, [&] { return is_recorded ? grace : std::chrono::seconds{0}; }, environment);
   // A run that is recorded is left to `tenon resume`.
-  if (environment.interrupted->load() && !is_recorded) clean_up(runtime, id, environment.clock);
-  local.end_trace();
-  return report_run(runtime, id, command.store.path, environment);
+  if (environment.interrupted->load() && !is_recorded) clean_up(runtime, *id, environment.clock);
+  (*local)->end_trace();
+  return report_run(runtime, *id, command.store.path, environment);
 }
 
 }  // namespace tenon::cli

@@ -4,7 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/store_file.h"
+#include "cli/engine_report.h"
+#include "engine/store_access.h"
 
 namespace tenon::cli {
 namespace {
@@ -51,11 +52,11 @@ std::string to_line(const journal::RunHead& head) {
 }  // namespace
 
 int runs(const RunsCommand& command, const Environment& environment) {
-  auto store = open_store(command.store, StoreUse::Read, environment);
-  if (!store) return exit_failed;
+  const auto store = engine::open_store(command.store, engine::StoreUse::Read, make_system(environment));
+  if (!store) return report(store.error(), environment);
   journal::RunFilter filter;
   if (command.waiting) filter.state = journal::RunState::Waiting;
-  const auto heads = store->runs().list(filter);
+  const auto heads = (*store)->runs().list(filter);
   if (!heads) return fail(heads.error().message, environment);
   if (!command.json) {
     for (const journal::RunHead& head : *heads) environment.write_output(to_line(head));

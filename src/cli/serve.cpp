@@ -4,16 +4,14 @@
 #include <unordered_map>
 
 #include "cli/commands.h"
-#include "cli/compile_problem.h"
-#include "cli/extern_binding.h"
-#include "cli/manifest_file.h"
-#include "cli/model_choice.h"
-#include "cli/program_file.h"
+#include "cli/engine_report.h"
 #include "cli/replace_file.h"
-#include "cli/run_setup.h"
-#include "cli/secret_key.h"
-#include "cli/store_file.h"
-#include "cli/telemetry_setup.h"
+#include "engine/extern_binding.h"
+#include "engine/model_choice.h"
+#include "engine/program.h"
+#include "engine/secret_key.h"
+#include "engine/store_access.h"
+#include "engine/telemetry_setup.h"
 #include "runtime/host.h"
 #include "runtime/migration.h"
 #include "server/http_server.h"
@@ -27,26 +25,17 @@ struct Served {
   std::unordered_map<Hash, std::shared_ptr<const runtime::ProgramImage>> images;
   std::vector<std::shared_ptr<const runtime::ProgramImage>> in_order;  ///< in the order of the command line
   std::vector<std::string> libraries;  ///< of all files: the stored programs are bound to them
-  std::optional<std::uint64_t> threads;
+  std::optional<std::uint32_t> threads;
   ModelChoice model;
 };
 
 /// Returns an exit code if the file cannot be served, after printing why.
 std::optional<int> add_file(const ServeCommand& command, const std::string& file, Served& served,
                             const Environment& environment) {
-  RunCommand settings = command.settings;
-  settings.file = file;
-  const auto manifest = read_manifest(file, environment);
-  if (!manifest) return exit_failed;
-  if (*manifest) apply_manifest(**manifest, settings);
-  if (settings.model.spec.empty()) settings.model.spec = "builtin";
-  if (settings.prompts.empty()) settings.prompts = "default";
-  const auto program = load_program(file, environment);
-  if (!program) return exit_failed;
-  auto templates = load_prompt_templates(settings.prompts, environment);
-  if (!templates) return exit_usage;
-  const auto externs = bind_or_report(settings.externs, *manifest, *program, environment);
-  if (!externs) return exit_failed;
+  auto program = engine::load({file}, command.settings, make_system(environment));
+  if (!program) return report(program.error(), environment);
+  report(program->warnings, environment);
+  const engine::Settings& settings = program->settings;
   if (served.model.spec.empty()) served.model = settings.model;
   if (served.model.judge != settings.model.judge) {
     return fail(
@@ -62,34 +51,32 @@ std::optional<int> add_file(const ServeCommand& command, const std::string& file
                     file, settings.model.spec, served.model.spec),
         environment, exit_usage);
   }
-  if (*manifest && (*manifest)->threads && !served.threads) served.threads = *(*manifest)->threads;
-  const auto image = std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), externs);
-  const runtime::RunOptions options = run_options(settings, *manifest);
-  served.images.emplace(image->hash(), image);
-  served.in_order.push_back(image);
-  served.libraries.insert(served.libraries.end(), options.libraries.begin(), options.libraries.end());
-  served.catalog.add_program(std::filesystem::path(file).stem().string(), image, options);
+  if (program->threads && !served.threads) served.threads = program->threads;
+  const auto& libraries = program->options.libraries;
+  served.images.emplace(program->image->hash(), program->image);
+  served.in_order.push_back(program->image);
+  served.libraries.insert(served.libraries.end(), libraries.begin(), libraries.end());
+  served.catalog.add_program(std::filesystem::path(file).stem().string(), program->image, program->options);
   return std::nullopt;
 }
 
 /// The program that a run was started with: a served one, or the store's copy bound to the same libraries.
-runtime::ImageSource image_source(Served& served) {
-  return
-      [&served](const Hash& hash,
-                std::string_view bundle) -> Result<std::shared_ptr<const runtime::ProgramImage>, runtime::ImageError> {
-        if (const auto found = served.images.find(hash); found != served.images.end()) return found->second;
-        auto program = runtime::read_bundle(bundle);
-        if (!program) return failure(std::move(program.error()));
-        const auto externs = bind_externs(served.libraries, std::nullopt, program->loaded->shared_program());
-        if (!externs) {
-          return failure(runtime::ImageError{
-              "the server's libraries do not define an extern of its program; add the library with `--extern`"});
-        }
-        auto image =
-            std::make_shared<const runtime::ProgramImage>(program->loaded, std::move(program->templates), *externs);
-        served.images.emplace(hash, image);
-        return image;
-      };
+runtime::ImageSource image_source(Served& served, const engine::System& system) {
+  return [&served, system](
+             const Hash& hash,
+             std::string_view bundle) -> Result<std::shared_ptr<const runtime::ProgramImage>, runtime::ImageError> {
+    if (const auto found = served.images.find(hash); found != served.images.end()) return found->second;
+    auto program = runtime::read_bundle(bundle);
+    if (!program) return failure(std::move(program.error()));
+    auto image = engine::make_bound_image(program->loaded, std::move(program->templates), served.libraries,
+                                          std::nullopt, system);
+    if (!image) {
+      return failure(runtime::ImageError{
+          "the server's libraries do not define an extern of its program; add the library with `--extern`"});
+    }
+    served.images.emplace(hash, *image);
+    return *image;
+  };
 }
 
 /// The first served program of the command line that declares the agent.
@@ -156,8 +143,8 @@ server::ProgramFiles program_files(const ServeCommand& command, const Environmen
     return std::move(*text);
   };
   programs.write = [](const std::string& path, std::string_view text) { return replace_file(path, std::string(text)); };
-  programs.check = [&files = environment.files](const std::string& path, std::string_view text) {
-    return find_compile_problem(path, text, files);
+  programs.check = [system = make_system(environment)](const std::string& path, std::string_view text) {
+    return engine::find_errors({path, std::string(text)}, system);
   };
   return programs;
 }
@@ -173,18 +160,22 @@ int serve(const ServeCommand& command, const Environment& environment) {
   for (const std::string& file : command.files) {
     if (const auto code = add_file(command, file, served, environment)) return *code;
   }
-  auto model = open_model(served.model, Watched::Yes, environment);
-  if (!model) return model.error();
-  auto store = open_store(command.settings.store, StoreUse::Change, environment);
-  if (!store) return exit_failed;
+  const engine::System system = make_system(environment);
+  auto model = engine::open_model(served.model, engine::Watched::Yes, system);
+  if (!model) return report(model.error(), environment);
+  using engine::StoreUse;
+  auto store = engine::open_store(command.settings.store, StoreUse::Change, system);
+  if (!store) return report(store.error(), environment);
   // One store connection for each thread that reads.
-  const auto reader = open_store(command.settings.store, StoreUse::Read, environment);
-  auto hosts_reader = reader ? open_store(command.settings.store, StoreUse::Read, environment) : nullptr;
-  if (!hosts_reader) return exit_failed;
+  const auto reader = engine::open_store(command.settings.store, StoreUse::Read, system);
+  if (!reader) return report(reader.error(), environment);
+  auto hosts_reader = engine::open_store(command.settings.store, StoreUse::Read, system);
+  if (!hosts_reader) return report(hosts_reader.error(), environment);
   inference::Model& asked = **model;
-  const std::string reports = reports_folder(command.settings.store.reports, command.settings.store.path, environment);
-  tools::NativeCallerOptions calling = calling_options(environment, reports, [&asked] { asked.wake(); });
-  if (served.threads) calling.threads = static_cast<decltype(calling.threads)>(*served.threads);
+  const std::string reports =
+      engine::reports_folder(command.settings.store.reports, command.settings.store.path, system);
+  tools::NativeCallerOptions calling = engine::calling_options(system, reports, [&asked] { asked.wake(); });
+  if (served.threads) calling.threads = *served.threads;
   tools::NativeCaller caller(std::move(calling));
 
   server::ServerCounts counts;
@@ -196,19 +187,19 @@ int serve(const ServeCommand& command, const Environment& environment) {
         is_broken = true;
         listening->stop();
       });
-  auto telemetry = Telemetry::open(served.model.spec, environment);
-  if (!telemetry) return exit_usage;
+  auto telemetry = engine::Telemetry::open(served.model.spec, system);
+  if (!telemetry) return report(telemetry.error(), environment);
   runtime::HostOptions options;
   options.runtime.memory_bytes_max = std::uint64_t{limits->memory_mb} << 20U;
   options.idle_runs_max = limits->idle_runs;
-  effects::SecretVault secrets(secret_keys(command.settings.store.path, environment));
-  runtime::Host host({.store = std::move(store),
-                      .reader = std::move(hosts_reader),
+  effects::SecretVault secrets(engine::secret_keys(command.settings.store.path, system));
+  runtime::Host host({.store = std::move(*store),
+                      .reader = std::move(*hosts_reader),
                       .model = asked,
                       .extern_caller = &caller,
                       .clock = environment.clock,
                       .random_unit = environment.random_unit,
-                      .images = image_source(served),
+                      .images = image_source(served, system),
                       .observer = hub,
                       .secrets = &secrets,
                       .newest = command.upgrades_conversations ? newest_program(served) : runtime::NewestProgram(),
@@ -217,8 +208,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
   const server::ProgramFiles programs = program_files(command, environment);
   server::Api api({.host = host,
                    .hub = hub,
-                   .store = reader->journals(),
-                   .runs = reader->runs(),
+                   .store = (*reader)->journals(),
+                   .runs = (*reader)->runs(),
                    .catalog = served.catalog,
                    .limits = *limits,
                    .counts = counts,

@@ -9,9 +9,11 @@
 #include "bytecode/disassembler.h"
 #include "bytecode/tool_sets.h"
 #include "cli/commands.h"
-#include "cli/program_file.h"
+#include "cli/diagnostics_output.h"
+#include "cli/engine_report.h"
 #include "compiler/compile.h"
 #include "diagnostics/render.h"
+#include "engine/program.h"
 #include "graph/graph_json.h"
 #include "graph/pictures.h"
 #include "inference/answers/answer_shape.h"
@@ -202,8 +204,8 @@ int show(const ShowCommand& command, const Environment& environment) {
 
   if (command.as == "bytecode") environment.write_output(bytecode::disassemble(program));
   if (command.as == "prompts") {
-    auto templates = load_prompt_templates(command.prompts, environment);
-    if (!templates) return exit_usage;
+    auto templates = engine::load_prompt_templates(command.prompts, make_system(environment));
+    if (!templates) return report(templates.error(), environment);
     environment.write_output(PromptList(program, std::move(*templates)).write());
   }
   return exit_done;

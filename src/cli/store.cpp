@@ -6,7 +6,8 @@
 #include <system_error>
 
 #include "cli/commands.h"
-#include "cli/store_file.h"
+#include "cli/engine_report.h"
+#include "engine/store_access.h"
 
 namespace tenon::cli {
 namespace {
@@ -60,32 +61,34 @@ int import_run(journal::StoreConnection& store, const StoreCommand& command, con
 int store(const StoreCommand& command, const Environment& environment) {
   using Verb = StoreCommand::Verb;
   const bool only_reads = command.verb == Verb::Backup || command.verb == Verb::Check || command.verb == Verb::Export;
+  using engine::StoreUse;
   const StoreUse use = only_reads                     ? StoreUse::Read
                        : command.verb == Verb::Import ? StoreUse::Change
                        : command.verb == Verb::Repair ? StoreUse::Repair
                                                       : StoreUse::ChangeExisting;
-  auto store = open_store(command.store, use, environment);
-  if (!store) return exit_failed;
+  const auto opened = engine::open_store(command.store, use, make_system(environment));
+  if (!opened) return report(opened.error(), environment);
+  journal::StoreConnection& store = **opened;
   switch (command.verb) {
     case Verb::Backup: {
-      const auto done = store->admin().backup(command.file);
+      const auto done = store.admin().backup(command.file);
       return done ? exit_done : fail(done.error().message, environment);
     }
     case Verb::Check:
     case Verb::Repair:
-      return check_store(*store, environment);
+      return check_store(store, environment);
     case Verb::Export:
-      return export_run(*store, command, environment);
+      return export_run(store, command, environment);
     case Verb::Import:
-      return import_run(*store, command, environment);
+      return import_run(store, command, environment);
     case Verb::Compact: {
-      const auto done = store->admin().compact();
+      const auto done = store.admin().compact();
       return done ? exit_done : fail(done.error().message, environment);
     }
     case Verb::Forget: {
       const auto now =
           std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
-      const auto done = store->admin().forget({command.run}, now);
+      const auto done = store.admin().forget({command.run}, now);
       return done ? exit_done : fail(done.error().message, environment);
     }
   }

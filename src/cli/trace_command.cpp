@@ -6,10 +6,11 @@
 #include "algebra/npz.h"
 #include "algebra/reconstruct.h"
 #include "cli/commands.h"
-#include "cli/program_file.h"
-#include "cli/store_file.h"
-#include "cli/stored_run.h"
+#include "cli/engine_report.h"
 #include "cli/trace_forms.h"
+#include "engine/program.h"
+#include "engine/store_access.h"
+#include "engine/stored_run.h"
 
 namespace tenon::cli {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::size_t artifacts_bytes_max = std::size_t{1} << 30U;
 std::optional<algebra::Interaction> read_interaction(journal::Store& store, const std::string& run,
                                                      const Environment& environment,
                                                      algebra::Form form = algebra::newest_form) {
-  auto interaction = algebra::extract(store, {run}, images_without_externs(), form);
+  auto interaction = algebra::extract(store, {run}, engine::images_without_externs(), form);
   if (interaction) return std::move(*interaction);
   fail(interaction.error().message, environment);
   return std::nullopt;
@@ -63,13 +64,15 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
   }
   const auto artifacts = algebra::read_form(text);
   if (!artifacts) return fail(fmt::format("{}: {}", command.file, artifacts.error().message), environment);
+  const engine::System system = make_system(environment);
   std::vector<std::shared_ptr<const runtime::ProgramImage>> images;
   for (const std::string& file : command.programs) {
-    const auto program = load_program(file, environment);
-    if (!program) return exit_failed;
-    auto templates = load_prompt_templates(command.prompts, environment);
-    if (!templates) return exit_usage;
-    images.push_back(std::make_shared<const runtime::ProgramImage>(program, std::move(*templates), nullptr));
+    auto compiled = engine::compile({file}, system);
+    if (!compiled) return report(compiled.error(), environment);
+    report(compiled->warnings, environment);
+    auto templates = engine::load_prompt_templates(command.prompts, system);
+    if (!templates) return report(templates.error(), environment);
+    images.push_back(engine::make_image(std::move(compiled->loaded), std::move(*templates)));
   }
   const auto rebuilt = algebra::reconstruct(images, *artifacts);
   if (!rebuilt) return fail(rebuilt.error().message, environment);
@@ -86,10 +89,11 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
 int trace(const TraceCommand& command, const Environment& environment) {
   using Verb = TraceCommand::Verb;
   if (command.verb == Verb::Reconstruct) return reconstruct(command, environment);
-  auto store = open_store(command.store, StoreUse::Read, environment);
-  if (!store) return exit_failed;
+  const auto opened = engine::open_store(command.store, engine::StoreUse::Read, make_system(environment));
+  if (!opened) return report(opened.error(), environment);
+  journal::Store& store = (*opened)->journals();
   const auto form = command.form_version == 1 ? algebra::Form::First : algebra::newest_form;
-  const auto run = read_interaction(store->journals(), command.run, environment, form);
+  const auto run = read_interaction(store, command.run, environment, form);
   if (!run) return exit_failed;
   switch (command.verb) {
     case Verb::Artifacts:
@@ -101,7 +105,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
       environment.write_output(draw_calls(*run));
       return exit_done;
     case Verb::Diff: {
-      const auto other = read_interaction(store->journals(), command.other, environment);
+      const auto other = read_interaction(store, command.other, environment);
       if (!other) return exit_failed;
       return print_differences(command, run->artifacts, other->artifacts, environment);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "diagnostics/nearest.h"
+#include "engine/arguments.h"
 #include "inference/answers/json_parser.h"
 #include "inference/answers/schema_writer.h"
 
@@ -38,49 +39,7 @@ bool CatalogEntry::takes_a_text() const {
 }
 
 Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_arguments(const Json& arguments) const {
-  const types::TypeTable& types = image->program().types;
-  const auto given = given_parameters();
-  std::string problems;
-  const auto add = [&](std::string_view text) {
-    if (!problems.empty()) problems += "; ";
-    problems += text;
-  };
-  if (!arguments.is(Json::Kind::Object)) {
-    return failure(fmt::format("`args`: expected an object with a member for each parameter, got {}",
-                               inference::answers::describe(arguments)));
-  }
-  std::vector<std::string_view> names;
-  for (const std::size_t at : given) names.emplace_back(declared().parameter_names[at]);
-  for (const auto& member : arguments.members()) {
-    if (std::find(names.begin(), names.end(), member.name) != names.end()) continue;
-    const auto nearest = diagnostics::find_nearest(member.name, names);
-    add(fmt::format("`{}` has no parameter `{}`{}", name, member.name,
-                    nearest ? fmt::format("; did you mean `{}`?", *nearest) : ""));
-  }
-  std::vector<vm::Argument> values;
-  for (std::size_t at = 0; at < declared().parameters.size(); ++at) {
-    const types::TypeId type = declared().parameters[at];
-    const std::string& parameter = declared().parameter_names[at];
-    if (std::find(given.begin(), given.end(), at) == given.end()) {
-      values.push_back({vm::Value::empty_context(), std::nullopt});
-      continue;
-    }
-    const Json* json = arguments.find(parameter);
-    static const Json null;
-    if (json == nullptr && types.kind(types.base(type)) == types::TypeKind::Option) json = &null;
-    if (json == nullptr) {
-      add(fmt::format("`{}` is missing ({})", parameter, types.describe(type)));
-      continue;
-    }
-    auto value = image->reader().read(type, *json, parameter);
-    if (value) {
-      values.push_back({std::move(*value), vm::Source{vm::SourceKind::Argument, parameter}});
-      continue;
-    }
-    for (const auto& mismatch : value.error()) add(inference::answers::describe(mismatch, parameter));
-  }
-  if (!problems.empty()) return failure(std::move(problems));
-  return values;
+  return engine::read_json_arguments(*image, declared(), name, arguments);
 }
 
 Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_text(const std::string& text) const {

@@ -12,8 +12,8 @@
 #include "algebra/form.h"
 #include "algebra/reconstruct.h"
 #include "base/ensure.h"
-#include "cli/script_player.h"
 #include "compiler/compile.h"
+#include "engine/script_player.h"
 #include "inference/answers/json_values.h"
 #include "journal/open_store.h"
 #include "tests/support/recorded_run.h"
@@ -50,7 +50,7 @@ std::optional<LoadedTests> load(const std::string& path) {
 /// Empty if the run was reconstructed, otherwise the problem.
 std::string check(journal::Store& store, const std::shared_ptr<const runtime::ProgramImage>& image,
                   const bytecode::TestCase& test, std::size_t& calls) {
-  cli::ScriptPlayer script(*image->loaded(), test);
+  engine::ScriptPlayer script(*image->loaded(), test);
   // The script returns each answer once, so a request is repeated until it gets its answer.
   std::map<std::string, vm::Outcome> known;
   const test::RecordedAnswerer answerer = [&](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {

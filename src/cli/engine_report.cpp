@@ -1,0 +1,40 @@
+#include "cli/engine_report.h"
+
+#include <fmt/format.h>
+
+namespace tenon::cli {
+
+engine::System make_system(const Environment& environment) {
+  return {.files = environment.files,
+          .clock = environment.clock,
+          .variable = environment.variable,
+          .variables = environment.variables,
+          .random_unit = environment.random_unit,
+          .on_notice = [&environment](engine::NoticeKind kind, std::string_view text) {
+            if (kind == engine::NoticeKind::Warning) return warn(text, environment);
+            environment.write_error(std::string(text) + "\n");
+          }};
+}
+
+void report(const engine::Problems& problems, const Environment& environment) {
+  for (const engine::Problem& problem : problems.list) {
+    if (environment.error_is_terminal && !problem.styled.empty()) {
+      environment.write_styled(problem.styled);
+    } else {
+      environment.write_error(problem.text);
+    }
+  }
+  if (problems.left_out > 0) environment.write_error(fmt::format("and {} more\n", problems.left_out));
+}
+
+int report(const engine::EngineError& error, const Environment& environment) {
+  using Kind = engine::EngineError::Kind;
+  report(error.problems, environment);
+  const bool is_usage = error.kind == Kind::Usage || error.kind == Kind::WrongInput;
+  if (error.message.empty()) return is_usage ? exit_usage : exit_failed;
+  const std::string message =
+      error.setting.empty() ? error.message : fmt::format("invalid value for `--{}`: {}", error.setting, error.message);
+  return fail(message, environment, is_usage ? exit_usage : exit_failed);
+}
+
+}  // namespace tenon::cli

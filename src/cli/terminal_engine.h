@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cli/chat_view.h"
+#include "cli/environment.h"
+#include "cli/run_report.h"
+#include "cli/trace.h"
+#include "engine/engine.h"
+
+namespace tenon::cli {
+
+/// When an answer of the model is shown to a person.
+enum class ShownAnswers : std::uint8_t {
+  WhenWhole,
+  AsEmitted,  ///< when it is complete; texts that an agent emits are shown at once
+  AsWritten,
+};
+
+/// An engine whose runs are shown at the terminal, and ask there where they have no store.
+class TerminalEngine {
+ public:
+  /// Sets the listener and the prompter of `options`. `environment` outlives the engine.
+  [[nodiscard]] static Result<std::unique_ptr<TerminalEngine>, engine::EngineError> open(
+      engine::EngineOptions options, std::unique_ptr<Trace> trace, ShownAnswers shown, const Environment& environment);
+
+  [[nodiscard]] engine::Engine& engine() { return *engine_; }
+  [[nodiscard]] runtime::Runtime& runtime() { return engine_->runtime(); }
+  /// Shows an agent's texts while they are written; null if they are shown only when they are complete.
+  [[nodiscard]] ChatView* view() { return view_ ? &*view_ : nullptr; }
+  /// Prints the name of a new run, if it is recorded.
+  void print_name(runtime::RunId run) const;
+  /// Removes the progress line from the terminal.
+  void end_trace() { trace_->end(); }
+
+ private:
+  TerminalEngine(std::unique_ptr<Trace> trace, const Environment& environment)
+      : environment_(environment), trace_(std::move(trace)), person_(environment) {}
+
+  // In this order: later members use earlier ones.
+  const Environment& environment_;
+  std::unique_ptr<Trace> trace_;
+  TerminalPrompter person_;
+  std::optional<ChatView> view_;
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+/// Whether a model's answers are read while they are written: by a person at the terminal, or by the program.
+[[nodiscard]] engine::Watched watched_by(const Environment& environment, const bytecode::Program& program);
+
+}  // namespace tenon::cli

@@ -1,0 +1,302 @@
+#include "engine/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/arguments.h"
+#include "engine/extern_binding.h"
+#include "engine/secret_key.h"
+#include "engine/stored_run.h"
+#include "inference/answers/json_parser.h"
+#include "runtime/migration.h"
+#include "tools/native/native_caller.h"
+#include "vm/render.h"
+
+namespace tenon::engine {
+namespace {
+
+using runtime::RunId;
+
+/// How long a `next_event` waits for a timer before it looks whether it was woken.
+constexpr std::chrono::milliseconds timer_wait{50};
+
+EngineError refusal(EngineError::Kind kind, std::string message) {
+  return {kind, std::move(message)};
+}
+
+EngineError to_error(const runtime::AnswerRefusal& refused) {
+  using Kind = runtime::AnswerRefusal::Kind;
+  switch (refused.kind) {
+    case Kind::NoSuchWait:
+      return refusal(EngineError::Kind::NotFound, refused.message);
+    case Kind::TooLate:
+      return refusal(EngineError::Kind::Conflict, refused.message);
+    case Kind::WrongAnswer:
+      return refusal(EngineError::Kind::WrongInput, refused.message);
+    case Kind::NoKey:
+      break;
+  }
+  return refusal(EngineError::Kind::Failed, refused.message);
+}
+
+EngineError to_error(const runtime::PromptRefusal& refused) {
+  const bool is_input = refused.kind == runtime::PromptRefusal::Kind::WrongInput;
+  return refusal(is_input ? EngineError::Kind::WrongInput : EngineError::Kind::Conflict, refused.message);
+}
+
+RunResult returned(const vm::Value& value, const vm::LoadedProgram& program) {
+  RunResult result;
+  if (const auto written = vm::to_json(value, program.types(), result.value); !written) {
+    result = {RunResult::How::Damaged, {}, "the value is nested too deep for JSON"};
+  }
+  return result;
+}
+
+RunResult failed(const runtime::RunFailed& failure, const vm::LoadedProgram& program) {
+  std::string message = runtime::describe_failure(program, failure.report);
+  if (message.ends_with('\n')) message.pop_back();
+  return {RunResult::How::Failed, {}, std::move(message)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>, EngineError> Engine::open(EngineOptions options, const System& system) {
+  std::string& spec = options.model_choice.spec;
+  if (options.model == nullptr) {
+    if (spec.empty()) spec = "builtin";
+    auto model = open_model(options.model_choice, options.watched, system);
+    if (!model) return failure(std::move(model.error()));
+    options.model = std::move(*model);
+  } else if (spec.empty()) {
+    spec = fmt::format("own:{}", options.model->name());
+  }
+  if (options.store == nullptr && !options.store_choice.path.empty()) {
+    auto store = open_store(options.store_choice, StoreUse::Change, system);
+    if (!store) return failure(std::move(store.error()));
+    options.store = std::move(*store);
+  }
+  Telemetry telemetry;
+  if (options.spans == SpanExport::AsConfigured) {
+    auto opened = Telemetry::open(spec, system);
+    if (!opened) return failure(std::move(opened.error()));
+    telemetry = std::move(*opened);
+  }
+  return std::unique_ptr<Engine>(new Engine(std::move(options), std::move(telemetry), system));
+}
+
+Engine::Engine(EngineOptions options, Telemetry telemetry, const System& system)
+    : system_(system),
+      options_(std::move(options)),
+      telemetry_(std::move(telemetry)),
+      secrets_(secret_keys(options_.store_choice.path, system_)) {
+  inference::Model& model = *options_.model;
+  if (options_.extern_caller == nullptr) {
+    const std::string reports = reports_folder(options_.store_choice.reports, options_.store_choice.path, system_);
+    tools::NativeCallerOptions calling = calling_options(system_, reports, [&model] { model.wake(); });
+    if (options_.extern_threads) calling.threads = *options_.extern_threads;
+    options_.extern_caller = std::make_unique<tools::NativeCaller>(std::move(calling));
+  }
+  journal::Store* const store = options_.store ? &options_.store->journals() : nullptr;
+  if (store != nullptr) {
+    committer_.emplace(*store, [&model, &caller = *options_.extern_caller] {
+      model.wake();
+      caller.wake();
+    });
+  }
+  runtime_.emplace(runtime::RuntimeDependencies{.model = model,
+                                                .extern_caller = options_.extern_caller.get(),
+                                                .clock = system_.clock,
+                                                .listener = listener(),
+                                                .random_unit = system_.random_unit,
+                                                .store = store,
+                                                .committer = committer_ ? &*committer_ : nullptr,
+                                                .prompter = options_.prompter,
+                                                .secrets = &secrets_},
+                   options_.runtime);
+}
+
+Engine::~Engine() = default;
+
+/// The given listener, the spans, and the queue of events, in this order.
+runtime::Listener* Engine::listener() {
+  std::vector<runtime::Listener*> all;
+  if (options_.listener != nullptr) all.push_back(options_.listener);
+  if (runtime::Listener* const spans = telemetry_.listener()) all.push_back(spans);
+  if (options_.events == EventUse::Collected) all.push_back(&events_.emplace(system_.clock));
+  if (all.size() < 2) return all.empty() ? nullptr : all.front();
+  listeners_ = std::make_unique<runtime::Listeners>(std::move(all));
+  return listeners_.get();
+}
+
+Result<Program, EngineError> Engine::load(const ProgramSource& source, Settings settings) const {
+  settings.model.spec = options_.model_choice.spec;
+  // Without a judge the model is its own, whichever the manifest names.
+  settings.model.judge = options_.model_choice.judge.empty() ? settings.model.spec : options_.model_choice.judge;
+  auto program = engine::load(source, settings, system_);
+  if (program) program->options.judge = options_.model_choice.judge;
+  return program;
+}
+
+Result<void, EngineError> Engine::prepare_secrets(const runtime::ProgramImage& image) {
+  if (!image.has_secrets()) return {};
+  const auto key = secrets_.prepare();
+  if (!key) return failure(refusal(EngineError::Kind::Failed, key.error().message));
+  return {};
+}
+
+std::optional<journal::RunName> Engine::make_name() const {
+  if (!options_.store) return std::nullopt;
+  const auto now = system_.clock.wall().time_since_epoch();
+  return journal::make_run_name(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+Result<RunId, EngineError> Engine::start(const Program& program, std::string_view function,
+                                         std::string_view arguments) {
+  const auto index = runtime::find_function(program.code(), function);
+  if (!index) return failure(refusal(EngineError::Kind::Usage, describe_unknown_function(program.code(), function)));
+  const auto json = inference::answers::parse_json(arguments);
+  if (!json) {
+    return failure(refusal(EngineError::Kind::WrongInput, "the arguments are not JSON: " + json.error().message));
+  }
+  const bytecode::Function& declared = program.code().functions[*index];
+  auto values = read_json_arguments(*program.image, declared, declared.name, *json);
+  if (!values) return failure(refusal(EngineError::Kind::WrongInput, std::move(values.error())));
+  return start(program, *index, std::move(*values));
+}
+
+Result<RunId, EngineError> Engine::start(const Program& program, std::uint32_t function,
+                                         std::vector<vm::Argument> arguments) {
+  if (auto prepared = prepare_secrets(*program.image); !prepared) return failure(std::move(prepared.error()));
+  can_continue_ = true;
+  return runtime_->start(program.image, function, std::move(arguments), program.options, make_name());
+}
+
+Result<RunId, EngineError> Engine::start_conversation(const Program& program, std::string_view agent) {
+  const auto index = runtime::find_agent(program.code(), agent);
+  if (!index) return failure(refusal(EngineError::Kind::Usage, describe_unknown_agent(program.code(), agent)));
+  return start_conversation(program, *index);
+}
+
+Result<RunId, EngineError> Engine::start_conversation(const Program& program, std::uint32_t agent) {
+  if (auto prepared = prepare_secrets(*program.image); !prepared) return failure(std::move(prepared.error()));
+  return runtime_->start_conversation(program.image, agent, program.options, make_name());
+}
+
+Result<RunId, EngineError> Engine::resume(const journal::RunName& run, const std::vector<std::string>& libraries) {
+  if (!options_.store) return failure(refusal(EngineError::Kind::Conflict, "the engine has no store"));
+  auto stored = read_stored_run(runtime_->store(), run);
+  if (!stored) return failure(std::move(stored.error()));
+  const effects::RunSettings& settings = stored->started.settings;
+  auto image = make_image(stored->program.loaded, stored->program.templates);
+  if (!stored->is_over) {
+    auto bound = make_bound_image(stored->program.loaded, std::move(stored->program.templates),
+                                  libraries.empty() ? settings.libraries : libraries, std::nullopt, system_);
+    if (!bound) return failure(std::move(bound.error()));
+    image = std::move(*bound);
+  }
+  const bool is_same = settings.model == options_.model_choice.spec && settings.judge == options_.model_choice.judge;
+  return resume(run, images_with(image), is_same ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
+}
+
+Result<RunId, EngineError> Engine::resume(const journal::RunName& run, const runtime::ImageSource& images,
+                                          runtime::Runtime::SameModel same_model) {
+  auto resumed = runtime_->resume(run, images, same_model);
+  if (!resumed) return failure(engine::to_error(resumed.error()));
+  can_continue_ = true;
+  return *resumed;
+}
+
+Result<void, EngineError> Engine::prompt(RunId run, std::string_view input) {
+  if (auto taken = runtime_->prompt(run, input); !taken) return failure(to_error(taken.error()));
+  can_continue_ = true;
+  return {};
+}
+
+Result<void, EngineError> Engine::answer(RunId run, std::string_view wait, std::string_view input) {
+  std::string chosen(wait);
+  if (chosen.empty()) {
+    std::vector<runtime::PendingInput> open = questions(run);
+    if (open.empty()) return failure(refusal(EngineError::Kind::NotFound, "the run has no open question"));
+    if (open.size() > 1) {
+      return failure(refusal(EngineError::Kind::Conflict, "the run has several open questions; choose one"));
+    }
+    chosen = std::move(open.front().wait);
+  }
+  if (auto taken = runtime_->answer(run, chosen, input); !taken) return failure(to_error(taken.error()));
+  can_continue_ = true;
+  return {};
+}
+
+void Engine::cancel(RunId run, std::string reason) {
+  runtime_->cancel(run, std::move(reason));
+  can_continue_ = true;
+}
+
+void Engine::cancel_turn(RunId run, std::string reason) {
+  runtime_->cancel_turn(run, std::move(reason));
+  can_continue_ = true;
+}
+
+std::optional<RunEvent> Engine::take_event() {
+  return events_ ? events_->take() : std::nullopt;
+}
+
+std::optional<RunEvent> Engine::next_event(std::chrono::milliseconds timeout) {
+  const auto end = system_.clock.monotonic() + timeout;
+  for (;;) {
+    if (auto event = take_event()) return event;
+    if (is_woken_.exchange(false)) return std::nullopt;
+    const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(end - system_.clock.monotonic()),
+                               std::chrono::milliseconds{0});
+    const bool is_busy = runtime_->poll(left);
+    const auto timer = is_busy ? std::nullopt : runtime_->time_to_timer();
+    can_continue_ = is_busy || timer.has_value();
+    if (auto event = take_event()) return event;
+    if (!can_continue_ || left.count() == 0) return std::nullopt;
+    if (timer) system_.clock.wait(std::min({*timer, left, timer_wait}));
+  }
+}
+
+void Engine::wake() {
+  is_woken_ = true;
+  runtime_->wake();
+}
+
+std::vector<runtime::PendingInput> Engine::questions(RunId run) const {
+  return runtime_->questions(run);
+}
+
+std::optional<RunResult> Engine::result(RunId run) const {
+  const std::optional<runtime::RunEnd>& end = runtime_->end(run);
+  if (!end) return std::nullopt;
+  const vm::LoadedProgram& program = runtime_->program(run);
+  if (const auto* value = std::get_if<vm::Value>(&*end)) return returned(*value, program);
+  if (const auto* failure = std::get_if<runtime::RunFailed>(&*end)) return failed(*failure, program);
+  if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&*end)) {
+    return RunResult{RunResult::How::Cancelled, {}, cancelled->reason};
+  }
+  if (const auto* detached = std::get_if<runtime::RunDetached>(&*end)) {
+    return RunResult{RunResult::How::Detached, {}, detached->message};
+  }
+  return RunResult{RunResult::How::Damaged, {}, std::get<runtime::RunDamaged>(*end).message};
+}
+
+std::optional<RunResult> Engine::turn_result(RunId run) const {
+  const std::optional<runtime::TurnOutcome>& outcome = runtime_->turn_outcome(run);
+  if (!outcome) return std::nullopt;
+  const vm::LoadedProgram& program = runtime_->program(run);
+  if (const auto* value = std::get_if<vm::Value>(&*outcome)) return returned(*value, program);
+  if (const auto* failure = std::get_if<runtime::RunFailed>(&*outcome)) return failed(*failure, program);
+  return RunResult{RunResult::How::Cancelled, {}, std::get<runtime::RunCancelled>(*outcome).reason};
+}
+
+const journal::RunName* Engine::name(RunId run) const {
+  return runtime_->name(run);
+}
+
+void Engine::stop(std::chrono::milliseconds grace) {
+  runtime_->drain(grace);
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "effects/secret_vault.h"
+#include "engine/engine_error.h"
+#include "engine/event_queue.h"
+#include "engine/model_choice.h"
+#include "engine/program.h"
+#include "engine/store_access.h"
+#include "engine/system.h"
+#include "engine/telemetry_setup.h"
+#include "inference/model.h"
+#include "journal/committer.h"
+#include "runtime/listeners.h"
+#include "runtime/runtime.h"
+#include "tools/extern_caller.h"
+
+namespace tenon::engine {
+
+/// Whether spans are exported as the environment's OpenTelemetry variables say.
+enum class SpanExport : bool { Off, AsConfigured };
+/// Whether events are collected for `Engine::next_event`. Collected ones take memory until they are taken.
+enum class EventUse : bool { Dropped, Collected };
+
+struct EngineOptions {
+  std::unique_ptr<inference::Model> model = nullptr;  ///< null: the one that `model_choice` names is opened
+  ModelChoice model_choice = {};                      ///< `spec` may be empty; with `model`: its name, for the record
+  Watched watched = Watched::No;                      ///< of a model that is opened
+
+  std::unique_ptr<journal::StoreConnection> store = nullptr;  ///< null: `store_choice` is opened, if it names a store
+  StoreChoice store_choice = {};
+
+  std::unique_ptr<tools::ExternCaller> extern_caller = nullptr;  ///< null: calls native functions
+  std::optional<std::uint32_t> extern_threads = std::nullopt;    ///< nothing: the default
+
+  SpanExport spans = SpanExport::AsConfigured;
+  EventUse events = EventUse::Dropped;
+  runtime::Listener* listener = nullptr;             ///< may be null; outlives the engine
+  runtime::InteractivePrompter* prompter = nullptr;  ///< is asked where there is no store; may be null, too
+  runtime::RuntimeOptions runtime = {};
+};
+
+/// How a run or a turn has ended.
+struct RunResult {
+  enum class How : std::uint8_t {
+    Returned,   ///< `value` is JSON
+    Failed,     ///< the program failed; `message` has the location and the call stack
+    Cancelled,  ///< `message` is the reason
+    Detached,   ///< the run could not be recorded any more: it can be resumed; `message` says why
+    Damaged,    ///< the program did what compiled programs never do
+  };
+  How how = How::Returned;
+  std::string value = {};
+  std::string message = {};
+};
+
+/// Runs programs: a runtime with everything that it uses. Several engines may exist in one process. Used by one thread,
+/// which drives the runs with `next_event`; only `wake` may be called from elsewhere. Prints nothing.
+class Engine final {
+ public:
+  /// Opens the model, the store and the exporter of spans. Copies `system`, whose files and clock outlive the engine.
+  [[nodiscard]] static Result<std::unique_ptr<Engine>, EngineError> open(EngineOptions options, const System& system);
+  /// What is not durable yet is lost, as in a crash; see `stop`.
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Loads a program for this engine, whose model and judge its runs use, whatever the manifest names.
+  [[nodiscard]] Result<Program, EngineError> load(const ProgramSource& source, Settings settings = {}) const;
+
+  /// Starts a run of a function, which is recorded if there is a store. `arguments`: a JSON object with a member for
+  /// each parameter.
+  [[nodiscard]] Result<runtime::RunId, EngineError> start(const Program& program, std::string_view function,
+                                                          std::string_view arguments);
+  /// The same for an index into Program::functions, and values of the parameters' types.
+  [[nodiscard]] Result<runtime::RunId, EngineError> start(const Program& program, std::uint32_t function,
+                                                          std::vector<vm::Argument> arguments);
+  /// Starts a conversation, which waits for its first prompt.
+  [[nodiscard]] Result<runtime::RunId, EngineError> start_conversation(const Program& program, std::string_view agent);
+  [[nodiscard]] Result<runtime::RunId, EngineError> start_conversation(const Program& program, std::uint32_t agent);
+  /// Continues a run of the store with the program that it was started with. `libraries`: of its externs; empty: those
+  /// of the run.
+  [[nodiscard]] Result<runtime::RunId, EngineError> resume(const journal::RunName& run,
+                                                           const std::vector<std::string>& libraries = {});
+  /// The same with programs that are bound already.
+  [[nodiscard]] Result<runtime::RunId, EngineError> resume(const journal::RunName& run,
+                                                           const runtime::ImageSource& images,
+                                                           runtime::Runtime::SameModel same_model);
+
+  /// Begins the next turn of a conversation. `input`: a text type raw, the rest as JSON.
+  [[nodiscard]] Result<void, EngineError> prompt(runtime::RunId run, std::string_view input);
+  /// Answers a question. `wait`: which one; may be empty if there is only one. `input`: a text type raw, the rest as
+  /// JSON.
+  [[nodiscard]] Result<void, EngineError> answer(runtime::RunId run, std::string_view wait, std::string_view input);
+  /// Ends the run, or only the current turn; its blocks of `finally` run first. A second time ends these, too.
+  void cancel(runtime::RunId run, std::string reason);
+  void cancel_turn(runtime::RunId run, std::string reason);
+
+  /// Continues the runs until there is an event. Returns nothing if there was none within `timeout`, if no run can
+  /// continue (`can_continue`), and after `wake`. Without EventUse::Collected it only continues the runs.
+  [[nodiscard]] std::optional<RunEvent> next_event(std::chrono::milliseconds timeout);
+  /// Whether a run can continue without an answer or a prompt, as far as the last `next_event` has found out.
+  [[nodiscard]] bool can_continue() const { return can_continue_; }
+  /// Makes a `next_event` that waits return, or else the next one. From any thread.
+  void wake();
+
+  /// The questions that the run waits for an answer to.
+  [[nodiscard]] std::vector<runtime::PendingInput> questions(runtime::RunId run) const;
+  /// How the run has ended; nothing while it has not.
+  [[nodiscard]] std::optional<RunResult> result(runtime::RunId run) const;
+  /// How the newest turn of the conversation has ended; nothing before the first end.
+  [[nodiscard]] std::optional<RunResult> turn_result(runtime::RunId run) const;
+  /// The name under which the run is recorded; null without a store.
+  [[nodiscard]] const journal::RunName* name(runtime::RunId run) const;
+
+  /// Starts no further effects, waits at most `grace` for those in progress, and makes everything durable. Afterwards
+  /// only the destructor may be called.
+  void stop(std::chrono::milliseconds grace);
+
+  /// For callers that drive the runs themselves.
+  [[nodiscard]] runtime::Runtime& runtime() { return *runtime_; }
+
+ private:
+  Engine(EngineOptions options, Telemetry telemetry, const System& system);
+  [[nodiscard]] Result<void, EngineError> prepare_secrets(const runtime::ProgramImage& image);
+  [[nodiscard]] std::optional<journal::RunName> make_name() const;
+  [[nodiscard]] runtime::Listener* listener();
+  [[nodiscard]] std::optional<RunEvent> take_event();
+
+  // In this order: later members use earlier ones.
+  const System system_;
+  EngineOptions options_;
+  Telemetry telemetry_;
+  effects::SecretVault secrets_;
+  std::optional<EventQueue> events_;
+  std::unique_ptr<runtime::Listeners> listeners_;
+  std::optional<journal::ThreadCommitter> committer_;
+  std::optional<runtime::Runtime> runtime_;
+  bool can_continue_ = true;
+  std::atomic<bool> is_woken_{false};
+};
+
+}  // namespace tenon::engine

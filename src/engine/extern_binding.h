@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bytecode/program.h"
+#include "engine/system.h"
+#include "project/manifest.h"
+#include "tools/extern_problem.h"
+#include "tools/native/extern_table.h"
+#include "tools/native/native_caller.h"
+#include "types/check.h"
+
+namespace tenon::engine {
+
+/// Loads the given libraries, whose paths are relative to the current folder, then the manifest's, and looks up each
+/// extern of the program in them. Fails with all externs that cannot be called. Loading a library runs its
+/// initializers.
+[[nodiscard]] Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
+    const std::vector<std::string>& libraries, const std::optional<project::Manifest>& manifest,
+    std::shared_ptr<const bytecode::Program> program, const System& system);
+
+/// For `tenon check`: compares the externs of a program without errors with the libraries. Adds a diagnostic for each
+/// that is missing or does not fit, and a note for each that receives no idempotency key. `program`: the compiled
+/// program.
+void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
+                   const std::vector<std::string>& libraries, const System& system);
+
+/// The options for calling externs. `notify`: as in NativeCallerOptions. Externs in a process run in a child process of
+/// System::executable, which gets the folder `reports` in its environment.
+[[nodiscard]] tools::NativeCallerOptions calling_options(const System& system, const std::string& reports,
+                                                         std::function<void()> notify);
+
+/// The folder that std::report writes to, as an absolute path: the first that is not empty of `chosen`, the variable
+/// TENON_REPORTS, and `reports` next to the store or, without one, in the current folder.
+[[nodiscard]] std::string reports_folder(const std::string& chosen, const std::string& store, const System& system);
+
+}  // namespace tenon::engine

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "bytecode/program.h"
+#include "effects/record.h"
+#include "engine/engine_error.h"
+#include "engine/settings.h"
+#include "engine/system.h"
+#include "inference/model.h"
+
+namespace tenon::engine {
+
+/// Whether answers are read while they are written.
+enum class Watched : bool { No, Yes };
+/// They are read by a person, or by the program, whose contracts may end an answer.
+[[nodiscard]] Watched watched_by(const bytecode::Program& program, Watched by_person);
+
+/// Fills in the model and the judge that are left out from the run. Returns whether both are the run's.
+[[nodiscard]] bool complete_choice(ModelChoice& choice, const effects::RunSettings& settings);
+
+/// Opens the chosen model, whose `spec` is not empty, and the judge. `builtin` and `gguf:` load their file when they
+/// are first asked. Copies `system`, whose files and clock outlive the model.
+[[nodiscard]] Result<std::unique_ptr<inference::Model>, EngineError> open_model(const ModelChoice& choice,
+                                                                                Watched watched, const System& system);
+
+/// A model without answers, for runs that do not use one.
+[[nodiscard]] std::unique_ptr<inference::Model> open_no_model();
+
+}  // namespace tenon::engine

@@ -1,0 +1,124 @@
+#include "engine/program.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "compiler/compile.h"
+#include "engine/extern_binding.h"
+#include "inference/answers/json_values.h"
+#include "types/check.h"
+
+namespace tenon::engine {
+namespace {
+
+/// The files of `files`, except that one has another text.
+class FilesWithText final : public FileSystem {
+ public:
+  FilesWithText(FileSystem& files, const std::string& path, const std::string& text)
+      : files_(files), path_(path), text_(text) {}
+
+  [[nodiscard]] Result<std::string, FileError> read_file(const std::string& path, std::size_t bytes_max) override {
+    if (path != path_) return files_.read_file(path, bytes_max);
+    if (text_.size() > bytes_max) return failure(FileError{"the text is too long", false, text_.size()});
+    return text_;
+  }
+
+ private:
+  FileSystem& files_;
+  const std::string& path_;
+  const std::string& text_;
+};
+
+EngineError program_error(Problems problems) {
+  return {EngineError::Kind::Program, {}, {}, std::move(problems)};
+}
+
+Result<CompiledProgram, EngineError> compile_file(const std::string& path, FileSystem& files) {
+  types::Checked checked = types::check(path, files, types::Strictness::Relaxed);
+  std::shared_ptr<const bytecode::Program> program;
+  if (!checked.diagnostics.has_errors()) {
+    program = std::make_shared<const bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
+  }
+  Problems problems = problems_of(checked);
+  if (checked.diagnostics.has_errors()) return failure(program_error(std::move(problems)));
+  auto loaded = vm::LoadedProgram::load(program, inference::answers::make_json_reader);
+  if (!loaded) {
+    Problem& problem = problems.list.emplace_back();
+    problem.path = path;
+    problem.message = "internal error: the compiled program is not valid: " + loaded.error().message;
+    problem.text = fmt::format("{}: error: {}\n", path, problem.message);
+    return failure(program_error(std::move(problems)));
+  }
+  return CompiledProgram{std::move(*loaded), std::move(problems)};
+}
+
+}  // namespace
+
+Result<CompiledProgram, EngineError> compile(const ProgramSource& source, const System& system) {
+  if (!source.text) return compile_file(source.path, system.files);
+  FilesWithText files(system.files, source.path, *source.text);
+  return compile_file(source.path, files);
+}
+
+std::optional<std::string> find_errors(const ProgramSource& source, const System& system) {
+  const auto compiled = compile(source, system);
+  if (compiled) return std::nullopt;
+  std::string text;
+  for (const Problem& problem : compiled.error().problems.list) {
+    if (problem.severity == diagnostics::Severity::Error) text += problem.text;
+  }
+  return text;
+}
+
+Result<std::optional<project::Manifest>, EngineError> read_manifest(const std::string& program_path,
+                                                                    const System& system) {
+  const std::string absolute = std::filesystem::absolute(program_path).lexically_normal().string();
+  auto manifest = project::find_manifest(system.files, absolute);
+  if (!manifest) return failure(program_error(problems_of(manifest.error())));
+  return std::move(*manifest);
+}
+
+Result<inference::prompting::PromptTemplates, EngineError> load_prompt_templates(const std::string& style,
+                                                                                 const System& system) {
+  auto templates = inference::prompting::PromptTemplates::load(style, system.files);
+  if (templates) return std::move(*templates);
+  const auto& error = templates.error();
+  const std::string location = error.line > 0 ? fmt::format("{}:{}", error.file, error.line) : error.file;
+  return failure(EngineError{EngineError::Kind::Usage, fmt::format("{}: {}", location, error.message)});
+}
+
+std::shared_ptr<const runtime::ProgramImage> make_image(std::shared_ptr<const vm::LoadedProgram> program,
+                                                        inference::prompting::PromptTemplates templates) {
+  return std::make_shared<const runtime::ProgramImage>(std::move(program), std::move(templates), nullptr);
+}
+
+Result<std::shared_ptr<const runtime::ProgramImage>, EngineError> make_bound_image(
+    std::shared_ptr<const vm::LoadedProgram> program, inference::prompting::PromptTemplates templates,
+    const std::vector<std::string>& libraries, const std::optional<project::Manifest>& manifest, const System& system) {
+  auto externs = bind_externs(libraries, manifest, program->shared_program(), system);
+  if (!externs) return failure(program_error(problems_of(externs.error(), *program)));
+  return std::make_shared<const runtime::ProgramImage>(std::move(program), std::move(templates), std::move(*externs));
+}
+
+Result<Program, EngineError> prepare(CompiledProgram compiled, Settings settings,
+                                     const std::optional<project::Manifest>& manifest, const System& system) {
+  complete(settings, manifest);
+  auto templates = load_prompt_templates(settings.prompts, system);
+  if (!templates) return failure(std::move(templates.error()));
+  auto image = make_bound_image(std::move(compiled.loaded), std::move(*templates), settings.externs, manifest, system);
+  if (!image) return failure(std::move(image.error()));
+  runtime::RunOptions options = run_options(settings, manifest);
+  return Program{std::move(*image), std::move(settings), std::move(options),
+                 manifest ? manifest->threads : std::nullopt, std::move(compiled.warnings)};
+}
+
+Result<Program, EngineError> load(const ProgramSource& source, const Settings& settings, const System& system) {
+  const auto manifest = read_manifest(source.path, system);
+  if (!manifest) return failure(manifest.error());
+  auto compiled = compile(source, system);
+  if (!compiled) return failure(std::move(compiled.error()));
+  return prepare(std::move(*compiled), settings, *manifest, system);
+}
+
+}  // namespace tenon::engine

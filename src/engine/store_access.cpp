@@ -1,0 +1,155 @@
+#include "engine/store_access.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "engine/secret_key.h"
+#include "runtime/recovery.h"
+
+namespace tenon::engine {
+
+namespace {
+
+/// Time limit for the reply of a store's owner, and how often it is checked for.
+constexpr std::chrono::seconds owner_patience{5};
+constexpr std::chrono::milliseconds reply_poll{20};
+
+/// Why there can be no store at the path, checked before a file is created; empty if there can be one.
+std::string find_path_problem(const std::filesystem::path& path, StoreUse use) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return "it is a folder; a store is a file";
+  const std::filesystem::path folder = path.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+    return fmt::format("the folder `{}` does not exist", folder.string());
+  }
+  const bool is_missing =
+      std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found;
+  if (use != StoreUse::Change && is_missing) return "the store does not exist; `tenon run FILE --store` creates one";
+  return {};
+}
+
+Result<std::unique_ptr<journal::StoreConnection>, journal::StoreError> try_open(const StoreChoice& choice,
+                                                                                StoreUse use) {
+  const auto location = journal::parse_store_url(choice.path);
+  if (!location) return failure(location.error());
+  if (const std::string problem = find_path_problem(location->path, use); !problem.empty()) {
+    return failure(
+        journal::StoreError{journal::StoreError::Kind::Missing, fmt::format("{}: {}", location->path, problem)});
+  }
+  journal::StoreOptions options;
+  options.access = use == StoreUse::Read ? journal::Access::Reader : journal::Access::Owner;
+  if (use == StoreUse::Repair) options.damaged_log = journal::DamagedLog::Cut;
+  options.durability = choice.durability == "process" ? journal::Durability::Process : journal::Durability::Full;
+  return journal::open_store(choice.path, options);
+}
+
+}  // namespace
+
+EngineError to_error(const journal::StoreError& error) {
+  using Store = journal::StoreError::Kind;
+  const auto kind = error.kind == Store::InUse     ? EngineError::Kind::InUse
+                    : error.kind == Store::Missing ? EngineError::Kind::NotFound
+                                                   : EngineError::Kind::Failed;
+  return {kind, error.message};
+}
+
+EngineError to_error(const runtime::RecoveryError& error) {
+  return to_error(journal::StoreError{error.store.value_or(journal::StoreError::Kind::Broken), error.message});
+}
+
+Result<std::unique_ptr<journal::StoreConnection>, EngineError> open_store(const StoreChoice& choice, StoreUse use,
+                                                                          const System& system) {
+  auto store = try_open(choice, use);
+  if (!store) return failure(to_error(store.error()));
+  for (const std::string& notice : (*store)->notices()) system.notify(NoticeKind::Warning, notice);
+  return std::move(*store);
+}
+
+namespace {
+
+/// The command as bytes for the inbox: encrypted if the run may have secrets.
+Result<std::string, std::string> inbox_bytes(journal::Store& store, const StoreChoice& choice,
+                                             const journal::RunName& run, const runtime::InboxCommand& command,
+                                             const System& system) {
+  const auto started = runtime::read_started(store, run);
+  if (!started || started->secret_key.empty()) return runtime::encode(command);
+  effects::SecretVault secrets(secret_keys(choice.path, system));
+  if (const auto key = secrets.require(started->secret_key); !key) {
+    return failure(fmt::format("run {}: {}", run.text, key.error().message));
+  }
+  return runtime::seal_command(command, secrets);
+}
+
+/// The open question of the run if it is the only one; otherwise empty.
+std::string only_wait(const journal::RunHead& head) {
+  const auto details = nlohmann::json::parse(head.summary.detail, nullptr, false);
+  std::vector<std::string> waits;
+  for (const auto& detail : details) {
+    if (detail.is_object() && detail.contains("wait")) waits.push_back(detail.value("wait", ""));
+  }
+  return waits.size() == 1 ? waits.front() : "";
+}
+
+}  // namespace
+
+Result<bool, EngineError> waits_for_service(const StoreChoice& choice, const journal::RunName& run,
+                                            const System& system) {
+  const auto store = open_store(choice, StoreUse::Read, system);
+  if (!store) return failure(store.error());
+  const auto head = (*store)->journals().head(run);
+  if (!head) return false;
+  const auto details = nlohmann::json::parse(head->summary.detail, nullptr, false);
+  return std::any_of(details.begin(), details.end(),
+                     [](const auto& detail) { return detail.is_object() && detail.contains("unavailable"); });
+}
+
+Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal::RunName& run,
+                                        runtime::InboxCommand command, const System& system) {
+  auto store = open_store(choice, StoreUse::Read, system);
+  if (!store) return failure(std::move(store.error()));
+  journal::StoreConnection& opened = **store;
+  if (command.verb == runtime::InboxCommand::Verb::Resume && command.wait.empty()) {
+    // The answer is for the question that is open now, not for a later one.
+    if (const auto head = opened.journals().head(run)) command.wait = only_wait(*head);
+  }
+  const auto bytes = inbox_bytes(opened.journals(), choice, run, command, system);
+  if (!bytes) return failure(EngineError{EngineError::Kind::Failed, bytes.error()});
+  const auto id = opened.inbox().send(run, *bytes);
+  if (!id) return failure(to_error(id.error()));
+  const auto until = system.clock.monotonic() + owner_patience;
+  for (bool is_withdrawn = false; !is_withdrawn;) {
+    const auto reply = opened.inbox().take_reply(*id);
+    if (!reply) return failure(to_error(reply.error()));
+    if (*reply) {
+      auto read = runtime::decode_reply(**reply);
+      if (!read) {
+        return failure(
+            EngineError{EngineError::Kind::Failed, "cannot read the reply of the process that owns the store"});
+      }
+      if (read->error) return failure(EngineError{EngineError::Kind::WrongInput, std::move(*read->error)});
+      return {};
+    }
+    if (system.clock.monotonic() < until) {
+      system.clock.wait(reply_poll);
+      continue;
+    }
+    // A command left in the inbox could be applied much later, when it no longer fits.
+    const auto withdrawn = opened.inbox().withdraw(*id);
+    if (!withdrawn) return failure(to_error(withdrawn.error()));
+    is_withdrawn = *withdrawn;
+  }
+  // Its message names the process.
+  const auto owned = try_open(choice, StoreUse::ChangeExisting);
+  return failure(EngineError{
+      EngineError::Kind::Failed,
+      fmt::format("{}; it has not replied within {} s, and the command was withdrawn; `tenon runs` shows whether the "
+                  "owner had started it",
+                  owned ? "the process that owned the store has ended" : owned.error().message,
+                  owner_patience.count())});
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "engine/engine_error.h"
+#include "engine/system.h"
+#include "journal/open_store.h"
+#include "runtime/inbox_command.h"
+#include "runtime/recovery.h"
+
+namespace tenon::engine {
+
+/// The store of journals.
+struct StoreChoice {
+  std::string path;  ///< or a URL; empty: runs are not recorded
+  std::string durability = "full";
+  std::string reports;  ///< the folder for reports; empty: the default of reports_folder
+};
+
+/// What a store is opened for. Only `Change` creates a file that does not exist; only `Repair` opens a store whose log
+/// is damaged.
+enum class StoreUse : std::uint8_t { Read, ChangeExisting, Change, Repair };
+
+/// Opens a store, and passes on what was repaired in it as warnings. `InUse` if another process owns it.
+[[nodiscard]] Result<std::unique_ptr<journal::StoreConnection>, EngineError> open_store(const StoreChoice& choice,
+                                                                                        StoreUse use,
+                                                                                        const System& system);
+
+[[nodiscard]] EngineError to_error(const journal::StoreError& error);
+[[nodiscard]] EngineError to_error(const runtime::RecoveryError& error);
+
+/// Whether the store says that the run waits for a model or a tool that cannot be reached.
+[[nodiscard]] Result<bool, EngineError> waits_for_service(const StoreChoice& choice, const journal::RunName& run,
+                                                          const System& system);
+
+/// Sends a command to the process that owns the store and waits for its reply, 5 seconds at most; then the command is
+/// withdrawn. `WrongInput` if the owner refuses it.
+[[nodiscard]] Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal::RunName& run,
+                                                      runtime::InboxCommand command, const System& system);
+
+}  // namespace tenon::engine
