@@ -183,9 +183,9 @@ int begin_stored(const ChatCommand& command, journal::Store& store, const Enviro
   const effects::RunSettings& settings = stored->started.settings;
   std::shared_ptr<const runtime::ProgramImage>& image = beginning.program.image;
   if (command.file.empty()) {
-    auto bound =
-        engine::make_bound_image(stored->program.loaded, stored->program.templates,
-                                 command.externs.empty() ? settings.libraries : command.externs, std::nullopt, system);
+    auto bound = engine::make_bound_image(stored->program.loaded, stored->program.templates,
+                                          {command.externs.empty() ? settings.libraries : command.externs},
+                                          std::nullopt, system);
     if (!bound) return report(bound.error(), environment);
     image = std::move(*bound);
   } else {

@@ -128,9 +128,9 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   auto image = engine::make_image(stored->program.loaded, stored->program.templates);
   // The old program of an upgraded conversation calls no externs any more, and a run that has ended performs nothing.
   if (!newer.image && !stored->is_over) {
-    auto bound =
-        engine::make_bound_image(stored->program.loaded, std::move(stored->program.templates),
-                                 command.externs.empty() ? settings.libraries : command.externs, std::nullopt, system);
+    auto bound = engine::make_bound_image(stored->program.loaded, std::move(stored->program.templates),
+                                          {command.externs.empty() ? settings.libraries : command.externs},
+                                          std::nullopt, system);
     if (!bound) return report(bound.error(), environment);
     image = std::move(*bound);
   }

@@ -68,7 +68,7 @@ runtime::ImageSource image_source(Served& served, const engine::System& system) 
     if (const auto found = served.images.find(hash); found != served.images.end()) return found->second;
     auto program = runtime::read_bundle(bundle);
     if (!program) return failure(std::move(program.error()));
-    auto image = engine::make_bound_image(program->loaded, std::move(program->templates), served.libraries,
+    auto image = engine::make_bound_image(program->loaded, std::move(program->templates), {served.libraries},
                                           std::nullopt, system);
     if (!image) {
       return failure(runtime::ImageError{

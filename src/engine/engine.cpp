@@ -97,6 +97,11 @@ Engine::Engine(EngineOptions options, Telemetry telemetry, const System& system)
     if (options_.extern_threads) calling.threads = *options_.extern_threads;
     options_.extern_caller = std::make_unique<tools::NativeCaller>(std::move(calling));
   }
+  if (!options_.functions.empty()) {
+    for (const auto& [name, function] : options_.functions) provided_.push_back(name);
+    options_.extern_caller = std::make_unique<tools::ProvidedFunctions>(
+        std::move(options_.functions), std::move(options_.extern_caller), [&model] { model.wake(); });
+  }
   journal::Store* const store = options_.store ? &options_.store->journals() : nullptr;
   if (store != nullptr) {
     committer_.emplace(*store, [&model, &caller = *options_.extern_caller] {
@@ -133,6 +138,7 @@ Result<Program, EngineError> Engine::load(const ProgramSource& source, Settings 
   settings.model.spec = options_.model_choice.spec;
   // Without a judge the model is its own, whichever the manifest names.
   settings.model.judge = options_.model_choice.judge.empty() ? settings.model.spec : options_.model_choice.judge;
+  settings.provided = provided_;
   auto program = engine::load(source, settings, system_);
   if (program) program->options.judge = options_.model_choice.judge;
   return program;
@@ -190,8 +196,9 @@ Result<RunId, EngineError> Engine::resume(const journal::RunName& run, const std
   const effects::RunSettings& settings = stored->started.settings;
   auto image = make_image(stored->program.loaded, stored->program.templates);
   if (!stored->is_over) {
-    auto bound = make_bound_image(stored->program.loaded, std::move(stored->program.templates),
-                                  libraries.empty() ? settings.libraries : libraries, std::nullopt, system_);
+    auto bound =
+        make_bound_image(stored->program.loaded, std::move(stored->program.templates),
+                         {libraries.empty() ? settings.libraries : libraries, provided_}, std::nullopt, system_);
     if (!bound) return failure(std::move(bound.error()));
     image = std::move(*bound);
   }
@@ -246,7 +253,7 @@ std::optional<RunEvent> Engine::next_event(std::chrono::milliseconds timeout) {
   const auto end = system_.clock.monotonic() + timeout;
   for (;;) {
     if (auto event = take_event()) return event;
-    if (is_woken_.exchange(false)) return std::nullopt;
+    if (is_woken_.exchange(false) || is_stopped_) return std::nullopt;
     const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(end - system_.clock.monotonic()),
                                std::chrono::milliseconds{0});
     const bool is_busy = runtime_->poll(left);
@@ -297,6 +304,8 @@ const journal::RunName* Engine::name(RunId run) const {
 
 void Engine::stop(std::chrono::milliseconds grace) {
   runtime_->drain(grace);
+  is_stopped_ = true;
+  can_continue_ = false;
 }
 
 }  // namespace tenon::engine

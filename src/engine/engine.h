@@ -23,6 +23,7 @@
 #include "runtime/listeners.h"
 #include "runtime/runtime.h"
 #include "tools/extern_caller.h"
+#include "tools/provided_functions.h"
 
 namespace tenon::engine {
 
@@ -39,7 +40,8 @@ struct EngineOptions {
   std::unique_ptr<journal::StoreConnection> store = nullptr;  ///< null: `store_choice` is opened, if it names a store
   StoreChoice store_choice = {};
 
-  std::unique_ptr<tools::ExternCaller> extern_caller = nullptr;  ///< null: calls native functions
+  tools::ProvidedFunctionMap functions = {};                     ///< externs that the caller performs, by name
+  std::unique_ptr<tools::ExternCaller> extern_caller = nullptr;  ///< for the other externs; null: the native ones
   std::optional<std::uint32_t> extern_threads = std::nullopt;    ///< nothing: the default
 
   SpanExport spans = SpanExport::AsConfigured;
@@ -74,7 +76,8 @@ class Engine final {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Loads a program for this engine, whose model and judge its runs use, whatever the manifest names.
+  /// Loads a program for this engine, whose model, judge and provided functions its runs use, whatever the manifest
+  /// names.
   [[nodiscard]] Result<Program, EngineError> load(const ProgramSource& source, Settings settings = {}) const;
 
   /// Starts a run of a function, which is recorded if there is a store. `arguments`: a JSON object with a member for
@@ -123,7 +126,7 @@ class Engine final {
   [[nodiscard]] const journal::RunName* name(runtime::RunId run) const;
 
   /// Starts no further effects, waits at most `grace` for those in progress, and makes everything durable. Afterwards
-  /// only the destructor may be called.
+  /// only the destructor and `next_event` may be called, which returns the events that were not taken.
   void stop(std::chrono::milliseconds grace);
 
   /// For callers that drive the runs themselves.
@@ -141,11 +144,13 @@ class Engine final {
   EngineOptions options_;
   Telemetry telemetry_;
   effects::SecretVault secrets_;
+  std::vector<std::string> provided_;  ///< the names of the provided functions
   std::optional<EventQueue> events_;
   std::unique_ptr<runtime::Listeners> listeners_;
   std::optional<journal::ThreadCommitter> committer_;
   std::optional<runtime::Runtime> runtime_;
   bool can_continue_ = true;
+  bool is_stopped_ = false;
   std::atomic<bool> is_woken_{false};
 };
 

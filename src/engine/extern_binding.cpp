@@ -27,9 +27,9 @@ bool writes_reports(const bytecode::Program& program) {
 }  // namespace
 
 Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
-    const std::vector<std::string>& libraries, const std::optional<project::Manifest>& manifest,
+    const ExternSources& sources, const std::optional<project::Manifest>& manifest,
     std::shared_ptr<const bytecode::Program> program, const System& system) {
-  auto opened = tools::NativeLibraries::open(libraries);
+  auto opened = tools::NativeLibraries::open(sources.libraries);
   if (!opened) return failure(std::move(opened.error()));
   if (manifest) {
     auto more = tools::NativeLibraries::open(manifest->libraries, manifest->folder);
@@ -45,7 +45,7 @@ Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProbl
     if (!more) return failure(std::move(more.error()));
     opened->append(*more);
   }
-  return tools::ExternTable::bind(std::move(program), *opened);
+  return tools::ExternTable::bind(std::move(program), *opened, sources.provided);
 }
 
 void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
@@ -58,7 +58,7 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
   std::uint32_t count = 0;  // the built-in externs follow the declared ones
   while (count < program->externs.size() && program->externs[count].builtin_effect == types::BuiltinEffect::Native)
     ++count;
-  auto table = bind_externs(libraries, std::nullopt, std::move(program), system);
+  auto table = bind_externs({libraries}, std::nullopt, std::move(program), system);
   if (!table) {
     for (tools::ExternProblem& problem : table.error()) {
       if (problem.subject) problem.span = span_of(*problem.subject);

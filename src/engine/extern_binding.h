@@ -17,11 +17,16 @@
 
 namespace tenon::engine {
 
-/// Loads the given libraries, whose paths are relative to the current folder, then the manifest's, and looks up each
-/// extern of the program in them. Fails with all externs that cannot be called. Loading a library runs its
-/// initializers.
+/// Where externs come from.
+struct ExternSources {
+  std::vector<std::string> libraries;      ///< paths relative to the current folder
+  std::vector<std::string> provided = {};  ///< names of externs that the embedding program performs
+};
+
+/// Loads the given libraries, then the manifest's, and looks up each extern of the program in them, unless it is
+/// provided. Fails with all externs that cannot be called. Loading a library runs its initializers.
 [[nodiscard]] Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProblem>> bind_externs(
-    const std::vector<std::string>& libraries, const std::optional<project::Manifest>& manifest,
+    const ExternSources& sources, const std::optional<project::Manifest>& manifest,
     std::shared_ptr<const bytecode::Program> program, const System& system);
 
 /// For `tenon check`: compares the externs of a program without errors with the libraries. Adds a diagnostic for each

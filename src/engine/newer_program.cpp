@@ -17,7 +17,7 @@ Result<NewerProgram, EngineError> load_newer(const std::string& file, const std:
   }
   const bool has_libraries = !libraries.empty() || (*manifest && !library_paths({}, *manifest).empty());
   const auto& chosen = has_libraries ? libraries : stored.started.settings.libraries;
-  auto image = make_bound_image(std::move(compiled->loaded), std::move(templates), chosen, *manifest, system);
+  auto image = make_bound_image(std::move(compiled->loaded), std::move(templates), {chosen}, *manifest, system);
   if (!image) return failure(std::move(image.error()));
   return NewerProgram{std::move(*image), library_paths(chosen, *manifest), std::move(compiled->warnings)};
 }

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "compiler/compile.h"
-#include "engine/extern_binding.h"
 #include "inference/answers/json_values.h"
 #include "types/check.h"
 
@@ -95,10 +94,10 @@ std::shared_ptr<const runtime::ProgramImage> make_image(std::shared_ptr<const vm
 
 Result<std::shared_ptr<const runtime::ProgramImage>, EngineError> make_bound_image(
     std::shared_ptr<const vm::LoadedProgram> program, inference::prompting::PromptTemplates templates,
-    const std::vector<std::string>& libraries, const std::optional<project::Manifest>& manifest, const System& system) {
-  auto externs = bind_externs(libraries, manifest, program->shared_program(), system);
-  if (!externs) return failure(program_error(problems_of(externs.error(), *program)));
-  return std::make_shared<const runtime::ProgramImage>(std::move(program), std::move(templates), std::move(*externs));
+    const ExternSources& externs, const std::optional<project::Manifest>& manifest, const System& system) {
+  auto bound = bind_externs(externs, manifest, program->shared_program(), system);
+  if (!bound) return failure(program_error(problems_of(bound.error(), *program)));
+  return std::make_shared<const runtime::ProgramImage>(std::move(program), std::move(templates), std::move(*bound));
 }
 
 Result<Program, EngineError> prepare(CompiledProgram compiled, Settings settings,
@@ -106,7 +105,8 @@ Result<Program, EngineError> prepare(CompiledProgram compiled, Settings settings
   complete(settings, manifest);
   auto templates = load_prompt_templates(settings.prompts, system);
   if (!templates) return failure(std::move(templates.error()));
-  auto image = make_bound_image(std::move(compiled.loaded), std::move(*templates), settings.externs, manifest, system);
+  auto image = make_bound_image(std::move(compiled.loaded), std::move(*templates),
+                                {settings.externs, settings.provided}, manifest, system);
   if (!image) return failure(std::move(image.error()));
   runtime::RunOptions options = run_options(settings, manifest);
   return Program{std::move(*image), std::move(settings), std::move(options),

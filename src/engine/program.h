@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "engine/engine_error.h"
+#include "engine/extern_binding.h"
 #include "engine/settings.h"
 #include "engine/system.h"
 #include "inference/prompting/prompt_templates.h"
@@ -67,6 +68,6 @@ struct Program {
 /// Binds the externs of a program. Fails with `Program`.
 [[nodiscard]] Result<std::shared_ptr<const runtime::ProgramImage>, EngineError> make_bound_image(
     std::shared_ptr<const vm::LoadedProgram> program, inference::prompting::PromptTemplates templates,
-    const std::vector<std::string>& libraries, const std::optional<project::Manifest>& manifest, const System& system);
+    const ExternSources& externs, const std::optional<project::Manifest>& manifest, const System& system);
 
 }  // namespace tenon::engine

@@ -38,8 +38,9 @@ struct Budgets {
 /// default.
 struct Settings {
   ModelChoice model;
-  std::vector<std::string> externs;  ///< libraries, before the manifest's; relative to the current folder
-  std::string prompts;               ///< default | slides | a folder; empty: the manifest's, or default
+  std::vector<std::string> externs;   ///< libraries, before the manifest's; relative to the current folder
+  std::vector<std::string> provided;  ///< names of externs that the embedding program performs
+  std::string prompts;                ///< default | slides | a folder; empty: the manifest's, or default
   std::uint32_t repairs = inference::prompting::default_repairs_max;
   Budgets budgets;
   effects::RetrySettings retry;

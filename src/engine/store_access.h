@@ -17,7 +17,7 @@ namespace tenon::engine {
 struct StoreChoice {
   std::string path;  ///< or a URL; empty: runs are not recorded
   std::string durability = "full";
-  std::string reports;  ///< the folder for reports; empty: the default of reports_folder
+  std::string reports = {};  ///< the folder for reports; empty: the default of reports_folder
 };
 
 /// What a store is opened for. Only `Change` creates a file that does not exist; only `Repair` opens a store whose log

@@ -118,13 +118,17 @@ std::optional<NotCarried> find_not_plain(const TypeTable& types, const Extern& d
 
 class ExternTable::Binder {
  public:
-  Binder(const bytecode::Program& program, const NativeLibraries& libraries)
-      : types_(program.types), libraries_(libraries) {}
+  Binder(const bytecode::Program& program, const NativeLibraries& libraries, std::span<const std::string> provided)
+      : types_(program.types), libraries_(libraries), provided_(provided) {}
 
   std::optional<Binding> bind(std::uint32_t subject, const Extern& declared) {
     subject_ = subject;
     const std::size_t problems_before = problems_.size();
     check_types(declared);
+    if (std::find(provided_.begin(), provided_.end(), declared.name) != provided_.end()) {
+      if (problems_.size() != problems_before) return std::nullopt;
+      return Binding{{}, fmt::format("extern `{}`", declared.name), {}, {}, {}, true};
+    }
     const std::vector<Candidate> candidates = find_candidates(declared);
     if (candidates.size() > 1) tell_of_several(declared, candidates);
     if (candidates.empty()) tell_of_none(declared);
@@ -242,7 +246,8 @@ class ExternTable::Binder {
         describe_blame(declared, found),
         found.library->name(),
         found.library->full_name(),
-        {}};
+        {},
+        false};
   }
 
   /// `NAME_free`, else `tenon_free`, else null: the texts stay the library's.
@@ -282,7 +287,7 @@ class ExternTable::Binder {
       }
     }
     return Binding{
-        entry->function, describe_blame(declared, found), found.library->name(), found.library->full_name(), {}};
+        entry->function, describe_blame(declared, found), found.library->name(), found.library->full_name(), {}, false};
   }
 
   void* address_of(const Extern& declared, const Candidate& found) {
@@ -300,6 +305,7 @@ class ExternTable::Binder {
 
   const TypeTable& types_;
   const NativeLibraries& libraries_;
+  const std::span<const std::string> provided_;
   std::uint32_t subject_ = 0;  ///< the extern that is being bound
   std::vector<ExternProblem> problems_;
 };
@@ -308,9 +314,10 @@ ExternTable::ExternTable(std::shared_ptr<const bytecode::Program> program)
     : program_(std::move(program)), promises_(program_->types) {}
 
 Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> ExternTable::bind(
-    std::shared_ptr<const bytecode::Program> program, const NativeLibraries& libraries) {
+    std::shared_ptr<const bytecode::Program> program, const NativeLibraries& libraries,
+    std::span<const std::string> provided) {
   std::shared_ptr<ExternTable> table(new ExternTable(std::move(program)));
-  Binder binder(*table->program_, libraries);
+  Binder binder(*table->program_, libraries, provided);
   for (std::uint32_t subject = 0; subject < table->program_->externs.size(); ++subject) {
     const Extern& declared = table->program_->externs[subject];
     if (declared.builtin_effect != types::BuiltinEffect::Native) {
@@ -319,7 +326,7 @@ Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> ExternTab
     }
     auto binding = binder.bind(subject, declared);
     if (!binding) continue;
-    if (declared.call_options.is_process) {
+    if (declared.call_options.is_process && !binding->is_provided) {
       bytecode::Program alone;
       alone.types = table->program_->types;
       alone.externs.push_back(declared);
@@ -356,6 +363,7 @@ ExternOutcome ExternTable::call(std::uint32_t subject, std::span<const Value> ar
 }
 
 BindingKind ExternTable::kind(std::uint32_t subject) const {
+  if (bindings_[subject].is_provided) return BindingKind::Provided;
   const bool is_plain = std::holds_alternative<std::unique_ptr<PlainFunction>>(bindings_[subject].function);
   return is_plain ? BindingKind::PlainSymbol : BindingKind::Header;
 }

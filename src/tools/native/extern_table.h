@@ -27,23 +27,26 @@ struct ProcessEnd;
 enum class BindingKind : std::uint8_t {
   PlainSymbol,  ///< a C function by its C types; it does not see the effect's key
   Header,       ///< a function that was written with tenon/extern.h
+  Provided,     ///< by the program that embeds Tenon: see tools/provided_functions.h
 };
 
-/// The externs of one program, each bound to a function of a library. Immutable; for several threads at once.
+/// The externs of one program, each bound to a function of a library or of the embedding program. Immutable; for
+/// several threads at once.
 class ExternTable final {
  public:
   /// Finds each extern of the program. Tells of all that cannot be called: a function that no library exports, or more
   /// than one, a type that plain C cannot carry, a signature that is not the declared one, a library that needs a newer
-  /// Tenon.
+  /// Tenon. `provided`: the names of externs that the embedding program performs; no library is searched for them.
   [[nodiscard]] static Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> bind(
-      std::shared_ptr<const bytecode::Program> program, const NativeLibraries& libraries);
+      std::shared_ptr<const bytecode::Program> program, const NativeLibraries& libraries,
+      std::span<const std::string> provided = {});
 
   ExternTable(const ExternTable&) = delete;
   ExternTable& operator=(const ExternTable&) = delete;
 
-  /// Calls the extern on this thread and gives its result, which keeps all that its declared type promises. `subject`
-  /// is an index into Program::externs, and the arguments have the declared types. The values stay this thread's during
-  /// the call. A crash of the function is the process's.
+  /// Calls the extern, which is not `Provided`, on this thread and gives its result, which keeps all that its declared
+  /// type promises. `subject` is an index into Program::externs, and the arguments have the declared types. The values
+  /// stay this thread's during the call. A crash of the function is the process's.
   [[nodiscard]] ExternOutcome call(std::uint32_t subject, std::span<const vm::Value> arguments,
                                    const CallCircumstances& circumstances) const;
 
@@ -56,6 +59,7 @@ class ExternTable final {
   /// What came of the process, for the thread to which the value is to belong.
   [[nodiscard]] ExternOutcome read_end(std::uint32_t subject, const ProcessEnd& end) const;
 
+  [[nodiscard]] const bytecode::Program& program() const { return *program_; }
   [[nodiscard]] BindingKind kind(std::uint32_t subject) const;
   [[nodiscard]] bool is_process(std::uint32_t subject) const {
     return program_->externs[subject].call_options.is_process;
@@ -68,11 +72,12 @@ class ExternTable final {
  private:
   using HeaderFunction = void (*)(tenon_call*);
   struct Binding {
-    std::variant<std::unique_ptr<PlainFunction>, HeaderFunction> function;
+    std::variant<std::unique_ptr<PlainFunction>, HeaderFunction> function;  ///< null if it is provided
     std::string blame;
     std::string library;
     std::string library_path;    ///< NativeLibrary::full_name
     std::string worker_program;  ///< of an extern in a process: bytecode of its types and itself
+    bool is_provided = false;
   };
   class Binder;
 

@@ -99,6 +99,10 @@ std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Pla
   if (call.table == nullptr) {
     return failure(ExternError{types::FailureKind::ToolFailed, "no library defines it", ""});
   }
+  if (call.table->kind(call.subject) == BindingKind::Provided) {
+    return failure(ExternError{types::FailureKind::ToolFailed, "the program that runs this one does not provide it",
+                               call.table->blame(call.subject)});
+  }
   if (call.table->is_process(call.subject)) return start_process(id, std::move(call), sink);
   if (placement == Placement::Inline || options_.threads == 0) {
     return call.table->call(call.subject, call.arguments,

@@ -1,0 +1,336 @@
+#include "engine/engine.h"
+
+#include <thread>
+
+#include "engine/engine_for_tests.h"
+
+namespace tenon::engine {
+namespace {
+
+using runtime::RunId;
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr milliseconds patience{10'000};
+
+constexpr const char* greeting = R"(
+fn main(name: String) -> String { greet(name) }
+fn greet(name: String) -> String { "Greet {{ name }}."! }
+fn sum(a: i32, b: i32?) -> i32 { a + b.unwrap_or(1) }
+)";
+
+constexpr const char* question = R"(
+fn main() -> String {
+    let colour = ask<String>("Which colour?")
+    "It is {{ colour }}."
+}
+)";
+
+constexpr const char* echo = R"(
+agent Echo {
+    state { count: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.count += 1
+        "{{ state.count }}: {{ input }}"
+    }
+}
+)";
+
+class EngineTests : public test::EngineTest {
+ protected:
+  std::unique_ptr<Engine> open(EngineOptions options) {
+    options.events = EventUse::Collected;
+    auto engine = Engine::open(std::move(options), system);
+    EXPECT_TRUE(engine.has_value()) << describe(engine.error());
+    return std::move(*engine);
+  }
+  /// With a model that gives one answer; it is `model` then.
+  std::unique_ptr<Engine> open_fixed(const std::string& store = "") {
+    EngineOptions options;
+    auto fixed = std::make_unique<test::FixedModel>("Hello!");
+    model = fixed.get();
+    options.model = std::move(fixed);
+    options.store_choice.path = store;
+    return open(std::move(options));
+  }
+  Program load(const Engine& engine, const char* text) {
+    auto program = engine.load({folder.file("main.tn"), text});
+    EXPECT_TRUE(program.has_value()) << describe(program.error());
+    return std::move(*program);
+  }
+  /// The kinds of all events until no run can continue.
+  static std::vector<std::string_view> drive(Engine& engine) {
+    std::vector<std::string_view> kinds;
+    while (const auto event = engine.next_event(patience))
+      kinds.push_back(protocol::event_type(event->event.kind).name);
+    EXPECT_FALSE(engine.can_continue());
+    return kinds;
+  }
+
+  test::FixedModel* model = nullptr;
+};
+
+TEST_F(EngineTests, AModelOfTheCallersOwnAnswers) {
+  const auto engine = open_fixed();
+  const Program program = load(*engine, greeting);
+  EXPECT_EQ(program.options.model, "own:fixed");
+  const auto run = engine->start(program, "main", R"({"name": "Ada"})");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  EXPECT_FALSE(engine->result(*run).has_value());
+  // A run without a store has the same events.
+  EXPECT_THAT(drive(*engine),
+              ElementsAre("prompt_started", "generation_started", "text_delta", "generation_finished", "turn_end"));
+  ASSERT_TRUE(engine->result(*run).has_value());
+  EXPECT_EQ(engine->result(*run)->how, RunResult::How::Returned);
+  EXPECT_EQ(engine->result(*run)->value, "\"Hello!\"");
+  EXPECT_EQ(engine->name(*run), nullptr);
+  ASSERT_THAT(model->prompts, SizeIs(1));
+  EXPECT_THAT(model->prompts[0], HasSubstr("Greet Ada."));
+}
+
+TEST_F(EngineTests, ARecordedRunHasEventsInTheOrderOfItsRecords) {
+  const auto engine = open_fixed(folder.file("runs.db"));
+  const auto run = engine->start(load(*engine, greeting), "main", R"({"name": "Ada"})");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  ASSERT_NE(engine->name(*run), nullptr);
+  std::vector<std::string> types;
+  std::uint64_t newest = 0;
+  while (const auto event = engine->next_event(patience)) {
+    EXPECT_EQ(event->run, *run);
+    EXPECT_THAT(event->event.json, HasSubstr(engine->name(*run)->text));
+    types.emplace_back(protocol::event_type(event->event.kind).name);
+    if (event->event.number == 0) continue;
+    EXPECT_GT(event->event.number, newest);
+    newest = event->event.number;
+  }
+  EXPECT_THAT(types,
+              ElementsAre("prompt_started", "generation_started", "text_delta", "generation_finished", "turn_end"));
+}
+
+TEST_F(EngineTests, TheArgumentsAreChecked) {
+  const auto engine = open_fixed();
+  const Program program = load(*engine, greeting);
+  const auto unknown = engine->start(program, "mian", "{}");
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ(unknown.error().kind, EngineError::Kind::Usage);
+  EXPECT_EQ(unknown.error().message, "cannot find function `mian` in the program; did you mean `main`?");
+  const auto wrong = engine->start(program, "sum", R"({"a": "x", "c": 1})");
+  ASSERT_FALSE(wrong.has_value());
+  EXPECT_EQ(wrong.error().kind, EngineError::Kind::WrongInput);
+  EXPECT_THAT(wrong.error().message, HasSubstr("`sum` has no parameter `c`"));
+  EXPECT_EQ(engine->start(program, "sum", "{").error().kind, EngineError::Kind::WrongInput);
+  const auto run = engine->start(program, "sum", R"({"a": 2})");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  drive(*engine);
+  EXPECT_EQ(engine->result(*run)->value, "3");
+}
+
+TEST_F(EngineTests, AQuestionIsAnswered) {
+  const auto engine = open_fixed(folder.file("runs.db"));
+  const auto run = engine->start(load(*engine, question), "main", "{}");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  EXPECT_THAT(drive(*engine), ElementsAre("prompt_started", "wait_for_input"));
+  ASSERT_THAT(engine->questions(*run), SizeIs(1));
+  EXPECT_EQ(engine->questions(*run)[0].text, "Which colour?");
+  const auto unknown = engine->answer(*run, "nothing", "red");
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ(unknown.error().kind, EngineError::Kind::NotFound);
+  ASSERT_TRUE(engine->answer(*run, "", "red").has_value());
+  EXPECT_THAT(drive(*engine), ElementsAre("resume_with_input", "turn_end"));
+  EXPECT_EQ(engine->result(*run)->value, "\"It is red.\"");
+  EXPECT_EQ(engine->answer(*run, "", "red").error().kind, EngineError::Kind::NotFound);
+}
+
+TEST_F(EngineTests, AnotherEngineResumesARun) {
+  journal::RunName name;
+  {
+    const auto engine = open_fixed(folder.file("runs.db"));
+    const auto run = engine->start(load(*engine, question), "main", "{}");
+    ASSERT_TRUE(run.has_value()) << describe(run.error());
+    drive(*engine);
+    name = *engine->name(*run);
+    const auto second = Engine::open(
+        {.model = std::make_unique<test::FixedModel>(""), .store_choice = {.path = folder.file("runs.db")}}, system);
+    ASSERT_FALSE(second.has_value());
+    EXPECT_EQ(second.error().kind, EngineError::Kind::InUse);
+  }
+  const auto engine = open_fixed(folder.file("runs.db"));
+  const auto run = engine->resume(name);
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  ASSERT_TRUE(engine->answer(*run, "", "blue").has_value());
+  EXPECT_THAT(drive(*engine), ElementsAre("resume_with_input", "turn_end"));
+  EXPECT_EQ(engine->result(*run)->value, "\"It is blue.\"");
+  EXPECT_EQ(engine->resume({"0" + name.text.substr(1)}).error().kind, EngineError::Kind::NotFound);
+}
+
+TEST_F(EngineTests, AConversationTakesPromptsTurnByTurn) {
+  const auto engine = open_fixed(folder.file("runs.db"));
+  const Program program = load(*engine, echo);
+  EXPECT_EQ(engine->start_conversation(program, "Eco").error().kind, EngineError::Kind::Usage);
+  const auto run = engine->start_conversation(program, "Echo");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  ASSERT_TRUE(engine->prompt(*run, "one").has_value());
+  EXPECT_EQ(engine->prompt(*run, "two").error().kind, EngineError::Kind::Conflict);
+  EXPECT_THAT(drive(*engine), testing::Contains("turn_end"));
+  EXPECT_EQ(engine->turn_result(*run)->value, "\"1: one\"");
+  ASSERT_TRUE(engine->prompt(*run, "two").has_value());
+  drive(*engine);
+  EXPECT_EQ(engine->turn_result(*run)->value, "\"2: two\"");
+  engine->cancel(*run, "enough");
+  drive(*engine);
+  EXPECT_EQ(engine->result(*run)->how, RunResult::How::Cancelled);
+  EXPECT_EQ(engine->result(*run)->message, "enough");
+}
+
+TEST_F(EngineTests, TwoEnginesWorkInOneProcess) {
+  const auto first = open_fixed(folder.file("first.db"));
+  const auto second = open_fixed(folder.file("second.db"));
+  const auto one = first->start(load(*first, greeting), "main", R"({"name": "one"})");
+  const auto two = second->start(load(*second, greeting), "sum", R"({"a": 5, "b": 6})");
+  ASSERT_TRUE(one.has_value() && two.has_value());
+  bool is_first_done = false;
+  bool is_second_done = false;
+  while (!is_first_done || !is_second_done) {
+    is_first_done = !first->next_event(milliseconds{0}) && !first->can_continue();
+    is_second_done = !second->next_event(milliseconds{0}) && !second->can_continue();
+  }
+  EXPECT_EQ(first->result(*one)->value, "\"Hello!\"");
+  EXPECT_EQ(second->result(*two)->value, "11");
+}
+
+constexpr const char* prices = R"(
+struct Price { name: String, cents: i32 }
+extern fn price(name: String) -> Price
+extern fn round(cents: i32) -> i32
+fn main() -> i32 {
+    let both = parallel {
+        left = price("tea")
+        right = price("cake")
+    }
+    round(both.left.cents + both.right.cents)
+}
+)";
+
+TEST_F(EngineTests, FunctionsOfTheCallersOwnEndOnAnyThread) {
+  EngineOptions options;
+  std::vector<tools::ProvidedCall> calls;
+  options.model = std::make_unique<test::FixedModel>("");
+  options.functions["price"] = [&](tools::ProvidedCall call) { calls.push_back(std::move(call)); };
+  options.functions["round"] = [](const tools::ProvidedCall& call) {
+    EXPECT_EQ(call.arguments, "[333]");
+    call.finish("330");
+  };
+  options.store_choice.path = folder.file("runs.db");
+  const auto engine = open(std::move(options));
+  const auto run = engine->start(load(*engine, prices), "main", "{}");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  while (calls.size() < 2) static_cast<void>(engine->next_event(milliseconds{1}));
+  EXPECT_EQ(calls[0].arguments, "[\"tea\"]");
+  EXPECT_THAT(calls[0].key, testing::StartsWith(engine->name(*run)->text + "/"));
+  EXPECT_TRUE(engine->can_continue());
+  std::thread other([&] {
+    calls[1].finish(R"({"name": "cake", "cents": 300})");
+    calls[0].finish(R"({"name": "tea", "cents": 33})");
+  });
+  drive(*engine);
+  other.join();
+  ASSERT_TRUE(engine->result(*run).has_value());
+  EXPECT_EQ(engine->result(*run)->value, "330") << engine->result(*run)->message;
+}
+
+TEST_F(EngineTests, AFunctionOfTheCallersOwnThatFailsIsBlamed) {
+  for (const auto& [result, reason] : std::vector<std::pair<tools::ProvidedResult, std::string>>{
+           {failure(std::string("sold out")), "sold out"}, {R"({"name": "tea"})", "cents"}, {"tea", "not JSON"}}) {
+    EngineOptions options;
+    options.model = std::make_unique<test::FixedModel>("");
+    options.functions["price"] = [&result = result](const tools::ProvidedCall& call) { call.finish(result); };
+    options.functions["round"] = [](const tools::ProvidedCall& call) { call.finish("0"); };
+    const auto engine = open(std::move(options));
+    const auto run = engine->start(load(*engine, prices), "main", "{}");
+    ASSERT_TRUE(run.has_value()) << describe(run.error());
+    drive(*engine);
+    EXPECT_EQ(engine->result(*run)->how, RunResult::How::Failed);
+    EXPECT_THAT(engine->result(*run)->message, testing::AllOf(HasSubstr(reason), HasSubstr("extern `price`")));
+  }
+}
+
+TEST_F(EngineTests, ACallThatIsNotFinishedEndsWithItsRun) {
+  EngineOptions options;
+  std::optional<tools::ProvidedCall> called;
+  options.model = std::make_unique<test::FixedModel>("");
+  options.functions["price"] = [&](tools::ProvidedCall call) { called = std::move(call); };
+  options.functions["round"] = [](const tools::ProvidedCall& call) { call.finish("0"); };
+  auto engine = open(std::move(options));
+  const auto run = engine->start(load(*engine, prices), "main", "{}");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  while (!called) static_cast<void>(engine->next_event(milliseconds{1}));
+  EXPECT_FALSE(called->is_cancelled->load());
+  engine->cancel(*run, "enough");
+  drive(*engine);
+  EXPECT_TRUE(called->is_cancelled->load());
+  EXPECT_EQ(engine->result(*run)->how, RunResult::How::Cancelled);
+  engine.reset();
+  called->finish("{}");  // without effect
+}
+
+TEST_F(EngineTests, AFailureHasItsPlace) {
+  const auto engine = open_fixed();
+  const auto run = engine->start(load(*engine, "fn main(n: i32) -> i32 { 6 / n }\n"), "main", R"({"n": 0})");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  drive(*engine);
+  EXPECT_EQ(engine->result(*run)->how, RunResult::How::Failed);
+  EXPECT_THAT(engine->result(*run)->message, HasSubstr("main.tn:1"));
+}
+
+TEST_F(EngineTests, WaitingForAnEventEndsInTimeAndWhenWoken) {
+  const auto engine = open_fixed();
+  const auto run = engine->start(load(*engine, greeting), "main", R"({"name": "Ada"})");
+  ASSERT_TRUE(run.has_value());
+  model->answers = false;
+  while (engine->next_event(milliseconds{0})) {
+  }
+  EXPECT_TRUE(engine->can_continue());
+  EXPECT_FALSE(engine->next_event(milliseconds{20}).has_value());
+  const auto start = clock.monotonic();
+  std::thread other([&] { engine->wake(); });
+  EXPECT_FALSE(engine->next_event(patience).has_value());
+  other.join();
+  EXPECT_LT(clock.monotonic() - start, patience);
+  model->answers = true;
+  drive(*engine);
+  EXPECT_EQ(engine->result(*run)->value, "\"Hello!\"");
+}
+
+TEST_F(EngineTests, AnInvalidModelNamesTheSetting) {
+  EngineOptions options;
+  options.model_choice.spec = "abacus";
+  const auto engine = Engine::open(std::move(options), system);
+  ASSERT_FALSE(engine.has_value());
+  EXPECT_EQ(engine.error().kind, EngineError::Kind::Usage);
+  EXPECT_EQ(engine.error().setting, "model");
+  EXPECT_THAT(describe(engine.error()), HasSubstr("invalid value for `model`: expected builtin"));
+}
+
+TEST_F(EngineTests, AScriptIsOpenedByItsName) {
+  EngineOptions options;
+  options.model_choice.spec = "script:" + file("answers", "greet => \"Hi\"\n");
+  const auto engine = open(std::move(options));
+  const auto run = engine->start(load(*engine, greeting), "main", R"({"name": "Ada"})");
+  ASSERT_TRUE(run.has_value());
+  drive(*engine);
+  EXPECT_EQ(engine->result(*run)->value, "\"Hi\"");
+  EXPECT_THAT(warnings, IsEmpty());
+}
+
+TEST_F(EngineTests, AnInvalidVariableOfTelemetryIsAnError) {
+  variables["OTEL_EXPORTER_OTLP_ENDPOINT"] = "no address";
+  const auto engine = Engine::open({.model = std::make_unique<test::FixedModel>("")}, system);
+  ASSERT_FALSE(engine.has_value());
+  EXPECT_EQ(engine.error().kind, EngineError::Kind::Usage);
+}
+
+}  // namespace
+}  // namespace tenon::engine
