@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "engine/engine_for_tests.h"
+#include "tests/support/engine_testing.h"
 
 namespace tenon::engine {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine_for_tests.h"
+#include "tests/support/engine_testing.h"
 
 namespace tenon::engine {
 namespace {

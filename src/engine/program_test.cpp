@@ -1,6 +1,6 @@
 #include "engine/program.h"
 
-#include "engine/engine_for_tests.h"
+#include "tests/support/engine_testing.h"
 
 namespace tenon::engine {
 namespace {

@@ -118,7 +118,7 @@ TEST(Manifest, SaysHowARunWaitsForServices) {
   EXPECT_THAT(problems_of("retry.factor = 0.5"), ElementsAre("1:16: `factor` must be a number from 1 to 1000"));
 }
 
-TEST(Manifest, TellsOfEveryUnknownKeyWithItsLine) {
+TEST(Manifest, ReportsEveryUnknownKeyWithItsLine) {
   EXPECT_THAT(
       problems_of("[extern]\nlibraries = []\n[budget]\ncals = 3\nspeed = 1\n[tests]\n"),
       testing::UnorderedElementsAre(
@@ -156,7 +156,7 @@ TEST(Manifest, FieldsOfARequestAreNamed) {
               ElementsAre("1:16: `openai` must be a table; write `[model.openai]`"));
 }
 
-TEST(Manifest, TellsOfValuesOfAnotherForm) {
+TEST(Manifest, ReportsValuesOfAnotherForm) {
   EXPECT_THAT(problems_of("model = \"builtin\"\n"), ElementsAre("1:9: `model` must be a table; write `[model]`"));
   EXPECT_THAT(problems_of("[model]\ndefault = 3\n"), ElementsAre("2:11: `default` must be a string"));
   EXPECT_THAT(problems_of("[prompts]\nstyle = \"\"\n"), ElementsAre("2:9: `style` must be a string"));
@@ -171,7 +171,7 @@ TEST(Manifest, TellsOfValuesOfAnotherForm) {
   EXPECT_THAT(problems_of("[budget]\ntokens = 1.5\n"), ElementsAre("2:10: `tokens` must be an integer of at least 0"));
 }
 
-TEST(Manifest, TellsWhereItIsNoToml) {
+TEST(Manifest, ReportsWhereItIsNoToml) {
   const auto problems = problems_of("[model]\ndefault = \"builtin\n");
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_THAT(problems[0], HasSubstr("2:"));
@@ -203,7 +203,7 @@ TEST(FindManifest, MayFindNone) {
   EXPECT_THAT(files.asked, ElementsAre("tenon.toml"));
 }
 
-TEST(FindManifest, TellsOfTheNearestOnesProblems) {
+TEST(FindManifest, ReportsTheProblemsOfTheNearestOne) {
   FakeFiles files;
   files.files["/a/tenon.toml"] = "";
   files.files["/a/b/tenon.toml"] = "nonsense";

@@ -130,8 +130,8 @@ class ExternTable::Binder {
       return Binding{{}, fmt::format("extern `{}`", declared.name), {}, {}, {}, true};
     }
     const std::vector<Candidate> candidates = find_candidates(declared);
-    if (candidates.size() > 1) tell_of_several(declared, candidates);
-    if (candidates.empty()) tell_of_none(declared);
+    if (candidates.size() > 1) report_several(declared, candidates);
+    if (candidates.empty()) report_none(declared);
     if (problems_.size() != problems_before) return std::nullopt;
     const Candidate& found = candidates.front();
     return found.is_entry ? bind_entry(declared, found) : bind_plain(declared, found);
@@ -185,14 +185,14 @@ class ExternTable::Binder {
     return candidates;
   }
 
-  void tell_of_several(const Extern& declared, const std::vector<Candidate>& candidates) {
+  void report_several(const Extern& declared, const std::vector<Candidate>& candidates) {
     std::string names;
     for (const Candidate& candidate : candidates) names += (names.empty() ? "" : ", ") + candidate.library->name();
     report(declared, diagnostics::ExternAmbiguous, declared.name, candidates.size(), names)
         .hint("pass only one of them");
   }
 
-  void tell_of_none(const Extern& declared) {
+  void report_none(const Extern& declared) {
     const bool is_plain = !find_not_plain(types_, declared);
     const std::string wanted = is_plain ? describe_prototype(types_, declared)
                                         : fmt::format("TENON_EXTERN({}) {{ … }}  // tenon/extern.h", declared.name);

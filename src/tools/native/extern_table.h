@@ -34,7 +34,7 @@ enum class BindingKind : std::uint8_t {
 /// several threads at once.
 class ExternTable final {
  public:
-  /// Finds each extern of the program. Tells of all that cannot be called: a function that no library exports, or more
+  /// Finds each extern of the program. Reports all that cannot be called: a function that no library exports, or more
   /// than one, a type that plain C cannot carry, a signature that is not the declared one, a library that needs a newer
   /// Tenon. `provided`: the names of externs that the embedding program performs; no library is searched for them.
   [[nodiscard]] static Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> bind(

@@ -175,7 +175,7 @@ TEST(Binding, NamesWhatAMissingFunctionShouldBe) {
                           "did you mean `add`?", "a library must define: bool ad(int32_t p0, const char* p1);"));
 }
 
-TEST(Binding, TellsOfEveryProblem) {
+TEST(Binding, ReportsEveryProblem) {
   DeclaredProgram declared;
   declared.declare("missing_one", {}, TypeTable::unit);
   declared.declare("add", {TypeTable::i32, TypeTable::i32}, TypeTable::i32);
@@ -252,7 +252,7 @@ TEST(Binding, FindsWhatNoExternCanCarryInsideOfOtherTypes) {
   EXPECT_NE(of_result, problems.end());
 }
 
-TEST(Binding, TellsDataFromFunctionsAndCppNames) {
+TEST(Binding, DistinguishesDataFromFunctionsAndCppNames) {
   DeclaredProgram declared;
   declared.declare("table_of_numbers", {}, TypeTable::i32);
   EXPECT_THAT(problems_of(declared, {"extern_plain"}).front().message, HasSubstr("is data in"));

@@ -47,7 +47,7 @@ class NativeLibraries final {
 
   /// Loads each library, its constructors included. A name is the path of a file, relative to `folder` when it does not
   /// begin with `/`; `system:NAME` (`system:libm.so.6`) is searched as the dynamic linker searches. A file that is
-  /// named twice is one library. Tells of all that cannot be opened.
+  /// named twice is one library. Reports all that cannot be opened.
   [[nodiscard]] static Result<NativeLibraries, std::vector<ExternProblem>> open(std::span<const std::string> names,
                                                                                 const std::string& folder = ".");
   /// Adds those of `more` after its own.
