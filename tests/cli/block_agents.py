@@ -167,16 +167,8 @@ agent Support {
 
 def test_a_handed_off_answer_is_shown_once_after_emitted_text(work):
     place, program = prepare(work, "handoff", HANDOFF)
-    emitted = "I ask Billing.
-
-I have left.
-
-It is paid.
-"
-    expect(place.chat("Is it paid?
-And now?
-", program, "--agent", "Support"), 0, emitted + "It is paid.
-")
+    emitted = "I ask Billing.\n\nI have left.\n\nIt is paid.\n"
+    expect(place.chat("Is it paid?\nAnd now?\n", program, "--agent", "Support"), 0, emitted + "It is paid.\n")
     plain = tenon("chat", program, "--agent", "Support", "--model", f"script:{work / 'model.script'}", stdin=None,
                   input="Is it paid?\n", cwd=work)
     expect(plain, 0, emitted)
