@@ -67,7 +67,7 @@ fn around() -> String { Boss::run("x") }
   EXPECT_EQ(run(image, "around", 1), calls);
 }
 
-TEST(AgentPrompts, APromptThatFitsNobodyIsRefused) {
+TEST(AgentPrompts, APromptThatFitsNoAgentIsRefused) {
   const auto image = test::make_image(test::prompting_agents);
   const bytecode::Program& program = image->program();
   const auto wrong = [&](SpawnedTurn prompted) {

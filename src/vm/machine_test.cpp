@@ -766,7 +766,7 @@ TEST(Machine, WorkOfBuiltinsSpendsInstructions) {
   EXPECT_LT(record.instructions, 1'500'000U);
 }
 
-TEST(Machine, ASliceEndsBehindMuchWork) {
+TEST(Machine, ASliceEndsAfterMuchWork) {
   const auto program = load(assemble(std::string(repeating)));
   Machine machine(program, 0, {}, {});
   EXPECT_TRUE(std::holds_alternative<Paused>(machine.run(100)));
