@@ -13,7 +13,7 @@ namespace {
 using runtime::RunId;
 using std::chrono::milliseconds;
 
-constexpr milliseconds patience{10'000};
+constexpr milliseconds event_patience{10'000};
 
 class EngineThreadTest : public test::EngineTest {
  protected:
@@ -41,7 +41,7 @@ class EngineThreadTest : public test::EngineTest {
   /// The kinds of the events up to the first one of `last`.
   static std::vector<protocol::EventKind> read_until(EngineThread& thread, protocol::EventKind last) {
     std::vector<protocol::EventKind> kinds;
-    while (const auto event = thread.next_event(patience)) {
+    while (const auto event = thread.next_event(event_patience)) {
       kinds.push_back(event->event.kind);
       if (event->event.kind == last) break;
     }
@@ -49,7 +49,7 @@ class EngineThreadTest : public test::EngineTest {
   }
 };
 
-constexpr const char* question = R"(
+constexpr const char* colour_question = R"(
 fn main() -> String {
     let colour = ask<String>("Which colour?")
     "It is {{ colour }}."
@@ -60,9 +60,9 @@ TEST_F(EngineThreadTest, RunsContinueWithoutTheirCallers) {
   const auto thread = open();
   EXPECT_FALSE(is_readable(*thread, milliseconds{0}));
   EXPECT_FALSE(thread->next_event(milliseconds{1}).has_value());
-  const auto run = start(*thread, question);
+  const auto run = start(*thread, colour_question);
   ASSERT_TRUE(run.has_value()) << describe(run.error());
-  EXPECT_TRUE(is_readable(*thread, patience));
+  EXPECT_TRUE(is_readable(*thread, event_patience));
   EXPECT_THAT(read_until(*thread, protocol::EventKind::WaitForInput),
               testing::ElementsAre(protocol::EventKind::PromptStarted, protocol::EventKind::WaitForInput));
   EXPECT_FALSE(is_readable(*thread, milliseconds{0}));
@@ -80,7 +80,7 @@ TEST_F(EngineThreadTest, RunsContinueWithoutTheirCallers) {
 TEST_F(EngineThreadTest, EventsAreKeptWhenTheThreadHasEnded) {
   const auto thread = open();
   ASSERT_TRUE(start(*thread, "fn main() -> i32 { 2 }\n").has_value());
-  EXPECT_TRUE(is_readable(*thread, patience));
+  EXPECT_TRUE(is_readable(*thread, event_patience));
   thread->stop(milliseconds{100});
   const auto first = thread->next_event(milliseconds{0});
   ASSERT_TRUE(first.has_value());
