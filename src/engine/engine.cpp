@@ -11,6 +11,7 @@
 #include "inference/answers/json_parser.h"
 #include "runtime/migration.h"
 #include "tools/native/native_caller.h"
+#include "types/type_table.h"
 #include "vm/render.h"
 
 namespace tenon::engine {
@@ -56,7 +57,11 @@ RunResult returned(const vm::Value& value, const vm::LoadedProgram& program) {
 RunResult failed(const runtime::RunFailed& failure, const vm::LoadedProgram& program) {
   std::string message = runtime::describe_failure(program, failure.report);
   if (message.ends_with('\n')) message.pop_back();
-  return {RunResult::How::Failed, {}, std::move(message)};
+  return {RunResult::How::Failed,
+          {},
+          std::move(message),
+          std::string(types::failure_kind_name(failure.report.kind)),
+          failure.report.blame};
 }
 
 }  // namespace

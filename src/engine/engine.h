@@ -63,6 +63,8 @@ struct RunResult {
   How how = How::Returned;
   std::string value = {};
   std::string message = {};
+  std::string kind = {};   ///< Failed: the kind of the failure, as the language names it
+  std::string blame = {};  ///< Failed: the requirement, extern, model or budget that failed; may be empty
 };
 
 /// Runs programs: a runtime with everything that it uses. Several engines may exist in one process. Used by one thread,

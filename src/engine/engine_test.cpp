@@ -17,8 +17,8 @@ using testing::SizeIs;
 constexpr milliseconds patience{10'000};
 
 constexpr const char* greeting = R"(
-fn main(name: String) -> String { greet(name) }
-fn greet(name: String) -> String { "Greet {{ name }}."! }
+fn main(ctx: Context, name: String) -> String { greet(ctx, name) }
+fn greet(ctx: Context, name: String) -> String { "Greet {{ name }}."! }
 fn sum(a: i32, b: i32?) -> i32 { a + b.unwrap_or(1) }
 )";
 
@@ -163,7 +163,8 @@ TEST_F(EngineTests, AnotherEngineResumesARun) {
   ASSERT_TRUE(engine->answer(*run, "", "blue").has_value());
   EXPECT_THAT(drive(*engine), ElementsAre("resume_with_input", "turn_end"));
   EXPECT_EQ(engine->result(*run)->value, "\"It is blue.\"");
-  EXPECT_EQ(engine->resume({"0" + name.text.substr(1)}).error().kind, EngineError::Kind::NotFound);
+  name.text.back() = name.text.back() == 'a' ? 'b' : 'a';
+  EXPECT_EQ(engine->resume(name).error().kind, EngineError::Kind::NotFound);
 }
 
 TEST_F(EngineTests, AConversationTakesPromptsTurnByTurn) {
@@ -204,13 +205,13 @@ TEST_F(EngineTests, TwoEnginesWorkInOneProcess) {
 constexpr const char* prices = R"(
 struct Price { name: String, cents: i32 }
 extern fn price(name: String) -> Price
-extern fn round(cents: i32) -> i32
+extern fn rounded(cents: i32) -> i32
 fn main() -> i32 {
     let both = parallel {
         left = price("tea")
         right = price("cake")
     }
-    round(both.left.cents + both.right.cents)
+    rounded(both.left.cents + both.right.cents)
 }
 )";
 
@@ -219,7 +220,7 @@ TEST_F(EngineTests, FunctionsOfTheCallersOwnEndOnAnyThread) {
   std::vector<tools::ProvidedCall> calls;
   options.model = std::make_unique<test::FixedModel>("");
   options.functions["price"] = [&](tools::ProvidedCall call) { calls.push_back(std::move(call)); };
-  options.functions["round"] = [](const tools::ProvidedCall& call) {
+  options.functions["rounded"] = [](const tools::ProvidedCall& call) {
     EXPECT_EQ(call.arguments, "[333]");
     call.finish("330");
   };
@@ -247,13 +248,15 @@ TEST_F(EngineTests, AFunctionOfTheCallersOwnThatFailsIsBlamed) {
     EngineOptions options;
     options.model = std::make_unique<test::FixedModel>("");
     options.functions["price"] = [&result = result](const tools::ProvidedCall& call) { call.finish(result); };
-    options.functions["round"] = [](const tools::ProvidedCall& call) { call.finish("0"); };
+    options.functions["rounded"] = [](const tools::ProvidedCall& call) { call.finish("0"); };
     const auto engine = open(std::move(options));
     const auto run = engine->start(load(*engine, prices), "main", "{}");
     ASSERT_TRUE(run.has_value()) << describe(run.error());
     drive(*engine);
     EXPECT_EQ(engine->result(*run)->how, RunResult::How::Failed);
-    EXPECT_THAT(engine->result(*run)->message, testing::AllOf(HasSubstr(reason), HasSubstr("extern `price`")));
+    EXPECT_THAT(engine->result(*run)->message, HasSubstr(reason));
+    EXPECT_EQ(engine->result(*run)->blame, "extern `price`");
+    EXPECT_EQ(engine->result(*run)->kind, "ToolFailed");
   }
 }
 
@@ -262,7 +265,7 @@ TEST_F(EngineTests, ACallThatIsNotFinishedEndsWithItsRun) {
   std::optional<tools::ProvidedCall> called;
   options.model = std::make_unique<test::FixedModel>("");
   options.functions["price"] = [&](tools::ProvidedCall call) { called = std::move(call); };
-  options.functions["round"] = [](const tools::ProvidedCall& call) { call.finish("0"); };
+  options.functions["rounded"] = [](const tools::ProvidedCall& call) { call.finish("0"); };
   auto engine = open(std::move(options));
   const auto run = engine->start(load(*engine, prices), "main", "{}");
   ASSERT_TRUE(run.has_value()) << describe(run.error());

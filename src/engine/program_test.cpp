@@ -5,9 +5,9 @@
 namespace tenon::engine {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 class ProgramTest : public test::EngineTest {};
 
@@ -74,7 +74,7 @@ TEST_F(ProgramTest, ABrokenManifestIsReportedWithItsPlaces) {
     EXPECT_THAT(problem.code, IsEmpty());
     lines.push_back(problem.line);
   }
-  EXPECT_THAT(lines, ElementsAre(2U, 3U));
+  EXPECT_THAT(lines, UnorderedElementsAre(2U, 3U));
 }
 
 TEST_F(ProgramTest, AMissingLibraryAndAMissingFunctionAreProblems) {
