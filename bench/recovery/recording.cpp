@@ -26,11 +26,11 @@ class Recording::CountedModel final : public inference::Model {
       is_used_up = true;
       return;
     }
-    under_way_.push_back({id, &sink});
+    in_progress_.push_back({id, &sink});
   }
   void cancel(inference::GenerationId /*id*/) override {}
   void poll(std::chrono::milliseconds /*wait*/) override {
-    for (const auto& [id, sink] : std::exchange(under_way_, {})) {
+    for (const auto& [id, sink] : std::exchange(in_progress_, {})) {
       sink->on_finished(
           id, inference::Answer{"Your order is on its way, and should be with you in two days.", {}, {}, "counted"});
     }
@@ -40,7 +40,7 @@ class Recording::CountedModel final : public inference::Model {
 
  private:
   std::uint64_t answers_;
-  std::deque<std::pair<inference::GenerationId, inference::GenerationSink*>> under_way_;
+  std::deque<std::pair<inference::GenerationId, inference::GenerationSink*>> in_progress_;
 };
 
 Recording::Recording(std::shared_ptr<const runtime::ProgramImage> image, const std::string& store, std::string model)

@@ -125,7 +125,7 @@ def slow_endpoint():
         server.server_close()
 
 
-def test_what_cannot_be_mended_ends_the_answer(work):
+def test_an_irreparable_answer_is_stopped(work):
     file = work / "streamed.tn"
     file.write_text(STREAMED)
     trace = work / "trace.jsonl"
@@ -146,21 +146,21 @@ def run(work, function, script, *options):
     return tenon("run", file, "--fn", function, "--model", f"script:{work / 'model.script'}", *options)
 
 
-def test_an_answer_that_does_not_come_is_one_less(work):
+def test_a_missing_answer_does_not_count(work):
     for function in ("vote", "best"):
         for fault in ('refused "no"', "unreachable"):
             process = run(work, function, f"number => 4, {fault}, 4\n")
             assert (process.returncode, process.stdout) == (0, "4\n"), process
 
 
-def test_no_answer_at_all_is_the_first_ones_failure(work):
+def test_without_any_answer_the_first_failure_counts(work):
     process = run(work, "vote", 'number => refused "no", refused "no", refused "no"\n')
     assert process.returncode == 1 and "none of 3 answers" not in process.stderr, process
     process = run(work, "best", 'number => refused "no", 0, 0\n')
     assert process.returncode == 1 and "none of 3 answers" in process.stderr, process
 
 
-def test_what_bounds_all_ends_all(work):
+def test_an_outer_budget_ends_everything(work):
     process = run(work, "bounded", "number => 4, 4, 4\n")
     assert process.returncode == 1 and "budget" in process.stderr, process
 
@@ -188,7 +188,7 @@ def test_a_check_is_never_shown(work):
     assert shown.count("refused: ") == 2 and "refused: is English: reason 1; is true: reason 2" in shown, shown
 
 
-def test_what_a_contract_speaks_of_is_shown_beside_it(work):
+def test_values_that_a_contract_mentions_are_shown(work):
     process = run(work, "tagged", "tag => \"b\"\n", "--show-prompts", "--arg", "words=2")
     assert process.returncode == 0, process
     assert ('- result.len() <= order.limit && order.tags.contains(result), with order.limit = 20, with order.tags = ["a","b"]\n'
@@ -198,7 +198,7 @@ def test_what_a_contract_speaks_of_is_shown_beside_it(work):
     assert 'with allowed = ["b","c"], with order.limit = 20\n' in process.stderr, process.stderr
 
 
-def test_data_pass_for_no_requirement(work):
+def test_data_is_not_a_requirement(work):
     file = work / "polite.tn"
     file.write_text('''
 fn reply(ctx: Context, name: String, avoid: String?) -> String
@@ -219,7 +219,7 @@ fn reply(ctx: Context, name: String, avoid: String?) -> String
     assert "1. is polite to Ann\n   - pays\n" in process.stderr, process.stderr
 
 
-def test_refused_arguments_leave_no_trace_in_the_context(work):
+def test_rejected_arguments_are_not_in_the_context(work):
     file = work / "paid.tn"
     file.write_text('''
 fn pay(cents: i32) -> i32
@@ -252,7 +252,7 @@ fn main(ctx: Context) -> String {
         assert "pay(14) = discarded\n    refused: `cents < 10` (`cents` is 14)\n" in shown, shown
 
 
-def test_a_contract_only_computes_whatever_it_calls(work):
+def test_a_contract_and_its_functions_only_compute(work):
     file = work / "effects.tn"
     for helper, effect in (("random() < 0.5", "the extern `random`"), ("pay(n) > 1", "the extern `pay`"),
                            ("judged(n)", "a judge in `judged`"), ("chosen(Context::new(), n)", "`select` in `chosen`"),
@@ -344,7 +344,7 @@ fn main(ctx: Context) -> String {
     assert rebuilt.returncode == 0 and "the difference" not in rebuilt.stderr, rebuilt
 
 
-def test_a_text_that_speaks_of_the_value(work):
+def test_a_text_that_mentions_the_value(work):
     script = f'invoice => {{"number": "17", "cents": 5}}\njudge => {verdicts(True)}\n'
     process = run(work, "invoice", script, "--show-prompts", "--arg", "customer=Ann")
     assert process.returncode == 0, process

@@ -6,7 +6,7 @@ import json
 from conversations import name_of
 from durable_runs import expect, expect_error
 from openai_endpoint import answer as endpoint_answer, run as endpoint_run
-from take_over import Place
+from program_upgrades import Place
 from tenon_process import tenon
 
 ENDING = '''\
@@ -49,7 +49,7 @@ CALLS = 'select => {"call": {"function": "time_of", "arguments": {"city": "Rome"
         '{"call": {"function": "answer", "arguments": {"text": "Still noon."}}}\n'
 
 
-def test_resume_goes_on_in_the_loop_and_keeps_what_it_has_seen(work):
+def test_resume_continues_the_loop_with_its_calls(work):
     place, program = clock(work, "resume", script=CALLS)
     begun = place.chat("What time is it in Rome?\n", program, "--show-prompts")
     expect(begun, 0, "Noon.\n")
@@ -63,7 +63,7 @@ def test_resume_goes_on_in_the_loop_and_keeps_what_it_has_seen(work):
     assert "Tell times. blank!" not in again.stderr, "the scratchpad of the first turn is gone"
 
 
-def test_restart_begins_at_the_start(work):
+def test_restart_starts_at_the_start_block(work):
     place, program = clock(work, "restart", script=CALLS)
     begun = place.chat("What time is it in Rome?\nAnd now?\n", program, "--show-prompts")
     expect(begun, 0, "Noon.\nStill noon.\n")
@@ -71,7 +71,7 @@ def test_restart_begins_at_the_start(work):
     assert "Tell times. blank!!" not in begun.stderr, "each turn has a new scratchpad"
 
 
-def test_what_surrounds_a_turn_runs_when_the_choice_fails(work):
+def test_pre_and_post_turn_run_when_the_choice_fails(work):
     around = ENDING.replace("    block count:", """    pre_turn { block before: emit { text: "before" } }
     post_turn { block after: emit { text: "after" } }
     block count:""")
@@ -102,7 +102,7 @@ def test_a_newer_program_may_change_the_scratchpad_and_the_blocks(work):
     expect_error(place.chat("?\n", changed, "--run", run), 1, "`asked` was `i32` and is now `String`", "struct ClockBefore { asked: i32 }")
 
 
-def test_what_a_person_says_can_be_edited_for_all_turns(work):
+def test_a_users_message_can_be_edited_for_all_turns(work):
     program = '''\
 agent Editor {
     block mend: edit_message {
@@ -210,7 +210,7 @@ def test_a_loop_that_keeps_all_calls_grows(work):
     assert sizes[-1] > 8 * sizes[0], sizes
 
 
-def test_compress_sums_up_the_calls_of_a_loop(work):
+def test_compress_summarizes_the_calls_of_a_loop(work):
     sizes, prompts = prompt_sizes(work, "pre_turn { block shrink: compress { keep: 3 } }", "")
     assert max(sizes[4:]) < 4 * sizes[0], sizes
     last = prompts[-1]
@@ -231,7 +231,7 @@ def test_keep_calls_evicts_the_oldest_calls(work):
     assert "Question 0?" in prompts[-1], "messages stay"
 
 
-def test_what_is_pinned_is_not_summed_up(work):
+def test_pinned_messages_are_not_summarized(work):
     begun = remember(work, 1, "remember seven", "forget this", "third")
     summaries = [prompt for prompt in begun.stderr.split("\n── ") if prompt.startswith("Memory::shorten_summary")]
     assert len(summaries) == 2, begun.stderr

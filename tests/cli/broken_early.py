@@ -98,7 +98,7 @@ def test_a_list_is_cut_off_after_the_item_that_violates_the_contract(work):
     assert endless.is_cut.wait(5) and endless.pieces < PIECES_MAX / 2, endless.pieces
 
 
-def test_what_may_still_come_true_is_waited_for(work):
+def test_conditions_that_can_still_hold_are_awaited(work):
     endless = Endless("once ", "more ", "")
     process = endless.run(work, "ends_well")
     assert process.returncode == 1 and "ends_with" in process.stderr, process

@@ -72,7 +72,7 @@ def test_what_the_model_sees(work):
         {"role": "user", "content": "Comment"}], prompts(work, "trace.jsonl")[-1]
 
 
-def test_left_and_gone_on_with(work):
+def test_a_conversation_is_left_and_continued(work):
     file = write(work)
     store = work / "chats.store"
     first = chat(work, "milk\n", "--store", store, file=file)
@@ -189,7 +189,7 @@ def test_which_agent(work):
     expect_error(chat(work, "", file=plain), 2, "no agent")
 
 
-def test_what_the_command_line_refuses(work):
+def test_invalid_options(work):
     file = write(work)
     for arguments in (["chat"], ["chat", "--run", "x"], ["chat", file, "--run", "x"], ["chat", "--run", "x", "--store", "y", "--agent", "A"],
                       ["chat", "--store", "y"]):
@@ -197,7 +197,7 @@ def test_what_the_command_line_refuses(work):
         assert process.returncode == 2 and process.stdout == "" and process.stderr, (arguments, process)
 
 
-def test_a_run_that_is_no_conversation(work):
+def test_a_run_that_is_not_a_conversation(work):
     file = write(work, "fn main() -> Boolean { ask<Boolean>(\"Sure?\") }\n")
     store = work / "runs.store"
     run = name_of(tenon("run", file, "--model", f"script:{work / 'model.script'}", "--store", store))
@@ -214,7 +214,7 @@ def test_a_question_with_a_deadline_is_asked_at_once(work):
         assert process.stdout == "said the red one\n" and "Which one? (String): " in process.stderr, process
 
 
-def test_an_interrupt_ends_the_turn_alone(work):
+def test_an_interrupt_only_ends_the_turn(work):
     file = write(work)
     process = subprocess.Popen([TENON, "chat", str(file), "--model", f"script:{work / 'model.script'}"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -145,7 +145,7 @@ def expect_error(process, code, *words):
         assert word in process.stderr, f"expected {word!r} in {process.stderr!r}"
 
 
-def test_a_run_that_waits_says_how_it_goes_on(work):
+def test_a_waiting_run_prints_how_to_continue(work):
     store = Store(work)
     process = store.run()
     run = re.match(r"tenon: run (\w+)\n", process.stderr)[1]
@@ -153,7 +153,7 @@ def test_a_run_that_waits_says_how_it_goes_on(work):
                            f"  continue with: tenon resume {run} --store {store.path} --input ANSWER\n")
 
 
-def test_a_run_with_a_store_that_need_not_wait(work):
+def test_a_run_with_a_store_that_does_not_wait(work):
     store = Store(work)
     process = store.run("short_nap")
     expect(process, 0, "awake\n")
@@ -161,7 +161,7 @@ def test_a_run_with_a_store_that_need_not_wait(work):
     assert [one["state"] for one in store.list()] == ["done"]
 
 
-def test_resume_needs_no_source_and_no_script_for_what_is_recorded(work):
+def test_resume_needs_neither_source_nor_script_for_recorded_outcomes(work):
     store = Store(work)
     run = store.start()
     store.program.unlink()
@@ -194,7 +194,7 @@ def test_a_failed_run_keeps_its_failure(work):
     assert store.state(run) == "failed"
 
 
-def test_answers_that_do_not_fit_are_refused(work):
+def test_answers_that_do_not_fit_are_rejected(work):
     store = Store(work)
     run = store.start("trip")
     before = store.list()[0]["records"]
@@ -206,7 +206,7 @@ def test_answers_that_do_not_fit_are_refused(work):
     expect(store.resume(run, "--input", '{"city": "Oslo", "nights": 30}'), 0, "30\n", "")
 
 
-def test_answers_that_nothing_waits_for(work):
+def test_answers_without_a_wait(work):
     store = Store(work)
     run = store.start()
     expect_error(store.resume(run, "--wait", "7", "--input", "true"), 2, "nothing waits under `7`")
@@ -255,7 +255,7 @@ def test_time_and_chance_are_the_same_after_a_resume(work):
     expect(store.resume(run, "--input", question), 0, "true\n", "")
 
 
-def test_a_value_of_no_type_prints_nothing(work):
+def test_a_unit_value_prints_nothing(work):
     store = Store(work)
     run = store.start("seen")
     expect(store.resume(run, "--input", "true"), 0, "", "")
@@ -360,7 +360,7 @@ def test_an_answer_that_comes_too_late(work):
     assert again.stdout == "no one, true\n" and "not used" in again.stderr, again
 
 
-def test_what_the_owner_does_not_take_is_taken_back(work):
+def test_a_command_that_the_owner_does_not_accept_is_withdrawn(work):
     store = Store(work)
     run = store.start("rounds")
     assert store.path.stat().st_mode & 0o777 == 0o600, "a store is its owner's alone"
@@ -437,7 +437,7 @@ def test_questions_are_listed_while_another_effect_is_pending(work):
     expect(store.resume(run, "--input", "true", "--model", f"script:{store.script}"), 0, "short true\n")
 
 
-def test_stores_that_are_none(work):
+def test_files_that_are_not_stores(work):
     store = Store(work)
     text = work / "notes.txt"
     text.write_text("hello\n" * 1000)
@@ -465,7 +465,7 @@ def test_a_store_has_a_url(work):
                          "available: `sqlite:PATH`", f"`./{url}`")
 
 
-def test_only_what_begins_a_run_makes_a_store(work):
+def test_only_commands_that_start_a_run_create_a_store(work):
     path = work / "missing.store"
     for arguments in (["resume", "x"], ["runs"], ["cancel", "x"], ["store", "check"], ["store", "compact"],
                       ["store", "forget", "x"], ["store", "export", "x", "--output", work / "file"]):
@@ -492,7 +492,7 @@ def test_paths_that_cannot_be_written(work):
     expect(store.resume(run, "--input", "true"), 0, "short true\n")
 
 
-def test_what_the_command_line_refuses(work):
+def test_invalid_options(work):
     store = Store(work)
     for arguments in (["resume"], ["resume", "x"], ["cancel", "x"], ["runs"], ["store"], ["store", "check"],
                       ["store", "export", "x", "--store", store.path], ["store", "burn", "--store", store.path],

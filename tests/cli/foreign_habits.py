@@ -57,7 +57,7 @@ def test_declarations_of_other_languages(work):
     assert [one[0] for one in found] == ["E1101", "E1101"], found
 
 
-def test_hints_that_fit(work):
+def test_hints(work):
     single(work, "fn f(o: String?) -> String { let s: String = o\n    s }\n", "E2101", "the value may be `None`")
     single(work, "fn f(n: i64) -> i32 { let x: i32 = n\n    x }\n", "E2101", "fails at run time")
     single(work, "fn f(n: i32) -> i64 { let x: i64 = n\n    x }\n", "E2101", "convert it with `as i64`")

@@ -68,7 +68,7 @@ def test_an_edit_and_its_inverse(work):
     assert file.read_text() == DESK
 
 
-def test_what_would_not_compile_is_refused(work):
+def test_edits_that_do_not_compile_are_rejected(work):
     file = write(work, DESK)
     for ops, words in [
             ([{"op": "delete", "agent": "Desk", "block": "answer"}], "leads to `answer`"),
@@ -82,7 +82,7 @@ def test_what_would_not_compile_is_refused(work):
         assert file.read_text() == DESK
 
 
-def test_a_replacement_is_held_against_the_compiler(work):
+def test_a_replacement_is_compiled(work):
     file = write(work, PLAIN)
     at = PLAIN.index("1")
     process = edit(work, file, [{"op": "replace", "offset": at, "removed": "1", "inserted": "2"}], "--dry-run")
@@ -105,7 +105,7 @@ def test_permissions_and_links_stay(work):
     assert link.is_symlink() and file.read_text() == PLAIN.replace("1", "2") and file.stat().st_mode & 0o777 == 0o750
 
 
-def test_a_batch_may_pass_through_what_does_not_compile(work):
+def test_a_batch_may_have_intermediate_errors(work):
     nested = DESK.replace("        emit(\"{{ state.n }}\")", "        state.n = 2").replace("block answer: code", "block answer: for_each")
     nested = nested.replace("        state.n = 2", "        item x: i32 in [1, 2]\n\n        block one: code {}")
     file = write(work, nested)
@@ -125,7 +125,7 @@ def test_a_batch_may_pass_through_what_does_not_compile(work):
     assert tenon("edit", file, "--ops", work / "undo.json").returncode == 0 and file.read_text() == nested
 
 
-def test_files_that_are_not_there(work):
+def test_missing_files(work):
     assert tenon("edit", work / "none.tn", "--ops", write(work, "[]", "ops.json")).returncode == 1
     assert tenon("edit", write(work, PLAIN), "--ops", work / "none.json").returncode == 1
     assert tenon("edit", write(work, PLAIN)).returncode == 2

@@ -73,7 +73,7 @@ def test_deep_patterns(work):
     refused(work, b"fn main() { match 1 { " + b"Some(" * 200_000 + b"x" + b")" * 200_000 + b" => 1 } }")
 
 
-def test_a_long_circle_of_types(work):
+def test_a_long_cycle_of_types(work):
     count = 20_000
     circle = "".join(f"struct S{i} {{ next: S{(i + 1) % count} }}\n" for i in range(count))
     process = refused(work, circle.encode(), ("check",))
@@ -149,11 +149,11 @@ def test_a_fifo_without_a_writer(work):
     is_bounded_failure(["run"], fifo)
 
 
-def test_a_device_without_end(work):
+def test_an_endless_device(work):
     is_bounded_failure(["check"], "/dev/zero")
 
 
-def test_modules_in_a_circle(work):
+def test_modules_in_a_cycle(work):
     (work / "a.tn").write_text("use b::{f}\nfn g() -> i32 { 1 }\nfn main() -> i32 { f() }\n")
     (work / "b.tn").write_text("use a::{g}\nfn f() -> i32 { g() }\n")
     process = tenon("run", work / "a.tn", seconds_max=SECONDS_MAX)
@@ -188,7 +188,7 @@ def test_many_entries_of_a_context_cost_little(work):
     assert process.returncode == 0 and process.stdout == "100000\n", process
 
 
-def test_a_program_that_grows_without_end(work):
+def test_an_endlessly_growing_program(work):
     program = work / "program.tn"
     for body in ('let s = "x"\n while true { s = s + s }', "let xs = [1]\n while true { xs = xs + xs }",
                  'let m: Map<String> = Map::new()\n let n = 0\n while true { n += 1\n m.insert(n.to_string(), "v".repeat(1000)) }',

@@ -55,7 +55,7 @@ def test_while_waiting_for_an_answer(work: pathlib.Path):
                                {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "k"}))
 
 
-def test_what_is_to_be_cleaned_up_is_done(work: pathlib.Path):
+def test_finally_blocks_run(work: pathlib.Path):
     source, library, file, note, trace = (work / name for name in ("note.c", "libnote.so", "p.tn", "note", "trace.jsonl"))
     source.write_text('#include <stdio.h>\n#include <stdlib.h>\n'
                       'int release(int x) { FILE* f = fopen(getenv("NOTE"), "a"); fputs("released\\n", f); return fclose(f) + x; }\n')

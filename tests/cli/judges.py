@@ -25,7 +25,7 @@ def prepare(work):
     return file, f"script:{work / 'writer.script'}", f"script:{work / 'judge.script'}"
 
 
-def test_a_judge_of_its_own(work):
+def test_a_different_judge(work):
     file, writer, judge = prepare(work)
     process = tenon("run", file, "--model", writer, "--judge", judge, "--show-prompts")
     assert (process.returncode, process.stdout) == (0, "On the left, please\n"), process
@@ -36,7 +36,7 @@ def test_a_judge_of_its_own(work):
     assert process.returncode == 2 and "error: invalid value for `--judge`: expected builtin, " in process.stderr, process
 
 
-def test_the_manifest_names_it(work):
+def test_the_manifest_enables_it(work):
     file, writer, judge = prepare(work)
     (work / "tenon.toml").write_text(f'[model]\ndefault = "{writer}"\njudge = "{judge}"\n')
     process = tenon("run", file)

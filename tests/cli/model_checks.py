@@ -42,7 +42,7 @@ def test_a_typo_in_the_path_is_found_before_the_run(work):
     assert (process.returncode, process.stderr) == (1, expected), process
 
 
-def test_an_answer_is_not_taken_for_a_model_that_cannot_be_used(work):
+def test_an_answer_is_rejected_if_the_model_is_unusable(work):
     run = waiting_run(work, prepare(work))
     store = work / "runs.store"
     process = tenon("resume", run, "--store", store, "--input", "Ann", "--model", "gguf:/none/typo.gguf")

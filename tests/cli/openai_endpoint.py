@@ -120,7 +120,7 @@ def test_the_context_is_one_user_message(work):
     assert KEY not in json.dumps(body)
 
 
-def test_counts_are_shown_as_far_as_the_server_tells_them(work):
+def test_counts_are_shown_if_the_server_reports_them(work):
     process, _ = run(work, [answer("word")], "--fn", "say")
     assert "   5 prompt tokens; 3 generated; " in process.stderr and "reused" not in process.stderr, process.stderr
     reply_of_word = answer("word")
@@ -178,7 +178,7 @@ def test_one_failure_is_the_same_at_every_address(work):
     assert failures[0] == failures[1] and "127.0.0.1" not in json.dumps(failures[0]), failures
 
 
-def test_what_a_strict_schema_enforces_is_not_said_twice(work):
+def test_what_a_strict_schema_enforces_is_not_described(work):
     process, endpoint = run(work, [answer('{"value": 1}'), answer('{"value": true}')], "--fn", "is_far")
     assert process.returncode == 0 and process.stdout == "true\n", process
     first, second = (body["messages"] for _, _, body in endpoint.requests)
@@ -213,7 +213,7 @@ def test_the_manifest_chooses_the_fields_of_a_request(work):
     assert "tenon.toml:3:1: error: `[model.openai]` has no key `sampling`" in process.stderr, process.stderr
 
 
-def test_a_refused_field_names_the_key_that_changes_it(work):
+def test_a_rejected_field_names_the_option_that_changes_it(work):
     for param, key in (("temperature", 'sampling_fields = "omit"'), ("max_tokens", '"max_completion_tokens"'),
                        ("response_format", 'schema_field = "json_object"')):
         refusal = error(400, "not supported")
@@ -233,7 +233,7 @@ def test_an_answer_that_does_not_fit_is_repaired(work):
     assert "90" in repaired[-1]["content"], repaired[-1]
 
 
-def test_too_many_requests_are_tried_again_when_the_server_says(work):
+def test_too_many_requests_are_retried_after_the_requested_delay(work):
     process, endpoint = run(work, [error(429, "slow down", {"Retry-After": "1"}), answer("word")], "--fn", "say")
     assert process.returncode == 0 and process.stdout == "word\n", process
     assert len(endpoint.requests) == 2, len(endpoint.requests)
@@ -241,13 +241,13 @@ def test_too_many_requests_are_tried_again_when_the_server_says(work):
     assert endpoint.requests[0][2] == endpoint.requests[1][2], "the same is sent again"
 
 
-def test_server_faults_and_cut_connections_are_tried_again(work):
+def test_server_errors_and_lost_connections_are_retried(work):
     process, endpoint = run(work, [error(503, "busy"), {"cut": True}, answer("word")], "--fn", "say")
     assert process.returncode == 0 and process.stdout == "word\n", process
     assert len(endpoint.requests) == 3, len(endpoint.requests)
 
 
-def test_other_faults_of_ours_are_not_tried_again(work):
+def test_other_client_errors_are_not_retried(work):
     for status in (400, 401, 403, 404, 422):
         process, endpoint = run(work, [error(status, f"the key {KEY} is wrong")] * 5, "--fn", "say")
         assert process.returncode == 1 and process.stdout == "", process
@@ -255,7 +255,7 @@ def test_other_faults_of_ours_are_not_tried_again(work):
         assert str(status) in process.stderr and "program.tn:" in process.stderr, process.stderr
 
 
-def test_replies_that_are_no_replies(work):
+def test_invalid_replies(work):
     for body in (b"", b"not json", b"[]", b"{}", b'{"choices": []}', b'{"choices": [{"message": null}]}', b"\xff\xfe\x00",
                  b"{" * 100_000, b'{"choices": [{"message": {"content": 5}}]}'):
         process, _ = run(work, [{"body": body}] * 8, "--fn", "say", "--timeout-ms", "5000")
@@ -263,7 +263,7 @@ def test_replies_that_are_no_replies(work):
         assert "program.tn:" in process.stderr, process.stderr[:500]
 
 
-def test_an_endpoint_that_is_not_there(work):
+def test_an_unreachable_endpoint(work):
     file = work / "program.tn"
     file.write_text(PROGRAM)
     process = tenon("run", file, "--fn", "say", "--model", "openai:mock", "--timeout-ms", "1500", seconds_max=SECONDS_MAX,
@@ -279,7 +279,7 @@ def test_a_refusal_is_a_failure(work):
     assert process.returncode == 1 and "I will not." in process.stderr, process
 
 
-def test_a_cut_answer_is_a_failure(work):
+def test_a_truncated_answer_is_a_failure(work):
     reply = answer("wor")
     reply["body"]["choices"][0]["finish_reason"] = "length"
     process, _ = run(work, [reply] * 3, "--fn", "say")

@@ -201,7 +201,7 @@ def test_an_extern_prompts_an_agent_and_has_its_value(work):
     assert replayed.returncode == 0, replayed
 
 
-def test_children_of_externs_wait_at_once_and_each_answer_finds_its_own(work):
+def test_children_of_externs_wait_at_once_and_get_their_own_answers(work):
     library, program, store = build(work, PROMPTING), work / "p.tn", work / "s.db"
     program.write_text(CLERKS)
     waits = tenon("run", program, "--fn", "both", "--extern", library, "--store", store)
@@ -218,7 +218,7 @@ def test_children_of_externs_wait_at_once_and_each_answer_finds_its_own(work):
     assert json.loads(done.stdout) == said, done
 
 
-def test_a_prompt_that_no_agent_takes_is_a_failure_with_its_reason(work):
+def test_a_prompt_for_an_unknown_agent_is_a_failure(work):
     library, program = build(work, PROMPTING), work / "p.tn"
     program.write_text(CLERKS)
     process = tenon("run", program, "--fn", "wrong", "--extern", library)
@@ -229,7 +229,7 @@ def test_a_prompt_that_no_agent_takes_is_a_failure_with_its_reason(work):
     assert "no agent has a turn" in outside, outside
 
 
-def test_an_extern_leaves_the_turn_to_an_agent_for_good(work):
+def test_an_extern_hands_off_the_turn(work):
     library, program, store, script = build(work, PROMPTING), work / "p.tn", work / "s.db", work / "model.script"
     program.write_text(LEAVING)
     script.write_text('Night::write => "written"\n')
@@ -250,7 +250,7 @@ def test_an_extern_leaves_the_turn_to_an_agent_for_good(work):
     assert events.returncode == 0 and '"successor":{"agent":"Night","input":"it is dark"}' in events.stdout, events
 
 
-def test_a_turn_is_not_left_from_a_branch_nor_to_an_agent_of_another_type(work):
+def test_no_handoff_from_a_branch_or_to_an_agent_of_another_type(work):
     library, program = build(work, PROMPTING), work / "p.tn"
     program.write_text(LEAVING)
     for agent, reason in (("Careless", "no parallel branch can leave the turn around it"), ("Wrong", "gives i32")):

@@ -66,7 +66,7 @@ def test_a_pair_is_undecided_until_a_model_has_judged_it_once(work):
     assert (work / "poem.tn.plan").read_bytes() == first, "a model that does not answer changes nothing"
 
 
-def test_what_the_program_does_not_ask_any_more_leaves_the_file(work):
+def test_obsolete_questions_are_removed_from_the_file(work):
     file = prepare(work)
     assert tenon("plan", file, "--model", f"script:{work / 'plan.script'}").returncode == 0
     file.write_text(PROGRAM.replace('    requires "has verses"\n', ""))
@@ -198,7 +198,7 @@ def test_texts_are_compared_as_they_are_in_the_call(work):
     assert other["passage"] == "undecided", other
 
 
-def test_what_was_judged_before_a_failure_is_kept(work):
+def test_verdicts_before_a_failure_are_kept(work):
     actions = "".join(f'fn act{n}(text: Draft) -> Draft requires "has {n}" {{ text }}\n' for n in range(9))
     calls = ", ".join(f"act{n}(_)" for n in range(9))
     text = f'''

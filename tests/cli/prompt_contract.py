@@ -66,7 +66,7 @@ def equal(given, expected):
     assert given == expected, f"sent:\n{given}\nexpected:\n{expected}"
 
 
-def test_select_in_the_slides_words(work):
+def test_select_in_the_style_slides(work):
     output, sent = prompts(work, 'select => {"call": {"function": "pour", "choice": 0, "arguments": {"millilitres": 200}}}',
                            "--fn", "serve", "--arg", "wish=A small glass", "--prompts", "slides")
     equal(sent, [["You serve water.\nA small glass\n\nChoose tool and provide parameters:\n"
@@ -88,7 +88,7 @@ def test_select_names_signatures_and_documentation(work):
     equal(output, "a lot\n")
 
 
-def test_a_hole_asks_beside_the_context(work):
+def test_the_request_for_a_hole_is_a_separate_message(work):
     script = 'inner => "half"\npour => {"millilitres": 250}'
     for style in ("slides", "default"):
         output, sent = prompts(work, script, "--fn", "top_up", "--prompts", style)
@@ -102,6 +102,6 @@ def test_blocks_inject_into_the_function(work):
     equal(sent, [["turn 0\nThirsty?"], ["turn 0\nthirsty in turn 0\nturn 1\nThirsty?"]])
 
 
-def test_a_typed_answers_form_is_a_message_of_its_own(work):
+def test_the_form_of_a_typed_answer_is_a_separate_message(work):
     _, sent = prompts(work, 'is_thirsty => {"value": true}', "--fn", "is_thirsty")
     equal(sent, [["Thirsty?", 'Answer with JSON alone, of this form:\n{"value": true or false}']])

@@ -65,7 +65,7 @@ def test_an_extern_that_has_asked_is_called_with_the_answer(work):
     expect_rebuilt(store, run["run"])
 
 
-def test_a_store_of_format_1_is_brought_to_the_present_one(work):
+def test_a_store_of_format_1_is_upgraded(work):
     """The first process that opens the store upgrades it, even a reader; its runs do not change."""
     store = work / "old.db"
     shutil.copy(JOURNALS / "format_1.db", store)

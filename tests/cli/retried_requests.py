@@ -33,7 +33,7 @@ def records(store):
     return runs[0]["records"] if runs else 0
 
 
-def test_neither_count_nor_wait_begins_anew(work):
+def test_neither_count_nor_delay_is_reset(work):
     refusals = [error(503, "busy", {"Retry-After": str(WAIT_S)})] + [error(503, "busy")] * 9
     with Endpoint(refusals).running() as endpoint:
         store, environment = kill_after_first_request(work, endpoint)
@@ -44,7 +44,7 @@ def test_neither_count_nor_wait_begins_anew(work):
         assert endpoint.times[1] - endpoint.times[0] >= WAIT_S - 0.1, endpoint.times
 
 
-def test_a_run_that_goes_on_gets_its_answer(work):
+def test_a_resumed_run_gets_its_answer(work):
     with Endpoint([error(503, "busy", {"Retry-After": "1"}), answer("hello")]).running() as endpoint:
         store, environment = kill_after_first_request(work, endpoint)
         run = json.loads(tenon("runs", "--store", store, "--json").stdout)[0]["run"]

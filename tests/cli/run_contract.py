@@ -67,7 +67,7 @@ def expect(process, code, output, errors=None):
         assert process.stderr == errors, f"expected stderr {errors!r}: {shown}"
 
 
-def test_stdout_holds_the_value_alone(work):
+def test_stdout_contains_only_the_value(work):
     for function, output in {
             "main": "42\n", "text": "two\nlines\n", "nothing": "", "none": "null\n", "truth": "true\n", "ratio": "2.0\n",
             "list": '["a","b"]\n', "place": '{"city":"Bern","nights":2}\n', "undeclared": "fine\n"}.items():
@@ -94,7 +94,7 @@ def test_arguments_in_any_order(work):
     expect(run(work, "--fn", "pair", "--arg", "second=2", "--arg", "first=x"), 0, "x2\n", "")
 
 
-def test_a_context_parameter_gets_a_fresh_one(work):
+def test_a_context_parameter_gets_a_new_context(work):
     expect(run(work, "--fn", "visible", "--arg", "text=hello"), 0, "hello\n", "")
 
 
@@ -142,7 +142,7 @@ def test_extern_errors_have_codes_and_precede_the_start(work):
     assert process.stderr.startswith("error[E4001]: "), process.stderr
 
 
-def test_arguments_written_wrongly(work):
+def test_malformed_arguments(work):
     for arguments in (["--arg", "n"], ["--arg", "=1"], ["--arg", "n=1", "--arg", "n=2"], ["--arg"]):
         expect(run(work, "--fn", "twice", *arguments), 2, "")
 
@@ -177,7 +177,7 @@ def test_an_output_that_cannot_be_written(work):
     assert process.returncode == 1 and "error: cannot write the output: " in process.stderr, process
 
 
-def test_paths_of_the_manifest_begin_in_its_folder(work):
+def test_paths_of_the_manifest_are_relative_to_its_folder(work):
     folder = work / "project"
     (folder / "inner").mkdir(parents=True)
     (folder / "words").mkdir()
@@ -213,7 +213,7 @@ def test_a_failed_run_shows_place_and_calls(work):
     assert all(re.search(re.escape(file) + r":\d+:\d+", text) for text in calls), process.stderr
 
 
-def test_a_program_that_is_wrong_does_not_run(work):
+def test_a_program_with_errors_does_not_run(work):
     file = write(work, 'fn main() -> i32 { "text" }\n\nfn other() -> i32 { unknown }\n')
     process = tenon("run", file)
     expect(process, 1, "")
@@ -222,7 +222,7 @@ def test_a_program_that_is_wrong_does_not_run(work):
     assert "^" in process.stderr, process.stderr
 
 
-def test_no_colours_when_it_is_no_terminal(work):
+def test_no_colours_without_a_terminal(work):
     file = write(work, 'fn main() -> i32 { "text" }\n')
     assert "\x1b" not in tenon("run", file).stderr
     assert "\x1b" not in run(work, "--fn", "broken").stderr
@@ -262,7 +262,7 @@ def test_the_trace_of_a_failed_run(work):
     assert [call["function"] for call in failure["calls"]] == ["inner", "middle", "broken"]
 
 
-def test_the_trace_is_for_its_owner_alone(work):
+def test_only_its_owner_can_read_the_trace(work):
     trace = work / "trace.jsonl"
     run(work, "--trace", trace)
     assert trace.stat().st_mode & 0o077 == 0, oct(trace.stat().st_mode)
@@ -276,7 +276,7 @@ def test_a_trace_that_cannot_be_written(work):
     assert "nowhere" in process.stderr, process.stderr
 
 
-def test_repairs_tell_the_model_what_was_wrong(work):
+def test_repairs_contain_the_reasons(work):
     file = write(work, 'fn age(ctx: Context) -> i32 in 0..=150 { "How old?"! }\n')
     script = 'age => "about 30", {"value": 900}, {"value": 30}'
     traced = run_traced(file, script, "--fn", "age")
@@ -336,7 +336,7 @@ def test_recording_and_replay(work):
     assert "lily" in other.stderr or "rose" in other.stderr, "it shows where they differ: " + other.stderr
 
 
-def test_prompts_of_a_folder(work):
+def test_prompt_templates_from_a_folder(work):
     folder = work / "prompts"
     folder.mkdir()
     (folder / "format.txt").write_text("JSON, please: {{outline}}\n")
@@ -346,7 +346,7 @@ def test_prompts_of_a_folder(work):
     assert [m["content"] for m in traced.requests()[0]["messages"]] == ["How old?", 'JSON, please: {"value": integer}']
 
 
-def test_mistakes_of_the_command_line_are_named(work):
+def test_errors_of_the_command_line_are_named(work):
     file = write(work, "fn g<T>(x: T) -> T { x }\nfn b(x: Boolean) -> Boolean { x }\n")
     process = tenon("run", file, "--fn", "g", "--arg", "x=1", "--model", "script:no.script")
     expect(process, 2, "")
@@ -359,7 +359,7 @@ def test_mistakes_of_the_command_line_are_named(work):
     assert process.stderr.startswith("error: /nonexist: no style of this name"), process.stderr
 
 
-def test_failures_of_tests_tell_where(work):
+def test_failures_of_tests_have_a_location(work):
     file = write(work, 'fn ask(ctx: Context) -> String { "q"! }\ntest "none" {\n    ask(Context::new())\n}\n')
     for mode in ([], ["--verify"], ["--crash"]):
         process = tenon("test", file, *mode)

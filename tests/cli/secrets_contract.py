@@ -267,7 +267,7 @@ def test_an_unhandled_failure_and_its_journal(work):
     place.search()
 
 
-def test_the_key_is_a_file_of_its_owner_and_refused_otherwise(work):
+def test_the_key_file_must_belong_to_its_owner(work):
     place = Place(work)
     run = name_of(begin(place))
     key = work / "runs.store.key"
@@ -287,8 +287,8 @@ def test_the_key_is_a_file_of_its_owner_and_refused_otherwise(work):
     expect_error(place.resume(run, environment={"TENON_SECRET_KEY": "short"}), 1, "TENON_SECRET_KEY does not contain a key")
     key.unlink()
     # Nothing was lost, and the key can also be in the environment.
-    goes_on = place.resume(run, "--input", WORDS["answered"], environment={"TENON_SECRET_KEY": kept.strip()})
-    expect(goes_on, 3, "")
+    resumed = place.resume(run, "--input", WORDS["answered"], environment={"TENON_SECRET_KEY": kept.strip()})
+    expect(resumed, 3, "")
     expect(place.resume(run, "--input", "true", environment={"TENON_SECRET_KEY": kept.strip().upper()}), 0)
     expect(place.tenon("cancel", run, "--store", place.path), 1)
     place.search()
@@ -306,7 +306,7 @@ def test_crash_while_an_extern_has_the_secret(work):
     place.search()
 
 
-def test_a_person_says_what_a_call_would_have_given(work):
+def test_a_person_supplies_the_value_of_a_call(work):
     place = Place(work)
     process = place.run("once", "--arg-env", "token=TOKEN", environment={"TOKEN": WORDS["argument"]})
     assert process.returncode == 9, process
@@ -320,7 +320,7 @@ def test_a_person_says_what_a_call_would_have_given(work):
     place.search()
 
 
-def test_fork_seals_for_the_new_run(work):
+def test_fork_encrypts_for_the_new_run(work):
     place = Place(work)
     run = name_of(begin(place))
     expect(place.resume(run, "--input", WORDS["answered"]), 3)
@@ -337,7 +337,7 @@ def test_fork_seals_for_the_new_run(work):
     place.search()
 
 
-def test_an_agents_state_and_what_it_asks(work):
+def test_the_state_and_questions_of_an_agent(work):
     place = Place(work)
     talk = ["chat", place.program, "--model", f"script:{place.script}", "--extern", place.library, "--store", place.path]
     process = place.tenon(*talk, "--trace", work / "trace.jsonl", stdin=None, input=f"hello\n{WORDS['state']}\nagain\n")

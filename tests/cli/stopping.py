@@ -137,7 +137,7 @@ class Project:
         return tenon("resume", self.name, "--store", self.store, *options, environment=self.environment)
 
 
-def test_what_finishes_in_time_is_recorded(work):
+def test_effects_that_finish_in_time_are_recorded(work):
     project = Project(work)
     for function, number, code in (("in_process", signal.SIGTERM, 143), ("at_most_once", signal.SIGTERM, 143),
                                    ("own_process", signal.SIGINT, 130)):
@@ -189,7 +189,7 @@ def test_branches_finish_together(work):
     assert project.called() == 3
 
 
-def test_a_question_that_follows_is_asked_by_who_resumes(work):
+def test_a_later_question_is_asked_by_the_resuming_process(work):
     project = Project(work)
     process = project.start("asks_after", "--arg", "ms=900", "--store", project.store)
     project.wait_for_calls(1)
@@ -203,7 +203,7 @@ def test_a_question_that_follows_is_asked_by_who_resumes(work):
     assert answered.stdout == "nothing\n" and project.called() == 1, answered
 
 
-def test_what_takes_longer_than_the_grace_is_cut_off(work):
+def test_effects_that_exceed_the_grace_period_are_cut_off(work):
     project = Project(work)
     process = project.start("own_process", "--arg", "ms=20000", "--store", project.store, "--grace", "1")
     project.wait_for_calls(1)

@@ -50,7 +50,7 @@ def copy_as_killed(store, folder):
             shutil.copy(f"{store.path}{end}", folder / f"runs.store{end}")
 
 
-def test_a_damaged_log_is_refused_and_repaired_with_a_copy(work):
+def test_a_damaged_log_is_rejected_and_repaired_with_a_copy(work):
     store = Store(work)
     keeps_log = sqlite3.connect(store.path) if store.path.exists() else None
     runs = [store.start("seen")]

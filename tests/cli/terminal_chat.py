@@ -129,7 +129,7 @@ class Terminal:
         return self.code
 
 
-def test_pieces_come_as_they_are_written(work):
+def test_pieces_arrive_while_they_are_written(work):
     terminal = Terminal(work)
     terminal.until("> ")
     Model.may_continue.clear()
@@ -143,7 +143,7 @@ def test_pieces_come_as_they_are_written(work):
     assert terminal.end() == 0
 
 
-def test_what_is_no_answer_of_the_turn_is_not_streamed(work):
+def test_only_the_turns_answer_is_streamed(work):
     terminal = Terminal(work)
     terminal.until("> ")
     terminal.type("twice\n")
@@ -242,7 +242,7 @@ def test_the_manifests_budget_bounds_a_turn(work):
     assert more.returncode == 0 and more.stdout == "done\n", more
 
 
-def test_what_a_model_writes_does_not_reach_the_terminal_as_commands(work):
+def test_answers_cannot_control_the_terminal(work):
     program, script = work / "program.tn", work / "model.script"
     program.write_text('fn esc(ctx: Context) -> String { "x"! }\n')
     script.write_text('esc => "\\u001b[31mred\\u0007 größe"\n')

@@ -21,7 +21,7 @@ def test_check_is_silent_on_a_good_program(work):
     assert (process.returncode, process.stdout, process.stderr) == (0, "", ""), process
 
 
-def test_check_tells_all_errors_with_suggestions(work):
+def test_check_reports_all_errors_with_suggestions(work):
     process = tenon("check", write(work, WRONG))
     assert process.returncode == 1 and process.stdout == "", process
     places = re.findall(r"program\.tn:(\d+):\d+: error\[E\d{4}\]", process.stderr)
@@ -52,7 +52,7 @@ def library(work, name, text):
     return target
 
 
-def test_check_holds_externs_against_libraries(work):
+def test_check_compares_externs_with_libraries(work):
     file = write(work, "extern fn plain(n: i32) -> i32\nextern fn keyed(n: i32) -> i32\nfn main() -> i32 { plain(keyed(1)) }\n")
     plain = library(work, "plain", "int32_t plain(int32_t n) { return n; }\n")
     keyed = library(work, "keyed", "TENON_EXTERN(keyed) { tenon_put_i64(call, tenon_result(call), 1); }\n")
@@ -91,7 +91,7 @@ def test_check_of_several_files(work):
     assert process.returncode == 1 and "wrong.tn:1:" in process.stderr, process
 
 
-def test_fmt_rewrites_and_says_when_it_would(work):
+def test_fmt_rewrites_and_check_lists(work):
     file = write(work, UGLY)
     process = tenon("fmt", "--check", file)
     assert process.returncode == 1 and file.read_text() == UGLY, process
@@ -107,7 +107,7 @@ def test_fmt_of_standard_input(work):
     assert process.returncode == 0 and "// kept" in process.stdout and "fn main() -> i32" in process.stdout, process
 
 
-def test_fmt_leaves_a_broken_file_alone(work):
+def test_fmt_does_not_change_a_broken_file(work):
     text = "fn main( -> {\n"
     file = write(work, text)
     process = tenon("fmt", file)
@@ -136,7 +136,7 @@ def test_show(work):
         assert process.returncode == 0 and process.stdout and not process.stderr, (form, process)
 
 
-def test_calls_leave_their_results_where_they_are_wanted(work):
+def test_calls_write_their_results_in_place(work):
     """No instruction moves the result of a call, and none clears an unused register."""
     file = work / "program.tn"
     file.write_text("fn fib(n: i64) -> i64 {\n    if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\n}\n\n"
@@ -147,7 +147,7 @@ def test_calls_leave_their_results_where_they_are_wanted(work):
     assert "Take" not in process.stdout and "LoadUnit" not in process.stdout, process.stdout
 
 
-def test_show_of_a_wrong_program(work):
+def test_show_of_a_program_with_errors(work):
     file = write(work, WRONG)
     for form in ("tokens", "tree"):
         assert tenon("show", f"--as={form}", file).returncode in (0, 1)

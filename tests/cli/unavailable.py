@@ -76,7 +76,7 @@ def test_a_recorded_run_waits_for_its_model(work):
     assert disturbed.returncode == 0 and disturbed.stdout == tenon("trace", "hash", project.name, "--store", project.store).stdout
 
 
-def test_a_short_outage_is_waited_for(work):
+def test_the_run_waits_for_the_end_of_a_short_outage(work):
     busy = [error(503, "busy")] * 4
     with Endpoint([*busy, answer("one"), *busy, answer("two")]).running() as endpoint:
         project = Project(work, endpoint.url)
@@ -92,7 +92,7 @@ def test_nothing_is_caught_while_the_run_waits(work):
         assert process.stdout == "late\n", process
 
 
-def test_each_outage_counts_anew_for_who_resumes(work):
+def test_resuming_resets_the_count_of_an_outage(work):
     project = Project(work, nowhere())
     assert project.run("say", "--retry", "initial=1h").returncode == 3
     for _ in range(2):
@@ -103,7 +103,7 @@ def test_each_outage_counts_anew_for_who_resumes(work):
         assert project.resume().stdout == "hello\n"
 
 
-def test_after_the_longest_time_it_waits_to_be_resumed(work):
+def test_after_max_elapsed_it_waits_to_be_resumed(work):
     project = Project(work, nowhere())
     waiting = project.run("say", "--retry", "initial=50ms", "--retry", "max_elapsed=120ms", "--retry", "factor=1")
     assert waiting.returncode == 3 and "model unavailable" in waiting.stderr and "next attempt" not in waiting.stderr, waiting
@@ -114,7 +114,7 @@ def test_after_the_longest_time_it_waits_to_be_resumed(work):
         assert project.resume().stdout == "hello\n"
 
 
-def test_without_a_store_and_where_it_is_not_wanted_the_run_fails(work):
+def test_without_a_store_or_retries_the_run_fails(work):
     project = Project(work, nowhere())
     for options, store in (((), False), (("--retry", "max_elapsed=0s"), True)):
         failed = project.run("say", *options, store=store)
@@ -122,7 +122,7 @@ def test_without_a_store_and_where_it_is_not_wanted_the_run_fails(work):
         assert project.run("caught", *options, store=store).stdout == "caught true\n"
 
 
-def test_other_errors_are_none_of_an_outage(work):
+def test_other_errors_are_not_an_outage(work):
     with Endpoint([error(401, "who are you")]).running() as endpoint:
         project = Project(work, endpoint.url)
         failed = project.run("say")
@@ -140,7 +140,7 @@ def test_a_run_that_waits_can_be_cancelled(work):
     assert project.listed()["state"] == "cancelled"
 
 
-def test_the_manifest_says_how_to_wait(work):
+def test_the_manifest_sets_the_retry_policy(work):
     project = Project(work, nowhere())
     (work / "tenon.toml").write_text('[retry]\ninitial = "90m"\nfactor = 1.5\nmax_interval = "2h"\nmax_elapsed = "1d"\n')
     assert project.run("say").returncode == 3
@@ -232,7 +232,7 @@ def test_a_tool_says_that_it_cannot_reach_its_service(work):
     assert failed.stdout == "`pay` failed: the bank is closed\n", failed
 
 
-def test_a_short_outage_of_a_tool_is_waited_for(work):
+def test_the_run_waits_for_the_end_of_a_tools_short_outage(work):
     bank = Bank(work)
     started = time.monotonic()
     with subprocess.Popen(["sh", "-c", f"sleep 1; touch {bank.up}"]):

@@ -156,13 +156,13 @@ def test_a_response_in_the_background(server, token):
     assert client.responses.create(model="Desk", input="on", previous_response_id=begun.id).output_text == "turn 1: on"
 
 
-def test_a_response_that_fails_is_not_said_twice(server, token):
+def test_a_response_that_fails_is_reported_once(server, token):
     client = client_of(server, token)
     failed = failure_of(openai.InternalServerError, lambda: client.responses.create(model="Desk", input="fail"))
     assert failed.code == "Arithmetic" and len(runs(server, token)) == 1
 
 
-def test_what_is_refused(server, token):
+def test_invalid_fields(server, token):
     client = client_of(server, token)
     unknown = failure_of(openai.NotFoundError, lambda: ask(client, "unknown", "x"))
     assert unknown.code == "model_not_found" and "unknown" in unknown.message and unknown.type == "invalid_request_error"
@@ -191,7 +191,7 @@ def server_metric(server, token, name):
     raise AssertionError(name)
 
 
-def test_a_turn_that_fails_is_not_said_twice(server, token):
+def test_a_turn_that_fails_is_reported_once(server, token):
     client = client_of(server, token)
     failed = failure_of(openai.InternalServerError, lambda: ask(client, "Desk", "fail"))
     assert failed.code == "Arithmetic" and failed.type == "server_error", failed

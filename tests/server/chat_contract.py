@@ -71,7 +71,7 @@ def test_invalid_chats(work):
         assert failed.status == 500 and failed.code == "Arithmetic", failed.body
 
 
-def test_fields_that_cannot_be_honoured_are_refused_by_name(work):
+def test_unsupported_fields_are_rejected_by_name(work):
     with Server(work) as server:
         body = {"model": "tell", "messages": said("owls")}
         tool = {"type": "function", "function": {"name": "f", "parameters": {}}}

@@ -55,7 +55,7 @@ def test_200_runs_at_once(work):
             assert server.wait_for(run, "done")["end"]["value"] == "allowed"
 
 
-def test_it_stops_in_an_orderly_way(work):
+def test_graceful_stop(work):
     with Server(work) as server:
         waiting = server.begin({"fn": "approve", "input": "x"})
         napping = server.begin({"fn": "steps", "args": {"count": 300}})

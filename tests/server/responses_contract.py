@@ -109,7 +109,7 @@ def test_a_conversation_has_one_name_in_both_formats(work):
         assert text_of(third) == "turn 3: c" and third.json["conversation"] == {"id": "c"}, third.body
 
 
-def test_a_response_that_is_asked_for_again(work):
+def test_a_response_that_is_requested_again(work):
     with Server(work) as server:
         first = create(server, "Counter", "a")
         more = {"previous_response_id": first.json["id"], "headers": {"Idempotency_Key": "k"}}
@@ -160,7 +160,7 @@ def test_a_response_asks_the_oldest_question(work):
         assert text_of(create(server, "two", "2", previous_response_id=second.json["id"])) == "1 2"
 
 
-def test_what_a_response_refuses(work):
+def test_what_a_response_rejects(work):
     with Server(work) as server:
         said = {"model": "tell", "input": "owls"}
         image = [{"role": "user", "content": [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "x"}]}]

@@ -106,7 +106,7 @@ class Maker {
         "    fn migrate(old: DeskBefore) -> Desk {\n"
         "        Desk { words: old.words, turns: old.turns as i64, migrated: old.words.len() }\n    }\n" +
         program_.source.substr(at + state.size());
-    program_.taken_over_at = 1;
+    program_.upgraded_at = 1;
     // `n` remains an i32, as the body requires.
     const std::string number = "let n = state.turns\n    state.turns = n + 1\n";
     const std::size_t counted = program_.newer_source.rfind(number);

@@ -12,9 +12,9 @@ struct MadeProgram {
   /// Empty: `main` is run. Otherwise the agent of the conversation.
   std::string agent;
   std::vector<std::string> inputs;  ///< one turn each
-  /// The run is upgraded to this program after `taken_over_at` turns, with a state of another shape; empty: no upgrade.
+  /// The run is upgraded to this program after `upgraded_at` turns, with a state of another shape; empty: no upgrade.
   std::string newer_source;
-  std::uint64_t taken_over_at = 0;
+  std::uint64_t upgraded_at = 0;
   /// The program does the same in any order of outcomes: no failing branch cancels others, and no budget is shared by
   /// concurrent branches.
   bool is_confluent = true;

@@ -257,7 +257,7 @@ class Simulation {
         is_done_ = conversation->turns() >= scenario_.program->inputs.size();
         if (is_done_) return;
         moments_.pass();
-        const bool is_due = scenario_.newer && conversation->turns() == scenario_.program->taken_over_at;
+        const bool is_due = scenario_.newer && conversation->turns() == scenario_.program->upgraded_at;
         if (is_due && conversation->taken_program() == nullptr && !runtime.upgrade_program(run, scenario_.newer, {})) {
           return ledger_.add_problem("the newer program does not take over");
         }
@@ -288,7 +288,7 @@ class Simulation {
     std::vector<runtime::PendingInput> questions = runtime.questions(run);
     std::erase_if(questions, [](const runtime::PendingInput& question) { return question.until.has_value(); });
     if (questions.empty()) return false;
-    for (bool goes_on = true; goes_on && !questions.empty(); goes_on = random_.one_in(2)) {
+    for (bool continues = true; continues && !questions.empty(); continues = random_.one_in(2)) {
       const std::size_t at = scenario_.behaviour.shuffles ? random_.below(questions.size()) : 0;
       const runtime::PendingInput question = questions[at];
       questions.erase(questions.begin() + static_cast<std::ptrdiff_t>(at));

@@ -146,7 +146,7 @@ class Seed {
     for (const Disturbed& life : scenario_.lives) text += fmt::format(" {}@{}", disturbance_name(life.what), life.at);
     if (scenario_.behaviour.shuffles) text += " shuffled";
     if (scenario_.behaviour.repeats) text += " repeated";
-    if (scenario_.behaviour.varies_answers) text += " moody";
+    if (scenario_.behaviour.varies_answers) text += " varying answers";
     return text + fmt::format("\n{}\n", problem);
   }
 

@@ -111,7 +111,7 @@ void SimulatedModel::start(GenerationId id, inference::GenerationRequest request
     Random later(behaviour_.seed + variation_, text);
     reply.outcome = make_generation(request, false, later);
   }
-  // Independent of the mood of the process: a request that succeeds in one process would succeed in any.
+  // Independent of the process: a request that succeeds in one process would succeed in any.
   Random line(behaviour_.seed + 1, text);
   if (behaviour_.has_errors && line.one_in(3)) reply.failures = static_cast<std::uint32_t>(1 + line.below(3));
   reply.failed = request.earlier.count;

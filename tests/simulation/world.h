@@ -110,7 +110,7 @@ class Pending {
 /// fail in transport.
 class SimulatedModel final : public inference::Model {
  public:
-  /// `life`: the number of the process, which determines its mood.
+  /// `life`: the number of the process, on which varying answers depend.
   SimulatedModel(const Behaviour& behaviour, std::uint64_t life, SimulatedClock& clock, Moments& moments);
   [[nodiscard]] std::string_view name() const override { return "simulated"; }
   void start(inference::GenerationId id, inference::GenerationRequest request,

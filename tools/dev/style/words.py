@@ -34,13 +34,11 @@ def read_glossary(text):
 
 
 def pattern_of(word):
-    """Finds a word or phrase, also across a line end in a comment; a word also in the names `told_problem` and `IsToldOnce`."""
-    spaced = r"(?:\s|//+|#|\*)+".join(re.escape(part) for part in word.split())
-    pattern = rf"(?<![A-Za-z])(?i:{spaced})(?![A-Za-z])"
-    if " " not in word:
-        capitalized = re.escape(word.capitalize())
-        pattern += rf"|(?<![A-Z]){capitalized}(?=[A-Z])|(?<=[a-z]){capitalized}(?![a-z])"
-    return re.compile(pattern)
+    """Finds a word or phrase, also across a line end in a comment, and in the names `told_problem` and `IsToldOnce`."""
+    spaced = r"(?:[\s_#*]|//+)+".join(re.escape(part) for part in word.split())
+    capitalized = re.escape("".join(part.capitalize() for part in word.split()))
+    return re.compile(rf"(?<![A-Za-z])(?i:{spaced})(?![A-Za-z])" +
+                      rf"|(?<![A-Z]){capitalized}(?=[A-Z])|(?<=[a-z]){capitalized}(?![a-z])")
 
 
 def check(repository, problems):

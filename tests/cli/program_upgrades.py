@@ -113,7 +113,7 @@ def test_a_state_of_the_same_shape_carries_over(work):
     expect(tenon("replay", run, "--store", place.store), 0)
 
 
-def test_another_shape_is_refused_and_nothing_has_changed(work):
+def test_another_shape_is_rejected_without_changes(work):
     place = Place(work)
     run = place.begin()
     before = place.records()
@@ -160,7 +160,7 @@ def test_not_within_a_turn_and_not_for_a_function(work):
     expect_error(tenon("resume", run, "--program", same, "--input", "x", "--store", place.store), 2, "--program")
 
 
-def test_what_the_artifacts_say_of_it(work):
+def test_the_artifacts_of_an_outage(work):
     place = Place(work)
     run = place.begin()
     first, migrated = place.work / "first.tn", place.file("migrated", MIGRATED)
@@ -179,7 +179,7 @@ def test_what_the_artifacts_say_of_it(work):
     expect(tenon("trace", "hash", run, "--store", place.store), 0)
 
 
-def test_a_crash_around_the_take_over(work):
+def test_a_crash_around_an_upgrade(work):
     """Killed at each write of an upgrade, the conversation has one of the two programs and can continue."""
     place = Place(work)
     run = place.begin()
@@ -193,12 +193,12 @@ def test_a_crash_around_the_take_over(work):
         time.sleep(delay / 1000)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        goes_on = tenon("chat", "--run", run, "--store", copy, "--model", f"script:{work / 'model.script'}", stdin=None,
+        resumed = tenon("chat", "--run", run, "--store", copy, "--model", f"script:{work / 'model.script'}", stdin=None,
                         input="tea\n")
-        expect(goes_on, 0)
-        assert goes_on.stdout in ("first: 2 true\n", 'changed: {"items":[{"name":"milk","count":2},'
-                                  '{"name":"tea","count":1}],"bought":3}\n'), goes_on
-        seen.add(goes_on.stdout[0])
+        expect(resumed, 0)
+        assert resumed.stdout in ("first: 2 true\n", 'changed: {"items":[{"name":"milk","count":2},'
+                                  '{"name":"tea","count":1}],"bought":3}\n'), resumed
+        seen.add(resumed.stdout[0])
         expect(tenon("store", "check", "--store", copy), 0)
     assert "f" in seen, seen
 
@@ -254,15 +254,15 @@ def test_a_server_upgrades_on_request(work):
             process.wait(timeout=30)
 
 
-def test_a_recorded_take_over_stays_readable(work):
+def test_a_recorded_upgrade_stays_readable(work):
     folder = ROOT / "tests" / "journals" / "take_over"
     store = work / "recorded.store"
     expect(tenon("store", "import", folder / "take_over.tenonrun", "--store", store), 0)
     run = json.loads(tenon("runs", "--store", store, "--json").stdout)[0]["run"]
     (work / "model.script").write_text("")
-    goes_on = tenon("chat", "--run", run, "--store", store, "--model", f"script:{work / 'model.script'}", stdin=None,
+    resumed = tenon("chat", "--run", run, "--store", store, "--model", f"script:{work / 'model.script'}", stdin=None,
                     input="rum\n")
-    expect(goes_on, 0, 'changed: {"items":[{"name":"milk","count":2},{"name":"tea","count":1},{"name":"rum","count":1}],'
+    expect(resumed, 0, 'changed: {"items":[{"name":"milk","count":2},{"name":"tea","count":1},{"name":"rum","count":1}],'
                        '"bought":3}\n')
     artifacts = work / "artifacts.json"
     artifacts.write_text(tenon("trace", "artifacts", run, "--store", store).stdout)

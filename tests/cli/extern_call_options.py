@@ -246,7 +246,7 @@ def test_a_call_that_was_cut_off_waits_for_a_person(work):
     assert tenon("store", "check", "--store", bench.store).returncode == 0
 
 
-def test_a_person_has_it_called_again_or_lets_it_fail(work):
+def test_a_person_chooses_between_retry_and_failure(work):
     bench = Bench(work)
     first = bench.cut_off("pay", HANGS="1")
     # Killed again in the middle of the second call, which was allowed; a third is not.
@@ -262,7 +262,7 @@ def test_a_person_has_it_called_again_or_lets_it_fail(work):
     assert (third.returncode, third.stdout, len(bench.calls())) == (0, "receipt\n", 3), third
 
 
-def test_a_person_lets_it_fail(work):
+def test_a_person_chooses_failure(work):
     bench = Bench(work)
     bench.cut_off("pay", HANGS="1")
     failed = bench.resume("--input", '{"fail": "the card was stolen"}')
@@ -340,7 +340,7 @@ def test_a_process_ends_when_the_run_is_cancelled_or_its_parent_is_killed(work):
         wait_until_gone(called[1])
 
 
-def test_calls_of_parallel_branches_are_under_way_together(work):
+def test_calls_of_parallel_branches_are_concurrent(work):
     bench = Bench(work, IN_PROCESS)
     assert bench.value("together") == "true"
     stored = bench.run("together", "--store", bench.store)
@@ -358,14 +358,14 @@ def test_a_deadline_outlives_the_process(work):
     assert len(keys) == 1, "called again while there was time, under the same key"
 
 
-def test_a_function_in_the_programs_own_process_is_left_to_itself(work):
+def test_an_inline_function_continues_without_its_program(work):
     bench = Bench(work, IN_PROCESS)
     begun = time.monotonic()
     assert bench.value("late") == "true `slow` has given nothing within 200 ms"
     assert time.monotonic() - begun < 15
 
 
-def test_secrets_go_through_verdicts_and_processes_and_stay_nowhere(work):
+def test_secrets_pass_through_resolutions_and_processes_without_a_trace(work):
     bench = Bench(work, SECRETS)
     bench.cut_off("pay", HANGS="1")
     done = bench.resume("--input", '{"value": "hunter2-is-the-receipt"}')
