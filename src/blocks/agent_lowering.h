@@ -10,7 +10,7 @@ namespace tenon::blocks {
 /// this folder.
 ///
 /// `turn` runs the blocks of `pre_turn`, then those of the agent, then those of `post_turn`. What must outlive a turn,
-/// and the text that blocks emit, is kept in the state's entry `blocks`.
+/// and the text that blocks emit, is kept in the state's field `blocks`.
 class AgentLowering : private BlockLowering {
  public:
   AgentLowering(const syntax::SyntaxTree& tree, const BlockAgent& agent, LoweredText& out)
@@ -24,7 +24,7 @@ class AgentLowering : private BlockLowering {
   void write_turn();
   void write_first_block();
   void write_next_turn_choice(std::string_view start);
-  void name_added_entries();
+  void name_added_fields();
   void write_helpers();
   void write_conversation_view();
 

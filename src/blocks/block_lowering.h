@@ -47,17 +47,17 @@ class BlockLowering : protected BlockWriter {
   /// Leaves the block for the clause's target if its condition holds.
   void when_clause(NodeId clause);
   void virtual_tools(const Block& block, std::vector<std::string>& names);
-  void write_virtual_tool(const Entry& entry, NodeId field, bool is_write, std::vector<std::string>& names);
+  void write_virtual_tool(const FieldName& named, NodeId field, bool is_write, std::vector<std::string>& names);
 
   // lower_nested.cpp: for_each and parallel
   void for_each(const Block& block);
   void for_each_arm(const Block& block);
   void parallel(const Block& block);
   void parallel_arm(const Block& block);
-  /// The function of a nested sequence. It returns `value`, if there is one, the entries that the sequence changed, and
+  /// The function of a nested sequence. It returns `value`, if there is one, the fields that the sequence changed, and
   /// the text that it emitted.
   void nested_function(const Block& block, const Sequence& sequence, std::string_view suffix,
-                       const std::vector<WrittenEntry>& results, NodeId value, NodeId value_type);
+                       const std::vector<WrittenField>& results, NodeId value, NodeId value_type);
 
   std::set<std::string> virtual_tools_;  ///< written already
 };

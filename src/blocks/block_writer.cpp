@@ -110,9 +110,9 @@ BlockWriter::Destination BlockWriter::destination(const Block& block) const {
   Destination found;
   found.place = option(block, "into");
   if (!found.place.exists()) return found;
-  const auto entry = find_entry(tree_, found.place);
-  if (!entry || !entry->is_whole) return found;
-  const NodeId field = find_field(tree_, agent_, *entry);
+  const auto named = find_field_name(tree_, found.place);
+  if (!named || !named->is_whole) return found;
+  const NodeId field = find_field(tree_, agent_, *named);
   if (!field.exists()) return found;
   found.type = tree_.first(field);
   if (!found.type.exists()) return found;

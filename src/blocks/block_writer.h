@@ -20,8 +20,8 @@ class BlockWriter {
   /// Where a block's value goes; without a place, it is the answer to the user.
   struct Destination {
     NodeId place;
-    NodeId type;               ///< of the value; absent if the place is only a part of an entry
-    bool is_optional = false;  ///< the entry is an Option of `type`
+    NodeId type;               ///< of the value; absent if the place is only a part of a field
+    bool is_optional = false;  ///< the field is an Option of `type`
   };
   /// Whether the delivered value has the destination's type, or that of the call, which can be an Option.
   enum class Given : std::uint8_t { OfType, ByCall };

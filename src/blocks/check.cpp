@@ -372,16 +372,16 @@ class Check {
     }
   }
 
-  /// The tools with which the model reads and writes entries, and the option that each comes from.
+  /// The tools with which the model reads and writes fields, and the option that each comes from.
   [[nodiscard]] std::map<std::string, std::string> virtual_tools(const Block& block) const {
     std::map<std::string, std::string> names;
     for (const std::string_view option : {"read", "write"}) {
       const NodeId list = find_option(tree_, block, option);
       if (!list.exists()) continue;
       for (const NodeId place : tree_.children(list)) {
-        if (const auto entry = find_entry(tree_, place)) {
-          names.emplace(virtual_tool_name(*entry, option == "write"),
-                        fmt::format("{}: [{}.{}]", option, entry->owner, entry->name));
+        if (const auto named = find_field_name(tree_, place)) {
+          names.emplace(virtual_tool_name(*named, option == "write"),
+                        fmt::format("{}: [{}.{}]", option, named->owner, named->name));
         }
       }
     }
@@ -507,14 +507,14 @@ class Check {
     const bool needs_type =
         kind == Kind::Request || kind == Kind::Reflect || kind == Kind::ForEach || kind == Kind::Report;
     if (const NodeId place = find_option(tree_, block, "into"); place.exists()) {
-      const auto entry = find_entry(tree_, place);
-      if (!entry) {
+      const auto named = find_field_name(tree_, place);
+      if (!named) {
         diagnostics_.report(diagnostics::IntoNotField, tree_.span(place)).hint("write `into: state.NAME`");
-      } else if (needs_type && !entry->is_whole) {
+      } else if (needs_type && !named->is_whole) {
         diagnostics_.report(diagnostics::IntoPartOfField, tree_.span(place))
             .hint("name the field itself: the type of the value is the type of the field");
       } else if (kind == Kind::ForEach) {
-        list_entry(*entry, place);
+        list_field(*named, place);
       }
       if (kind == Kind::ForEach && !find_option(tree_, block, "gather").exists())
         diagnostics_.report(diagnostics::OptionRequiresOption, tree_.main_span(block.node), "into", "gather")
@@ -529,12 +529,12 @@ class Check {
       if (!list.exists()) continue;
       for (const NodeId place :
            tree_.kind(list) == NodeKind::ListExpression ? tree_.children(list) : std::vector<NodeId>{list}) {
-        const auto entry = find_entry(tree_, place);
-        if (tree_.kind(list) != NodeKind::ListExpression || !entry || !entry->is_whole) {
+        const auto named = find_field_name(tree_, place);
+        if (tree_.kind(list) != NodeKind::ListExpression || !named || !named->is_whole) {
           diagnostics_.report(diagnostics::FieldListExpected, tree_.span(place), std::string(option));
-        } else if (!find_field(tree_, agent_, *entry).exists()) {
-          diagnostics_.report(diagnostics::UnknownField, tree_.span(place), std::string(entry->owner),
-                              std::string(entry->name));
+        } else if (!find_field(tree_, agent_, *named).exists()) {
+          diagnostics_.report(diagnostics::UnknownField, tree_.span(place), std::string(named->owner),
+                              std::string(named->name));
         }
       }
     }
@@ -575,12 +575,12 @@ class Check {
     }
   }
 
-  void list_entry(const Entry& entry, NodeId place) {
-    NodeId field = find_field(tree_, agent_, entry);
+  void list_field(const FieldName& named, NodeId place) {
+    NodeId field = find_field(tree_, agent_, named);
     if (!field.exists() || !tree_.first(field).exists()) return;  // the type checker reports it
     const NodeId type = without_option(tree_, tree_.first(field));
     if (tree_.kind(type) == NodeKind::NamedType && tree_.main_text(type) == "List") return;
-    diagnostics_.report(diagnostics::GatherIntoNonList, tree_.span(place), std::string(entry.name))
+    diagnostics_.report(diagnostics::GatherIntoNonList, tree_.span(place), std::string(named.name))
         .label(tree_.span(type), "the type of the field");
   }
 
@@ -591,19 +591,19 @@ class Check {
       const std::string where =
           is_parallel ? fmt::format("branch `{}`", sequence.name) : fmt::format("block `{}`", block.name);
       this->sequence(sequence, where, {});
-      for (const WrittenEntry& entry : find_written(tree_, agent_, sequence)) {
-        const std::string shown = entry.owner + "." + entry.name;
-        if (!is_parallel && entry.owner == "state") {
+      for (const WrittenField& field : find_written(tree_, agent_, sequence)) {
+        const std::string shown = field.owner + "." + field.name;
+        if (!is_parallel && field.owner == "state") {
           diagnostics_
-              .report(diagnostics::ConflictingWrite, tree_.span(entry.place), shown,
+              .report(diagnostics::ConflictingWrite, tree_.span(field.place), shown,
                       "each item works on its own copy of the state")
               .hint("write to the scratchpad and `gather` the result of each item");
         }
         if (!is_parallel) continue;
-        const auto [first, added] = writers.emplace(std::pair(entry.owner, entry.name), &sequence);
+        const auto [first, added] = writers.emplace(std::pair(field.owner, field.name), &sequence);
         if (added) continue;
         diagnostics_
-            .report(diagnostics::ConflictingWrite, tree_.span(entry.place), shown,
+            .report(diagnostics::ConflictingWrite, tree_.span(field.place), shown,
                     fmt::format("branch `{}` writes to it too", first->second->name))
             .hint("let each branch write to its own field, and combine them after the block");
       }

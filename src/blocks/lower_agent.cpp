@@ -29,8 +29,8 @@ NodeId item_type(const syntax::SyntaxTree& tree, NodeId type) {
   return tree.first(type);
 }
 
-/// Chooses other names for the added entries of the state if the agent has entries of these names.
-void AgentLowering::name_added_entries() {
+/// Chooses other names for the added fields of the state if the agent has fields of these names.
+void AgentLowering::name_added_fields() {
   for (const std::string_view added : {"scratchpad", "blocks"}) {
     std::string name(added);
     for (int number = 2; find_field(tree_, agent_, {"state", name}).exists(); ++number) {
@@ -41,7 +41,7 @@ void AgentLowering::name_added_entries() {
 }
 
 void AgentLowering::write() {
-  name_added_entries();
+  name_added_fields();
   out_.set_origin(tree_.main_span(agent_.node));
   glue("agent ");
   out_.copy(tree_[agent_.node].main_token);

@@ -297,32 +297,32 @@ void BlockLowering::virtual_tools(const Block& block, std::vector<std::string>& 
     const NodeId list = option(block, is_write ? "write" : "read");
     if (!list.exists()) continue;
     for (const NodeId place : tree_.children(list)) {
-      const auto entry = find_entry(tree_, place);
-      if (!entry || !entry->is_whole) continue;
-      const NodeId field = find_field(tree_, agent_, *entry);
+      const auto named = find_field_name(tree_, place);
+      if (!named || !named->is_whole) continue;
+      const NodeId field = find_field(tree_, agent_, *named);
       if (!field.exists() || !tree_.first(field).exists()) continue;
-      write_virtual_tool(*entry, field, is_write, names);
+      write_virtual_tool(*named, field, is_write, names);
     }
   }
 }
 
-void BlockLowering::write_virtual_tool(const Entry& entry, NodeId field, bool is_write,
+void BlockLowering::write_virtual_tool(const FieldName& named, NodeId field, bool is_write,
                                        std::vector<std::string>& names) {
-  const std::string tool = virtual_tool_name(entry, is_write);
+  const std::string tool = virtual_tool_name(named, is_write);
   names.push_back(tool);
   if (!virtual_tools_.insert(tool).second) return;
   std::string words = tree_.documentation(field);
   for (char& byte : words) {
     if (byte == '\n') byte = ' ';
   }
-  const std::string place = state_place(entry.owner, entry.name);
+  const std::string place = state_place(named.owner, named.name);
   if (is_write) {
-    out_.glue_as_is(fmt::format("/// Notes `{}`{}\n", entry.name, words.empty() ? "." : ": " + words));
+    out_.glue_as_is(fmt::format("/// Notes `{}`{}\n", named.name, words.empty() ? "." : ": " + words));
     glue(fmt::format("fn ${}(value: ", tool));
     copy(tree_.first(field), Names::Kept);
     glue(fmt::format(") -> String {{\n{} = value\n\"(noted)\"\n}}\n", place));
   } else {
-    out_.glue_as_is(fmt::format("/// Looks up `{}`{}\n", entry.name, words.empty() ? "." : ": " + words));
+    out_.glue_as_is(fmt::format("/// Looks up `{}`{}\n", named.name, words.empty() ? "." : ": " + words));
     glue(fmt::format("fn ${}() -> ", tool));
     copy(tree_.first(field), Names::Kept);
     glue(fmt::format(" {{ {} }}\n", place));

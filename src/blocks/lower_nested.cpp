@@ -10,15 +10,15 @@ using syntax::NodeId;
 using syntax::NodeKind;
 
 void BlockLowering::nested_function(const Block& block, const Sequence& sequence, std::string_view suffix,
-                                    const std::vector<WrittenEntry>& results, NodeId value, NodeId value_type) {
+                                    const std::vector<WrittenField>& results, NodeId value, NodeId value_type) {
   function_head(block, suffix);
   glue(" -> (");
   if (value.exists()) {
     copy(value_type, Names::Kept);
     glue(", ");
   }
-  for (const WrittenEntry& entry : results) {
-    copy(entry.type, Names::Kept);
+  for (const WrittenField& field : results) {
+    copy(field.type, Names::Kept);
     glue(", ");
   }
   glue("i32, List<String>) {\nlet $sent = state.$blocks_entry.said.len()\nstate.$blocks_entry.shown = $sent\n");
@@ -32,8 +32,8 @@ void BlockLowering::nested_function(const Block& block, const Sequence& sequence
     copy(value);
     glue(", ");
   }
-  for (const WrittenEntry& entry : results) {
-    glue(state_place(entry.owner, entry.name) + ", ");
+  for (const WrittenField& field : results) {
+    glue(state_place(field.owner, field.name) + ", ");
   }
   // A tuple has at least two items.
   glue("0, state.$blocks_entry.said.slice($sent, state.$blocks_entry.said.len()))\n}\n");
@@ -100,8 +100,8 @@ void BlockLowering::parallel_arm(const Block& block) {
   glue("}\n");
   for (const Sequence& branch : block.nested) {
     std::size_t at = 0;
-    for (const WrittenEntry& entry : find_written(tree_, agent_, branch)) {
-      glue(fmt::format("{} = $branches.{}.{}\n", state_place(entry.owner, entry.name), branch.name, at++));
+    for (const WrittenField& field : find_written(tree_, agent_, branch)) {
+      glue(fmt::format("{} = $branches.{}.{}\n", state_place(field.owner, field.name), branch.name, at++));
     }
     glue(fmt::format("for text in $branches.{}.{} {{ state.$blocks_entry.said.push(text) }}\n", branch.name, at + 1));
   }

@@ -66,7 +66,7 @@ void BlockLowering::write_post_turn() {
   write_sequence(*agent_.post_turn, "post_turn/", Place::AroundTurn);
 }
 
-/// Resets the entries that must not outlive the turn.
+/// Resets the fields that must not outlive the turn.
 void BlockLowering::write_turn_end() {
   glue(
       "state.$scratchpad_entry = $blank\n"

@@ -90,7 +90,7 @@ TEST(Lower, GlueHasTheLocationOfItsBlock) {
   EXPECT_EQ(found, 1);
 }
 
-TEST(Lower, MakesTheScratchpadAnEntryOfTheStateOnlyInTheAgent) {
+TEST(Lower, MakesTheScratchpadAFieldOfTheStateOnlyInTheAgent) {
   const Result result(desk);
   ASSERT_TRUE(result.lowered);
   const std::string& text = result.lowered->text;
@@ -224,7 +224,7 @@ TEST(Lower, ReportsToolsWithNamesOfTheLoopsOwnTools) {
   EXPECT_THAT(codes("tools: tools { write_name, answer as find }\nread: [state.name]"), ElementsAre());
 }
 
-TEST(Lower, AllowsAnyEntryOfTheState) {
+TEST(Lower, AllowsAnyFieldOfTheState) {
   const Result result(R"(
 agent A {
     state { blocks: i32 = 0, scratchpad: String = "", blocks_2: i32 = 0 }

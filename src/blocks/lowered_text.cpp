@@ -78,9 +78,9 @@ void LoweredText::add(std::string_view text, bool is_copied, std::uint32_t writt
   text_ += text;
   if (!stretches_.empty()) {
     Stretch& last = stretches_.back();
-    const bool goes_on =
+    const bool continues =
         is_copied ? last.is_copied && last.written + last.length == written : !last.is_copied && last.origin == origin_;
-    if (goes_on) {
+    if (continues) {
       last.length += length;
       return;
     }

@@ -18,7 +18,7 @@ class LoweredText {
   /// How names are changed by copying.
   enum class Names : std::uint8_t {
     Kept,       ///< unchanged: outside of block agents
-    Agent,      ///< `scratchpad` is an entry of the state, `emit` is the agent's own function
+    Agent,      ///< `scratchpad` is a field of the state, `emit` is the agent's own function
     Condition,  ///< the same, and `judged(…)` gets the context as an argument
   };
 

@@ -147,7 +147,7 @@ bool is_nested(const Block& block) {
   return std::count(block.path.begin(), block.path.end(), '/') > (is_around_turn(block) ? 1 : 0);
 }
 
-std::optional<Entry> find_entry(const SyntaxTree& tree, NodeId place) {
+std::optional<FieldName> find_field_name(const SyntaxTree& tree, NodeId place) {
   bool is_whole = true;
   while (place.exists()) {
     const NodeKind kind = tree.kind(place);
@@ -155,7 +155,7 @@ std::optional<Entry> find_entry(const SyntaxTree& tree, NodeId place) {
       const NodeId owner = tree.first(place);
       if (owner.exists() && tree.kind(owner) == NodeKind::NameExpression) {
         const std::string_view name = tree.text(owner);
-        if (name == "state" || name == "scratchpad") return Entry{name, tree.main_text(place), is_whole};
+        if (name == "state" || name == "scratchpad") return FieldName{name, tree.main_text(place), is_whole};
       }
     } else if (kind != NodeKind::IndexExpression && kind != NodeKind::MethodCallExpression &&
                kind != NodeKind::ParenthesizedExpression) {
@@ -167,11 +167,11 @@ std::optional<Entry> find_entry(const SyntaxTree& tree, NodeId place) {
   return std::nullopt;
 }
 
-NodeId find_field(const SyntaxTree& tree, const BlockAgent& agent, const Entry& entry) {
-  const NodeId section = entry.owner == "state" ? agent.state : agent.scratchpad;
+NodeId find_field(const SyntaxTree& tree, const BlockAgent& agent, const FieldName& named) {
+  const NodeId section = named.owner == "state" ? agent.state : agent.scratchpad;
   if (!section.exists()) return {};
   for (const NodeId field : tree.children(section, NodeKind::StateField)) {
-    if (tree.main_text(field) == entry.name) return field;
+    if (tree.main_text(field) == named.name) return field;
   }
   return {};
 }
@@ -190,9 +190,9 @@ bool is_context_method(std::string_view name) {
   return name == "say" || name == "entries" || name == "inject" || name == "inject_as";
 }
 
-std::string virtual_tool_name(const Entry& entry, bool is_write) {
-  return fmt::format("{}_{}{}", is_write ? "write" : "read", entry.owner == "scratchpad" ? "scratchpad_" : "",
-                     entry.name);
+std::string virtual_tool_name(const FieldName& named, bool is_write) {
+  return fmt::format("{}_{}{}", is_write ? "write" : "read", named.owner == "scratchpad" ? "scratchpad_" : "",
+                     named.name);
 }
 
 std::optional<syntax::TokenIndex> called_tool(const SyntaxTree& tree, NodeId clause) {

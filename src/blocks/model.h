@@ -65,24 +65,25 @@ struct Exit {
 [[nodiscard]] bool is_around_turn(const Block& block);
 /// Whether the block is inside another block, and not directly in the agent, `pre_turn` or `post_turn`.
 [[nodiscard]] bool is_nested(const Block& block);
-/// `state` or `scratchpad`, and the name of the entry, of an expression such as `state.customer.name`; nothing for
+/// `state` or `scratchpad`, and the name of the field, of an expression such as `state.customer.name`; nothing for
 /// other expressions.
-struct Entry {
+struct FieldName {
   std::string_view owner;
   std::string_view name;
   bool is_whole = false;  ///< `state.customer`, and not a part of it
 };
-[[nodiscard]] std::optional<Entry> find_entry(const syntax::SyntaxTree& tree, syntax::NodeId place);
-/// The StateField that declares the entry; absent if there is none.
-[[nodiscard]] syntax::NodeId find_field(const syntax::SyntaxTree& tree, const BlockAgent& agent, const Entry& entry);
-/// The entry in the glue of lowering (LoweredText::glue): `state.customer`, `state.$scratchpad_entry.notes`.
+[[nodiscard]] std::optional<FieldName> find_field_name(const syntax::SyntaxTree& tree, syntax::NodeId place);
+/// The StateField that declares the field; absent if there is none.
+[[nodiscard]] syntax::NodeId find_field(const syntax::SyntaxTree& tree, const BlockAgent& agent,
+                                        const FieldName& named);
+/// The field in the glue of lowering (LoweredText::glue): `state.customer`, `state.$scratchpad_entry.notes`.
 [[nodiscard]] std::string state_place(std::string_view owner, std::string_view name);
 /// `T` of `T?` and `Option<T>`; other types unchanged.
 [[nodiscard]] syntax::NodeId without_option(const syntax::SyntaxTree& tree, syntax::NodeId type);
 /// Whether the glue of lowering calls the method `ctx.NAME(…)`.
 [[nodiscard]] bool is_context_method(std::string_view name);
-/// The name of the tool with which the model reads or writes an entry: `write_scratchpad_notes`.
-[[nodiscard]] std::string virtual_tool_name(const Entry& entry, bool is_write);
+/// The name of the tool with which the model reads or writes a field: `write_scratchpad_notes`.
+[[nodiscard]] std::string virtual_tool_name(const FieldName& named, bool is_write);
 /// The tool's name in `called TOOL -> NEXT`; nothing if it is damaged.
 [[nodiscard]] std::optional<syntax::TokenIndex> called_tool(const syntax::SyntaxTree& tree, syntax::NodeId clause);
 

@@ -31,9 +31,9 @@ class Search {
     }
   }
 
-  [[nodiscard]] std::vector<WrittenEntry> take() {
-    std::vector<WrittenEntry> all;
-    for (auto& [key, entry] : found_) all.push_back(std::move(entry));
+  [[nodiscard]] std::vector<WrittenField> take() {
+    std::vector<WrittenField> all;
+    for (auto& [key, field] : found_) all.push_back(std::move(field));
     return all;
   }
 
@@ -68,23 +68,23 @@ class Search {
   }
 
   void add(NodeId place) {
-    const auto entry = find_entry(tree_, place);
-    if (!entry) return;
-    const NodeId field = find_field(tree_, agent_, *entry);
+    const auto named = find_field_name(tree_, place);
+    if (!named) return;
+    const NodeId field = find_field(tree_, agent_, *named);
     if (!field.exists() || !tree_.first(field).exists()) return;
-    const std::pair key(std::string(entry->owner), std::string(entry->name));
-    found_.emplace(key, WrittenEntry{key.first, key.second, tree_.first(field), place});
+    const std::pair key(std::string(named->owner), std::string(named->name));
+    found_.emplace(key, WrittenField{key.first, key.second, tree_.first(field), place});
   }
 
   const SyntaxTree& tree_;
   const BlockAgent& agent_;
-  std::map<std::pair<std::string, std::string>, WrittenEntry> found_;
+  std::map<std::pair<std::string, std::string>, WrittenField> found_;
   std::set<std::uint32_t> followed_;
 };
 
 }  // namespace
 
-std::vector<WrittenEntry> find_written(const SyntaxTree& tree, const BlockAgent& agent, const Sequence& sequence) {
+std::vector<WrittenField> find_written(const SyntaxTree& tree, const BlockAgent& agent, const Sequence& sequence) {
   Search search(tree, agent);
   search.walk(sequence);
   return search.take();

@@ -7,17 +7,17 @@
 
 namespace tenon::blocks {
 
-/// An entry of `state` or `scratchpad` that blocks change.
-struct WrittenEntry {
+/// A field of `state` or `scratchpad` that blocks change.
+struct WrittenField {
   std::string owner, name;
   syntax::NodeId type;   ///< as it is declared
   syntax::NodeId place;  ///< where it is first changed
 };
 
-/// The entries that the blocks of a sequence change, including nested blocks and the agent's functions that they name;
+/// The fields that the blocks of a sequence change, including nested blocks and the agent's functions that they name;
 /// sorted by owner and name. Considers what is visible in the text: assignments, methods that change their receiver,
 /// `into` and `write`.
-[[nodiscard]] std::vector<WrittenEntry> find_written(const syntax::SyntaxTree& tree, const BlockAgent& agent,
+[[nodiscard]] std::vector<WrittenField> find_written(const syntax::SyntaxTree& tree, const BlockAgent& agent,
                                                      const Sequence& sequence);
 
 }  // namespace tenon::blocks

@@ -27,10 +27,10 @@ class Reader {
     for (NodeId part = tree_.first(node); part.exists(); part = tree_.next(part)) {
       switch (tree_.kind(part)) {
         case NodeKind::StateSection:
-          add_entries(part, agent.state);
+          add_fields(part, agent.state);
           break;
         case NodeKind::ScratchpadSection:
-          add_entries(part, agent.scratchpad);
+          add_fields(part, agent.scratchpad);
           break;
         case NodeKind::StartSection:
           if (!agent.start) agent.start = name(part);
@@ -72,10 +72,10 @@ class Reader {
     return unindented_lines(lines, line.substr(0, line.find_first_not_of(" \t")));
   }
 
-  void add_entries(NodeId section, std::vector<Setting>& entries) const {
+  void add_fields(NodeId section, std::vector<Setting>& fields) const {
     for (const NodeId field : tree_.children(section, NodeKind::StateField)) {
       const NodeId type = tree_.first(field);
-      entries.push_back({std::string(tree_.main_text(field)), text(type), type.exists() ? text(tree_.next(type)) : ""});
+      fields.push_back({std::string(tree_.main_text(field)), text(type), type.exists() ? text(tree_.next(type)) : ""});
     }
   }
 

@@ -33,7 +33,7 @@ struct Edge {
   syntax::NodeId node;  ///< the clause, or an OnArm
 };
 
-/// An option, or an entry of `state` or `scratchpad`, which has a type.
+/// An option, or a field of `state` or `scratchpad`, which has a type.
 struct Setting {
   std::string name;
   std::string type;

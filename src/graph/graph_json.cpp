@@ -19,8 +19,8 @@ class Writer {
     json["range"] = range(agent.node);
     json["start"] = agent.first_block();
     if (agent.next_turn) json["next_turn"] = *agent.next_turn;
-    json["state"] = entries(agent.state);
-    json["scratchpad"] = entries(agent.scratchpad);
+    json["state"] = fields(agent.state);
+    json["scratchpad"] = fields(agent.scratchpad);
     json["sequences"] = sequences(agent.sequences);
     return json;
   }
@@ -31,10 +31,10 @@ class Writer {
     return {{"offset", span.offset}, {"length", span.length}};
   }
 
-  [[nodiscard]] static Json entries(const std::vector<Setting>& entries) {
+  [[nodiscard]] static Json fields(const std::vector<Setting>& settings) {
     Json json = Json::array();
-    for (const Setting& entry : entries) {
-      json.push_back({{"name", entry.name}, {"type", entry.type}, {"value", entry.value}});
+    for (const Setting& field : settings) {
+      json.push_back({{"name", field.name}, {"type", field.type}, {"value", field.value}});
     }
     return json;
   }

@@ -14,7 +14,7 @@ NodeId parse_file(Parser& p);
 void parse_item(Parser& p);
 /// The answers of a test's `model { … }` or `extern { … }`.
 void parse_script_section(Parser& p);
-/// `secret` before the name of a field, an entry or a parameter, unless it is that name.
+/// `secret` before the name of a field or a parameter, unless it is that name.
 [[nodiscard]] bool at_secret(const Parser& p);
 void accept_secret(Parser& p);
 
