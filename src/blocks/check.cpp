@@ -150,7 +150,7 @@ class Check {
       diagnostics_.report(diagnostics::BlockInOtherSequence, span, std::string(target), where)
           .label(tree_.main_span(elsewhere->second), "the block is declared here")
           .hint(
-              "transitions lead to blocks of the same sequence; the enclosing block continues when the sequence ends");
+              "edges lead to blocks of the same sequence; the enclosing block continues when the sequence ends");
       return;
     }
     auto& report = diagnostics_.report(diagnostics::UnknownBlock, span, std::string(target));
@@ -202,7 +202,7 @@ class Check {
         const bool is_first = is_circle || !led_to.contains(block.name);
         if (reached.contains(block.name) || block.name.empty() || !is_first) continue;
         diagnostics_.report(diagnostics::UnreachableBlock, tree_.main_span(block.node), block.name)
-            .hint("add a transition to it, or remove it");
+            .hint("add an edge to it, or remove it");
         follow(sequence, block, reached);
       }
     }

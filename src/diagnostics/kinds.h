@@ -241,7 +241,7 @@ inline constexpr DiagnosticKind<std::string, std::string> InvalidOptionValue{{22
 inline constexpr DiagnosticKind<std::string, std::string> OptionWithoutEffect{{2261, error},
                                                                               "`{}` has no effect in mode `{}`"};
 inline constexpr DiagnosticKind<> TransitionAfterElse{{2262, error},
-                                                      "unreachable transition: `on` and `else` must come last"};
+                                                      "unreachable edge: `on` and `else` must come last"};
 inline constexpr DiagnosticKind<std::string> DuplicateTarget{{2263, error}, "target `{}` is described more than once"};
 inline constexpr DiagnosticKind<> OnWithDescribedTargets{{2264, error},
                                                          "`on` cannot be combined with described targets"};
