@@ -1,4 +1,5 @@
-"""Every path and every ./dev command that a document or a comment mentions exists."""
+"""Every path, heading and ./dev command that a document or a comment mentions exists."""
+import posixpath
 import re
 
 NOT_FILES = {"llama.cpp", "sqlite3.h"}  # a project and a system header that comments name
@@ -26,6 +27,27 @@ def check_document(repository, path, text, commands, problems):
                 problems.report(path, number, f"{target} does not exist")
 
 
+def without_code(text):
+    return re.sub(r"^```.*?^```", lambda block: "\n" * block.group(0).count("\n"), text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors_of(text):
+    """The anchors that GitHub gives to the headings of a document."""
+    anchors = set()
+    for heading in re.findall(r"^#+ (.*)$", without_code(text), re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        anchors.add(re.sub(r"[^\w\- ]", "", words).replace(" ", "-"))
+    return anchors
+
+
+def check_anchors(repository, path, text, anchors, problems):
+    for number, line in enumerate(without_code(text).split("\n"), 1):
+        for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", line):
+            document = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target else path
+            if document in anchors and anchor not in anchors[document]:
+                problems.report(path, number, f"{document} has no heading `#{anchor}`")
+
+
 def check_comments(repository, path, text, problems):
     """A comment names a file by its path from the root or from src/, or by its name beside the file."""
     folder = (repository.root / path).parent
@@ -41,8 +63,10 @@ def check_comments(repository, path, text, problems):
 
 def check(repository, problems):
     commands = dev_commands(repository)
+    anchors = {path: anchors_of(text) for path, text in repository.texts.items() if path.endswith(".md")}
     for path, text in repository.texts.items():
         if path.endswith(".md"):
             check_document(repository, path, text, commands, problems)
+            check_anchors(repository, path, text, anchors, problems)
     for path, text in repository.cpp():
         check_comments(repository, path, text, problems)
