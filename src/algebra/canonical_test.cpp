@@ -71,7 +71,7 @@ TEST(Canonical, NumbersOfTheStandard) {
   }
 }
 
-TEST(Canonical, WhatHasNoCanonicalFormIsTold) {
+TEST(Canonical, ValuesWithoutACanonicalFormAreReported) {
   EXPECT_EQ(canonical("{"), "error: the text is no JSON");
   EXPECT_EQ(canonical("1e999"), "error: the text is no JSON");
   EXPECT_EQ(canonical(std::string(1'200, '[') + std::string(1'200, ']')), "error: the text is nested too deep");

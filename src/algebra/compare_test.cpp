@@ -19,7 +19,7 @@ TEST(Compare, TheSameIsTheSame) {
   EXPECT_TRUE(compare(one_cycle(), one_cycle()).empty());
 }
 
-TEST(Compare, WhatBoundedACycleIsToldWhereNothingElseDiffers) {
+TEST(Compare, TheLimitOfACycleIsReportedIfNothingElseDiffers) {
   const Artifacts a = one_cycle();
   Artifacts b = a;
   b.h.front().control.is_stopped = true;

@@ -167,7 +167,7 @@ TEST_F(Reconstruct, TheFormOfAnAnswerIsPartOfTheHash) {
   EXPECT_EQ(found.front().kind, DifferenceKind::Request);
 }
 
-TEST_F(Reconstruct, ArtifactsThatAreNotTheProgramsAreToldWithBothSides) {
+TEST_F(Reconstruct, ArtifactsOfAnotherProgramAreReportedWithBothSides) {
   const auto image = test::make_image(four_arrays);
   const Artifacts base =
       interaction_of(test::record_run(store->journals(), image, "main", "[null,1]", answer_with({})), image).artifacts;
@@ -294,7 +294,7 @@ TEST_F(Reconstruct, AConversationHasACycleForEachTurn) {
   EXPECT_THAT(recorded.events, testing::Contains(R"({"event":"state","state":{"served":2}})"));
 }
 
-TEST_F(Reconstruct, AHandoffIsACallOfTheAgentThatGoesOn) {
+TEST_F(Reconstruct, AHandoffIsACallOfTheNextAgent) {
   const auto image = test::make_image(R"tn(
 agent Billing {
     state { bills: i32 = 0 }

@@ -31,7 +31,7 @@ TEST(JsonText, EscapesInTheCanonicalFormOfRfc8785) {
   EXPECT_EQ(make_json_string("\x7F\u0080\u2028"), "\"\x7F\u0080\u2028\"");
 }
 
-TEST(JsonText, AppendsBehindWhatStandsThere) {
+TEST(JsonText, AppendsToExistingText) {
   std::string out = "[";
   append_json_string(out, "a");
   EXPECT_EQ(out, "[\"a\"");

@@ -29,7 +29,7 @@ void ExitCompiler::return_value(std::optional<Register> value) {
 namespace {
 
 /// How control continues after the block: Finally::how.
-enum : std::uint8_t { goes_on, returns, breaks, continues, hands_off };
+enum : std::uint8_t { proceeds, returns, breaks, continues, hands_off };
 
 }  // namespace
 
@@ -69,7 +69,7 @@ void ExitCompiler::finally_expression(NodeId node, std::optional<Register> to) {
   own.value = allocate();
   own.loops = loops_.size();
   emit(Opcode::LoadUnit, kept);
-  load_integer(own.how, goes_on);
+  load_integer(own.how, proceeds);
   if (has_handoff(guarded)) {
     own.state = allocate(2);
     emit(Opcode::LoadBoolean, static_cast<Register>(*own.state + 1), 0);

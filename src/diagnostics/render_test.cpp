@@ -23,7 +23,7 @@ TEST(Render, PlaceLineAndCarets) {
             "a.tn:2:7: error[E2104]: that is wrong\n 2 |   two three\n   |       ^^^^^\n");
 }
 
-TEST(Render, ANarrowMarkWhereNothingStands) {
+TEST(Render, ANarrowMarkForAnEmptySpan) {
   EXPECT_EQ(rendered("one\n", "\n"), "a.tn:1:4: error[E2104]: that is wrong\n 1 | one\n   |    ^\n");
   EXPECT_EQ(rendered("", ""), "a.tn:1:1: error[E2104]: that is wrong\n 1 | \n   | ^\n");
 }

@@ -118,7 +118,7 @@ TEST_F(Secrets, ArePassedOnToAnotherRun) {
 
 TEST_F(Secrets, AreTakenOutOfWhatIsSaid) {
   EXPECT_EQ(scrub("a hunter2b hunter2", {"hunter2"}), "a [secret]b [secret]");
-  EXPECT_EQ(scrub("abc", {"abc"}), "abc") << "too short to be told from chance";
+  EXPECT_EQ(scrub("abc", {"abc"}), "abc") << "too short to be distinguished from chance";
   const TypeId said = types_.tuple({types_.list(TypeTable::string), types_.secret(TypeTable::string)});
   const Value value = Value::record(
       said, {Value::list({Value::string("token hunter2"), Value::string("x")}), Value::string("hunter2")});

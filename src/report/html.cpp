@@ -42,7 +42,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// What cmark calls safe still lets ftp and links within a site through, and fetches images from anywhere.
+/// cmark's safe mode still allows ftp links and links within a site, and fetches images from anywhere.
 void drop_unsafe_links(cmark_node* document) {
   std::unique_ptr<cmark_iter, decltype(&cmark_iter_free)> walk(cmark_iter_new(document), cmark_iter_free);
   for (cmark_event_type event = cmark_iter_next(walk.get()); event != CMARK_EVENT_DONE;
@@ -64,7 +64,7 @@ std::string render_html(std::string_view title, cmark_node* document) {
   for (const char* const name : {"table", "strikethrough", "autolink", "tasklist"}) {
     extensions = cmark_llist_append(memory, extensions, cmark_find_syntax_extension(name));
   }
-  // Without CMARK_OPT_UNSAFE: raw HTML and links to scripts are left out.
+  // Without CMARK_OPT_UNSAFE, raw HTML and links to scripts are omitted.
   const std::unique_ptr<char, decltype(&std::free)> body(
       cmark_render_html(document, CMARK_OPT_FOOTNOTES | CMARK_OPT_GITHUB_PRE_LANG, extensions), std::free);
   cmark_llist_free(memory, extensions);

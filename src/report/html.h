@@ -7,8 +7,7 @@
 
 namespace tenon::report {
 
-/// A whole page of HTML, which needs nothing from elsewhere. Nothing of the Markdown becomes markup: raw HTML is left
-/// out, and so are links that are no http, https or mailto.
+/// A self-contained HTML page. Raw HTML in the Markdown is omitted, and so are links other than http, https and mailto.
 [[nodiscard]] std::string render_html(std::string_view title, cmark_node* document);
 
 }  // namespace tenon::report

@@ -9,17 +9,18 @@
 namespace tenon::report {
 namespace {
 
-/// Fonts by name, the first that has a character draws it: WenQuanYi Micro Hei has Chinese, Japanese and Korean.
+/// Fonts by name; a character is drawn by the first font that contains it. WenQuanYi Micro Hei contains Chinese,
+/// Japanese and Korean.
 constexpr const char* text_family = "DejaVu Sans, Noto Sans, WenQuanYi Micro Hei, Sans";
 constexpr const char* code_family = "DejaVu Sans Mono, Noto Sans Mono, WenQuanYi Micro Hei, Monospace";
-/// Ends a line within a paragraph, for Pango.
+/// Pango's line end within a paragraph.
 constexpr std::string_view line_separator = "\u2028";
 
 guint16 channel(double value) {
   return static_cast<guint16>(value * 65535);
 }
 
-/// Collects a text with what is to look different in it.
+/// Collects a text and the attributes of its parts.
 class Collector {
  public:
   Collector() : attributes_(pango_attr_list_new()) {}
@@ -73,7 +74,7 @@ class Collector {
       apply(begin, pango_attr_rise_new(3 * PANGO_SCALE));
       apply(begin, pango_attr_scale_new(0.7));
     } else if (type != CMARK_NODE_HTML_INLINE) {
-      add_children(node);  // of an image: what describes it
+      add_children(node);  // the description of an image
     }
   }
 

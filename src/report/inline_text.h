@@ -6,7 +6,7 @@
 
 namespace tenon::report {
 
-/// How a text looks as a whole.
+/// The style of a whole text.
 struct TextStyle {
   double size = 10.5;  ///< points
   bool is_bold = false;
@@ -15,15 +15,15 @@ struct TextStyle {
   PangoAlignment alignment = PANGO_ALIGN_LEFT;
 };
 
-/// Breaks texts into lines. The fonts are those of one Pango context, which outlives this.
+/// Breaks texts into lines. The fonts are those of one Pango context, which must outlive this object.
 class TextSetter {
  public:
   explicit TextSetter(PangoContext* context) : context_(context) {}
 
-  /// The content of a paragraph, heading or cell: emphasis, code, links, struck-out text, the words of images.
-  /// `width` below 0: one line, however long.
+  /// The content of a paragraph, heading or cell: emphasis, code, links, strikethrough, the descriptions of images.
+  /// A negative `width`: a single line of any length.
   [[nodiscard]] Lines set(cmark_node* parent, const TextStyle& style, double width) const;
-  /// A text as it is.
+  /// A text without markup.
   [[nodiscard]] Lines set_plain(const std::string& text, const TextStyle& style, double width) const;
 
  private:
@@ -33,7 +33,7 @@ class TextSetter {
   PangoContext* context_;
 };
 
-/// The words alone, as an outline shows them.
+/// The text without markup, for an outline.
 [[nodiscard]] std::string plain_text(cmark_node* parent);
 
 }  // namespace tenon::report

@@ -35,7 +35,7 @@ void check_depth(cmark_node* root) {
   for (cmark_event_type event = cmark_iter_next(walk.get()); event != CMARK_EVENT_DONE;
        event = cmark_iter_next(walk.get())) {
     cmark_node* const node = cmark_iter_get_node(walk.get());
-    if (cmark_node_first_child(node) == nullptr) continue;  // entered only, or left at once
+    if (cmark_node_first_child(node) == nullptr) continue;  // there is no event for leaving it
     if (event == CMARK_EVENT_EXIT) {
       --depth;
     } else if (++depth > markdown_depth_max) {

@@ -11,7 +11,7 @@ double to_points(int units) {
   return static_cast<double>(units) / PANGO_SCALE;
 }
 
-/// For an attribute of cairo's tags, in quotes.
+/// A quoted attribute of a cairo tag.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char byte : text) {
@@ -35,7 +35,7 @@ void mark_links(cairo_t* cairo, const Lines& lines, PangoLayoutLine* line, doubl
     int count = 0;
     pango_layout_line_get_x_ranges(line, std::max(begin, link.begin), std::min(end, link.end), &ranges, &count);
     for (int at = 0; at < count; ++at) {
-      // Of an aligned line, ranges are counted from the left end of the layout.
+      // In an aligned line, ranges start at the left edge of the layout.
       const double left = x + to_points(ranges[2 * at]);
       const double width = to_points(ranges[2 * at + 1] - ranges[2 * at]);
       const std::string attributes = "rect=[" + number(left) + " " + number(y) + " " + number(width) + " " +
@@ -99,7 +99,7 @@ void Pages::draw_line(const Lines& lines, int line, double x, double y) {
     PangoLayoutLine* const drawn = pango_layout_get_line_readonly(lines.layout.get(), line);
     PangoRectangle extents;
     pango_layout_line_get_extents(drawn, nullptr, &extents);
-    // The line alone knows nothing of the layout's alignment.
+    // A line does not include the alignment of its layout.
     double left = x;
     const double free = to_points(pango_layout_get_width(lines.layout.get()) - extents.width);
     const PangoAlignment alignment = pango_layout_get_alignment(lines.layout.get());

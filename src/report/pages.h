@@ -10,7 +10,7 @@
 
 namespace tenon::report {
 
-/// Points, 72 to an inch.
+/// In points, 72 per inch.
 inline constexpr double page_width = 595.276;
 inline constexpr double page_height = 841.89;
 inline constexpr double page_margin = 62;
@@ -38,13 +38,13 @@ struct LinkRange {
   std::string url;
 };
 
-/// A text that has been broken into lines, and what it links to.
+/// A text that is broken into lines, and its links.
 struct Lines {
   LayoutPointer layout;
   std::vector<LinkRange> links;
 
   [[nodiscard]] int count() const { return pango_layout_get_line_count(layout.get()); }
-  /// Of one line, its spacing included.
+  /// The height of one line, including its spacing.
   [[nodiscard]] double height(int line) const;
   [[nodiscard]] double height() const;
 };
@@ -56,19 +56,19 @@ struct OutlineEntry {
   double y = 0;
 };
 
-/// Where things stand on which page; drawn when all is known, as each page says how many there are.
+/// The positions of all elements on the pages. They are drawn at the end, because each page shows the number of pages.
 class Pages {
  public:
   Pages() { pages_.emplace_back(); }
 
-  /// From the top of the page: where the next thing begins.
+  /// The position of the next element, from the top of the page.
   [[nodiscard]] double y() const { return y_; }
   [[nodiscard]] double room() const { return text_bottom - y_; }
   [[nodiscard]] bool is_at_top() const { return y_ <= page_margin; }
   [[nodiscard]] std::size_t page() const { return pages_.size() - 1; }
-  /// Throws RenderError past pages_max.
+  /// Throws RenderError if there are more than pages_max pages.
   void next_page();
-  /// A gap, which is none at the top of a page.
+  /// A gap; nothing at the top of a page.
   void skip(double height);
   void advance(double height) { y_ += height; }
 
@@ -76,7 +76,7 @@ class Pages {
   void fill(double x, double y, double width, double height, Colour colour);
   /// One line of a text with its left end at x and its top at y.
   void draw_line(const Lines& lines, int line, double x, double y);
-  /// A line at the side of all that is drawn from `first_top` on `first_page` up to here.
+  /// A line next to everything from `first_top` on `first_page` up to here.
   void mark_side(std::size_t first_page, double first_top, double x);
   void add_outline(std::string title, int level, double y) { outline_.push_back({std::move(title), level, page(), y}); }
 

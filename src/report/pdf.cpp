@@ -15,14 +15,14 @@ namespace tenon::report {
 namespace {
 
 constexpr double indentation = 20;
-/// Deeper lists and quotes are not indented further, so that there is room for a text.
+/// Deeper lists and quotes are not indented further, so that there is room for text.
 constexpr double indentation_max = text_width / 2;
 constexpr double paragraph_gap = 7;
 constexpr double item_gap = 2.5;
 constexpr double code_padding = 7;
 constexpr std::array<double, 6> heading_sizes = {21, 16, 13, 11.5, 10.5, 10.5};
 
-/// Puts the blocks of a document onto pages, from the top downwards.
+/// Places the blocks of a document on pages, from top to bottom.
 class Flow {
  public:
   Flow(Pages& pages, PangoContext* context) : pages_(pages), setter_(context) {}
@@ -67,7 +67,7 @@ class Flow {
     }
   }
 
-  /// Goes to the next page when there is less room.
+  /// Starts a new page if there is less room.
   void need(double height) {
     if (pages_.room() < height && !pages_.is_at_top()) pages_.next_page();
   }
@@ -75,7 +75,7 @@ class Flow {
   void place_lines(const Lines& lines, double x) {
     const int count = lines.count();
     for (int line = 0; line < count; ++line) {
-      // No first line alone at the bottom of a page, and no last one alone at the top.
+      // Neither the first line alone at the bottom of a page nor the last one alone at the top.
       const bool begins = line == 0 && count > 1;
       const bool nearly_ends = count > 2 && line == count - 2;
       need(lines.height(line) + (begins || nearly_ends ? lines.height(line + 1) : 0));
@@ -91,7 +91,7 @@ class Flow {
     style.is_bold = true;
     const Lines lines = setter_.set(node, style, width_at(x));
     pages_.skip(style.size * 0.7);
-    // What it is the heading of begins on the same page.
+    // The text after a heading starts on the same page.
     need(lines.height() + 3.5 * style_.size);
     pages_.add_outline(plain_text(node), level, pages_.y());
     place_lines(lines, x);
@@ -134,7 +134,7 @@ class Flow {
     return static_cast<double>(width) / PANGO_SCALE;
   }
 
-  /// Whether an item's first paragraph takes more than one line, so that its mark stays with it.
+  /// Whether an item's first paragraph takes more than one line, so that its bullet is kept with it.
   [[nodiscard]] bool has_two_lines(cmark_node* item, double x) const {
     cmark_node* const first = cmark_node_first_child(item);
     if (first == nullptr || cmark_node_get_type(first) != CMARK_NODE_PARAGRAPH) return false;
@@ -157,7 +157,7 @@ class Flow {
     pad();
     for (int line = 0; line < lines.count(); ++line) {
       need(lines.height(line) + code_padding);
-      // A little more than the line, so that no seam shows.
+      // Slightly larger than the line, so that there is no visible gap.
       pages_.fill(x, pages_.y() - 0.2, width, lines.height(line) + 0.4, shade);
       pages_.draw_line(lines, line, x + code_padding, pages_.y());
       pages_.advance(lines.height(line));

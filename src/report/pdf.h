@@ -8,12 +8,12 @@
 
 namespace tenon::report {
 
-/// More pages are refused.
+/// Larger documents are rejected.
 inline constexpr std::size_t pages_max = 2'000;
 
 /// A PDF of A4 pages with page numbers, an outline of the headings, links and embedded fonts. The same document, title
-/// and time give the same bytes wherever the same fonts are installed.
-/// `milliseconds`: when the report was made, since 1970 (UTC); it is the file's date.
+/// and time result in the same bytes if the same fonts are installed.
+/// `milliseconds`: the time of the report, since 1970 (UTC), which is the date of the file.
 /// Throws RenderError.
 [[nodiscard]] std::string render_pdf(std::string_view title, std::int64_t milliseconds, cmark_node* document);
 

@@ -4,7 +4,7 @@
 
 namespace tenon::report {
 
-/// Why there is no report, for people. Ends the call that asked for it.
+/// The reason why a report cannot be written, for users. Fails the call.
 class RenderError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

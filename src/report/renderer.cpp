@@ -1,4 +1,4 @@
-// What the library std::report is bound to opens when the first report is asked for. See extern.c.
+// The library that extern.c, to which std::report is bound, opens for the first report.
 
 #include <cstdlib>
 #include <exception>

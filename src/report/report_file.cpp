@@ -33,7 +33,7 @@ std::string_view ending_of(std::string_view format) {
   throw RenderError("`" + path + "` cannot be written: " + std::strerror(reason));
 }
 
-/// Under another name first, so that half a file is never read.
+/// Written under another name first, so that a partial file is never read.
 void write_whole(const std::string& path, const std::string& bytes) {
   const std::string unfinished = path + "." + std::to_string(getpid()) + ".part";
   const int file = open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);

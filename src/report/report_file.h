@@ -6,11 +6,11 @@
 
 namespace tenon::report {
 
-/// A longer report is not written.
+/// Larger reports are not written.
 inline constexpr std::size_t report_bytes_max = 64U * 1024U * 1024U;
 inline constexpr std::size_t name_bytes_max = 100;
 
-/// What a program asks for.
+/// The arguments of a program's call.
 struct ReportRequest {
   std::string name;    ///< of the file, without its ending
   std::string title;   ///< of the document
@@ -28,10 +28,10 @@ struct ReportFile {
 /// The report's bytes. Throws RenderError.
 [[nodiscard]] std::string render(const ReportRequest& request);
 
-/// Renders a report and puts it into `folder`, of a run with a name into a folder of its own there; the folders are
-/// made. The file is whole at any time: a call that is cut off leaves none, or the one that was there. The same call
-/// again writes the same bytes to the same place. `effect_key`: as tenon/extern.h tells it; `RUN/REQUEST` of a run that
-/// is recorded. Throws RenderError.
+/// Renders a report and writes it to `folder`, or to a subfolder with the name of the run if it has one; creates the
+/// folders. The file is never partially written: an interrupted call leaves none, or the previous one. The same call
+/// writes the same bytes to the same place again. `effect_key`: as in tenon/extern.h; `RUN/REQUEST` for a recorded run.
+/// Throws RenderError.
 [[nodiscard]] ReportFile write_report(const std::string& folder, std::string_view effect_key,
                                       const ReportRequest& request);
 

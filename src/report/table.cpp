@@ -41,7 +41,8 @@ class Table {
     return {cell_size, is_header, false, ink, alignments_[column]};
   }
 
-  /// As wide as the widest text; where that is too much for all, the narrow ones keep their width and the others share.
+  /// Columns are as wide as their widest text. If that does not fit, narrow columns keep their width and the others
+  /// share the rest.
   void choose_widths(cmark_node* table, double width) {
     std::vector<double> natural(columns_, column_width_min);
     for (cmark_node* row = cmark_node_first_child(table); row != nullptr; row = cmark_node_next(row)) {
@@ -78,7 +79,7 @@ class Table {
     const double share = open > 0 ? room / static_cast<double>(open) : 0;
     for (std::size_t column = 0; column < columns_; ++column) {
       if (is_settled[column]) continue;
-      // Half of the room in equal parts, half by what is wanted.
+      // Half of the space in equal parts, half in proportion to the wanted widths.
       widths_[column] = std::max(1 + 2 * cell_padding, share / 2 + room / 2 * natural[column] / wanted);
     }
   }
@@ -113,7 +114,7 @@ class Table {
     place_part(pages, x, row);
   }
 
-  /// The row; what has no room on the page continues on the next ones.
+  /// The row; what does not fit on the page continues on the next ones.
   void place_part(Pages& pages, double x, const Row& row) const {
     std::vector<int> next(row.cells.size(), 0);
     for (bool more = true; more;) {

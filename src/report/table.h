@@ -4,8 +4,8 @@
 
 namespace tenon::report {
 
-/// Puts a table at `x` with the room of `width`. Columns are as wide as their content needs, or share the room.
-/// The header is written again on each page.
+/// Places a table at `x` within `width`. Columns are as wide as their content, or share the space. The header is
+/// repeated on each page.
 void place_table(cmark_node* table, const TextSetter& setter, Pages& pages, double x, double width);
 
 }  // namespace tenon::report

@@ -116,7 +116,7 @@ fn inner registers=2
   EXPECT_EQ(record.call_stack.entries_left_out, 0U);
 }
 
-TEST(Machine, AHandlerGoesOnWithTheFailure) {
+TEST(Machine, AHandlerContinuesWithTheFailure) {
   EXPECT_EQ(run_text(R"(
 fn main registers=4
 @try

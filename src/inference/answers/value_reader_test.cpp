@@ -88,7 +88,7 @@ TEST_F(ValueReaderTest, ReadsWhatCanOnlyMeanOneThing) {
   EXPECT_EQ(read(point, "{\"x\":1}"), "{\"name\":null,\"x\":1}");
 }
 
-TEST_F(ValueReaderTest, TellsWhatStandsThereAndWhatWouldBeRight) {
+TEST_F(ValueReaderTest, ReportsWhatWasFoundAndExpected) {
   EXPECT_EQ(read(TypeTable::boolean, "\"true\""), "it is the text \"true\", where true or false is asked for");
   EXPECT_EQ(read(TypeTable::i32, "3.5"), "it is the number 3.5, where integer is asked for");
   EXPECT_EQ(read(TypeTable::i32, "2147483648"), "it is the number 2147483648, which an i32 cannot hold");

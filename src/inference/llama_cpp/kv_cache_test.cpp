@@ -180,7 +180,7 @@ TEST_P(KvCacheTest, DropsTheLongestUnusedPathForASequence) {
   EXPECT_EQ(call({3, 4}), 2U);
 }
 
-TEST_P(KvCacheTest, GoesOnFromNothingWhereAWindowWasLost) {
+TEST_P(KvCacheTest, StartsOverIfAWindowWasLost) {
   call({1, 2, 3});
   memory_.has_lost_window = true;
   EXPECT_EQ(call({1, 2, 3, 4}), 4U);

@@ -437,7 +437,7 @@ TEST(LlamaCppModelTest, WakesFromAnotherThread) {
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20));
 }
 
-TEST(LlamaCppModelTest, GoesOnWithATextInRawMode) {
+TEST(LlamaCppModelTest, ContinuesATextInRawMode) {
   LlamaCppOptions options = make_options();
   options.prompt_mode = PromptMode::Raw;
   auto model = open_model(options);

@@ -362,7 +362,7 @@ TEST(OpenAiModel, TheTimeoutCoversAllAttempts) {
   EXPECT_THAT(error.message, HasSubstr("the attempt before: HTTP 500"));
 }
 
-TEST(OpenAiModel, EachFailedAttemptIsTold) {
+TEST(OpenAiModel, EachFailedAttemptIsReported) {
   MockServerThread server(replies({refusing(503), refusing(502), answering("ok")}));
   const auto model = open_model(options_for(server));
   GenerationRecorder recorder;
@@ -438,7 +438,7 @@ TEST(OpenAiTransport, AConnectionThatIsAlwaysCutIsUnreachable) {
   EXPECT_THAT(error.message, AllOf(StartsWith("the connection was cut"), HasSubstr("sent 4 times")));
 }
 
-TEST(OpenAiTransport, NobodyListens) {
+TEST(OpenAiTransport, ConnectionRefused) {
   OpenAiOptions options;
   {
     const MockServerThread server(replies({answering("ok")}));
@@ -517,7 +517,7 @@ TEST(OpenAiTransport, EndlessHeadersAreBrokenOff) {
   EXPECT_NE(error.kind, ModelErrorKind::TimedOut) << error.message;
 }
 
-TEST(OpenAiTransport, RedirectsAreToldAndNotFollowed) {
+TEST(OpenAiTransport, RedirectsAreReportedAndNotFollowed) {
   MockServerThread other(replies({answering("the key went elsewhere")}));
   MockServerThread server(
       replies({{Send{http_reply(307, "", "Location: " + other.base_url() + "/chat/completions\r\n")}}}));

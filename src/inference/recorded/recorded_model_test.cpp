@@ -143,7 +143,7 @@ TEST(RecordedModel, LongDifferencesAreCutBetweenCharacters) {
   EXPECT_NO_THROW((void)nlohmann::json(message).dump());  // it is UTF-8
 }
 
-TEST(Recording, WhatIsNoRecordingIsToldWithItsLine) {
+TEST(Recording, InvalidRecordingsAreReportedWithTheirLine) {
   const std::string good = record(two_answers(), {ask("f", "first")});
   const auto message_for = [](std::string_view text) -> std::string {
     const auto recording = parse_recording(text);

@@ -100,7 +100,7 @@ TEST(Script, EndsAndDelays) {
   EXPECT_EQ(answers[4].text, "busy");
 }
 
-TEST(Script, FaultsAreToldWithTheirPlace) {
+TEST(Script, ErrorsAreReportedWithTheirLocation) {
   struct Case {
     std::string_view text;
     std::uint32_t line;

@@ -127,7 +127,7 @@ struct OrderSink final : GenerationSink {
   std::function<void(GenerationId, std::string_view)> on_piece;
 };
 
-TEST(ScriptedModel, DelaysOrderTheAnswersAndNobodyWaits) {
+TEST(ScriptedModel, DelaysOrderTheAnswersWithoutWaiting) {
   ScriptedModel model(of({{.label = "slow", .answers = {{.text = "s", .delay = std::chrono::seconds(60)}}},
                           {.label = "fast", .answers = {{.text = "f", .delay = std::chrono::seconds(1)}}},
                           {.label = "now", .answers = {{.text = "n"}}}}));

@@ -86,7 +86,7 @@ TEST(ProcessSupervisor, TheKeyIsInTheEnvironment) {
   EXPECT_EQ(ends.wait_for(2).value().reply, "    ");
 }
 
-TEST(ProcessSupervisor, AnEndWithoutAReplyIsTold) {
+TEST(ProcessSupervisor, AnExitWithoutAReplyIsReported) {
   Ends ends;
   ProcessSupervisor exits(shell("exit 7"), milliseconds(500));
   exits.start("", "", ends.taker(1));
