@@ -65,11 +65,7 @@ int plan(const PlanCommand& command, const Environment& environment) {
     checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
   }
   std::vector<types::PursuitPlan> plans;
-  if (!checked.diagnostics.has_errors()) {
-    plans = types::make_plans(checked.program, checked.program.verdicts);
-    for (const types::PursuitPlan& plan : plans) types::warn_of_goal(plan, checked.diagnostics);
-    checked.diagnostics.sort();
-  }
+  if (!checked.diagnostics.has_errors()) plans = types::make_plans(checked.program, checked.program.verdicts);
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
   if (checked.diagnostics.has_errors()) return exit_failed;
   if (plans.empty() && command.format == "text") {

@@ -31,7 +31,7 @@ std::string target_name(const PursuitPlan& plan, std::uint32_t to) {
 std::string_view passage(const PlanEdge& edge) {
   if (edge.is_closed()) return "never";
   if (edge.is_certain()) return "always";
-  return edge.decided_by() == DecidedBy::None ? "undecided" : "perhaps";
+  return edge.decided_by() == DecidedBy::Undecided ? "undecided" : "perhaps";
 }
 
 /// Describes what is known about one requirement.
@@ -39,7 +39,7 @@ std::string explain(const PlannedRequirement& requirement) {
   const std::string words = requirement.is_judged ? requirement.words : fmt::format("`{}`", requirement.words);
   if (requirement.relation == Relation::Open) {
     switch (requirement.by) {
-      case DecidedBy::None:
+      case DecidedBy::Undecided:
         return fmt::format("undecided without --model: {}", words);
       case DecidedBy::Model:
         return fmt::format("left open by the model: {}", words);

@@ -28,7 +28,10 @@ constexpr std::size_t questions_per_call = 8;
 std::string questions_json(std::span<const types::EntailmentQuestion> questions) {
   nlohmann::json list = nlohmann::json::array();
   for (const types::EntailmentQuestion& question : questions) {
-    list.push_back({{"of", question.type}, {"given", question.given}, {"wanted", question.wanted}});
+    list.push_back({{"of", question.type},
+                    {"definitions", question.definitions},
+                    {"given", question.given},
+                    {"wanted", question.wanted}});
   }
   return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

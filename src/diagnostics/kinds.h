@@ -316,7 +316,7 @@ inline constexpr DiagnosticKind<std::string, std::string> UnusedValue{
 inline constexpr DiagnosticKind<> UnreachablePattern{{3007, warning}, "unreachable pattern"};
 inline constexpr DiagnosticKind<std::string> ActionNeverEnabled{
     {3008, warning}, "action `{}` can never be taken: no preceding state satisfies its `requires`"};
-inline constexpr DiagnosticKind<std::string> GoalNeverEnsured{{3009, warning}, "no action ensures the goal: {}"};
+inline constexpr DiagnosticKind<std::string> GoalImpossible{{3009, warning}, "no action can reach the goal: {}"};
 inline constexpr DiagnosticKind<std::string> SingleBraces{
     {3010, warning}, "`{{{}}}` is plain text: use `{{{{ … }}}}` to insert a value"};
 

@@ -26,12 +26,12 @@ struct CallArguments {
   std::map<std::uint32_t, Constant> constants;  ///< by the parameter's variable
 };
 
-/// A Boolean expression about one value, in a form that can be compared with others: comparisons of the same term, such
-/// as the `len()` of the value, with constants; everything else is a term that is either true or false. Contracts only
-/// inspect values, so equal terms have equal values.
+/// A Boolean expression about one value, in a form that can be compared with others: comparisons of terms, such as the
+/// `len()` of the value, with constants and with one another; everything else is a term that is either true or false.
+/// Contracts only inspect values, so equal terms have equal values.
 class Condition {
  public:
-  struct Node;  // conditions.cpp
+  struct Node;  // conditions_nodes.h
 
   /// True for every value.
   Condition();
@@ -40,8 +40,9 @@ class Condition {
             const CallArguments& given = {});
   /// What is true for all values of the type: its refinements.
   Condition(const TypeTable& types, TypeId type);
-  /// What is true for the value of a literal; nothing is known about other expressions.
-  [[nodiscard]] static Condition of_literal(const CheckedProgram& program, ModuleId module, syntax::NodeId literal);
+  /// What is true for the value of an expression: of literals, in structs, tuples, lists and options as well; nothing
+  /// is known about other expressions.
+  [[nodiscard]] static Condition of_value(const CheckedProgram& program, ModuleId module, syntax::NodeId value);
 
   [[nodiscard]] Condition operator&&(const Condition& other) const;
 

@@ -135,6 +135,129 @@ TEST(Conditions, WhatCannotBeComputedDoesNotHold) {
       order);
 }
 
+TEST(Conditions, Options) {
+  expect_all({{"i32?", "result.is_some()", "r != None", entails},
+              {"i32?", "result != None", "r.is_some()", entails},
+              {"i32?", "result.is_some()", "r.is_none()", contradicts},
+              {"i32?", "!result.is_none()", "r == None", contradicts},
+              {"i32?", "result == None", "r.is_none()", entails},
+              {"i32?", "result == Some(5)", "r.is_some()", entails},
+              {"i32?", "result == Some(5)", "r != Some(4)", entails},
+              {"i32?", "result == Some(5)", "None == r", contradicts},
+              {"i32?", "result.is_some()", "r == Some(5)", open},
+              {"f64?", "result == Some(1.5)", "r.is_some()", entails},
+              {"Result<i32>", "result.is_ok()", "!r.is_err()", entails},
+              {"Result<i32>", "result.is_err()", "r.is_ok()", contradicts}});
+}
+
+TEST(Conditions, Emptiness) {
+  expect_all({{"String", "result != \"\"", "r.len() > 0", entails},
+              {"String", "result.len() >= 1", "r != \"\"", entails},
+              {"String", "!result.is_empty()", "\"\" != r", entails},
+              {"String", "result == \"\"", "r.is_empty()", entails},
+              {"String", "result == \"abc\"", "r.len() == 3", entails},
+              {"String", "result == \"abc\"", "r.len() > 3", contradicts},
+              {"String", "result.len() == 2", "r == \"abc\"", contradicts},
+              {"Story", "result != \"\"", "!r.is_empty()", entails},
+              {"List<i32>", "result != []", "r.len() > 0", entails},
+              {"List<i32>", "result.len() > 1", "r == []", contradicts},
+              {"List<i32>", "result == []", "r.is_empty()", entails},
+              {"Map<i32>", "!result.is_empty()", "r.len() >= 1", entails}});
+}
+
+TEST(Conditions, PossibleValues) {
+  const std::string state = "enum State { Open, Done, Lost }\nenum Shape { Dot, Box(i32) }";
+  expect_all({{"State", "result == State::Open", "r != State::Done", entails},
+              {"State", "result != State::Open && result != State::Done", "r == State::Lost", entails},
+              {"State", "result != State::Open", "r == State::Done", open},
+              {"State", "result == State::Open || result == State::Done", "r == State::Lost", contradicts},
+              {"State", "result != State::Open", "r == State::Done || r == State::Lost", entails},
+              {"Shape", "result != Shape::Dot", "r == Shape::Box(1)", open},
+              {"Shape", "result == Shape::Box(2)", "r == Shape::Box(1)", contradicts},
+              {"Shape", "result == Shape::Box(2)", "r != Shape::Dot", entails},
+              {"\"a\" | \"b\"", "result != \"a\"", "r == \"b\"", entails},
+              {"\"a\" | \"b\"", "result == \"a\"", "r == \"b\"", contradicts},
+              {"1 | 2 | 5", "result != 1 && result != 2", "r == 5", entails},
+              {"1 | 5 | 9", "result != 1 && result != 9", "r == 5", entails},
+              {"Boolean", "result != true", "r == false", entails},
+              {"Boolean", "result", "!r", contradicts},
+              {"State?", "result == Some(State::Open)", "r != Some(State::Done)", entails},
+              {"State?", "result != Some(State::Open) && result != Some(State::Done)", "r == Some(State::Lost)", open}},
+             state);
+}
+
+TEST(Conditions, Variables) {
+  const std::string box =
+      "struct Box { a: i32, b: i32, c: i32, x: f64, y: f64, s: String, t: String, u: List<i32>, v: List<i32> }";
+  expect_all({{"Box", "result.a > result.c && result.c > 5", "r.a > 5", entails},
+              {"Box", "result.a > result.c && result.c > 5", "r.a > 6", entails},
+              {"Box", "result.a > result.c && result.c > 5", "r.a > 7", open},
+              {"Box", "result.a >= result.b && result.b >= result.c", "r.c <= r.a", entails},
+              {"Box", "result.a == result.b && result.b == 3", "r.a == 3", entails},
+              {"Box", "result.a == result.b && result.b == result.c", "r.a == r.c", entails},
+              {"Box", "result.a < result.b && result.b < result.c", "r.c < r.a", contradicts},
+              {"Box", "result.a < result.b", "r.b != r.a", entails},
+              // Integers do not lie between neighbors.
+              {"Box", "result.a < result.b && result.b < result.c", "r.a < r.c - 1", open},
+              {"Box", "result.a < result.b && result.b < result.c && result.c - 1 > 0", "r.a < r.c - 1", entails},
+              {"Box", "result.a + 2 <= result.b && result.b <= 7", "r.a <= 5", entails},
+              {"Box", "result.a - result.b > 3", "r.a > r.b", entails},
+              {"Box", "result.a > result.b", "r.a - r.b > 0", open},
+              {"Box", "(result.a as i64) > (result.b as i64)", "r.a > r.b", entails},
+              {"Box", "result.x > result.y && result.y >= 5.0", "r.x > 5.0", entails},
+              {"Box", "result.x > result.y", "!(r.x <= r.y)", entails},
+              {"Box", "!(result.x > result.y)", "r.x <= r.y", open},
+              {"Box", "result.x == result.y", "r.x >= r.y && r.y >= r.x", entails},
+              {"Box", "result.x == result.x", "r.y == r.y", open},
+              {"Box", "result.s < result.t && result.t < \"b\"", "r.s < \"c\"", entails},
+              {"Box", "!(result.s < result.t)", "r.t <= r.s", entails},
+              {"Box", "result.s == result.t && result.t == \"ab\"", "r.s.len() == 2", entails},
+              {"Box", "result.u == result.v && result.v.len() > 2", "r.u.len() > 1", entails},
+              {"Box", "result.u == result.v", "r.u.contains(1) == r.v.contains(1)", entails}},
+             box);
+}
+
+/// What is known of the state in which a `pursue` starts about a requirement.
+Relation at_start(const std::string& start, const std::string& type, const std::string& required,
+                  const std::string& declarations) {
+  OneFile file(declarations + "\nfn act(r: " + type + ") -> " + type + "\n    requires " + required +
+               "\n{ r }\nfn main(ctx: Context, given: i32) -> " + type + " {\n    pursue |n| true from " + start +
+               " { act(_) }\n}");
+  Checked checked = check("a.tn", file, Strictness::Relaxed);
+  for (const auto& diagnostic : checked.diagnostics.all()) {
+    EXPECT_NE(diagnostic.code.severity, diagnostics::Severity::Error) << diagnostic.message;
+  }
+  if (checked.diagnostics.has_errors()) return Relation::Open;
+  return make_plans(checked.program, {}).at(0).edges.at(0).requirements.at(0).relation;
+}
+
+TEST(Conditions, StartsOfLiterals) {
+  const std::string draft =
+      "enum Phase { New, Sent }\nstruct Author { name: String }\n"
+      "struct Draft { text: String, rounds: i32, phase: Phase, note: String?, tags: List<String>, author: Author }";
+  const std::string start =
+      "Draft { text: \"\", rounds: given, phase: Phase::New, note: None, tags: [\"a\", \"b\"], "
+      "author: Author { name: \"Ann\" } }";
+  for (const auto& [required, expected] : std::map<std::string, Relation>{{"r.text.is_empty()", entails},
+                                                                          {"r.text.len() > 0", contradicts},
+                                                                          {"r.rounds < 3", open},
+                                                                          {"r.phase == Phase::Sent", contradicts},
+                                                                          {"r.phase != Phase::Sent", entails},
+                                                                          {"r.note.is_some()", contradicts},
+                                                                          {"r.tags.len() == 2", entails},
+                                                                          {"r.tags[1] == \"b\"", entails},
+                                                                          {"r.tags[2] == \"b\"", open},
+                                                                          {"r.author.name != \"\"", entails}}) {
+    EXPECT_EQ(at_start(start, "Draft", required, draft), expected) << required;
+  }
+  EXPECT_EQ(at_start("Box { items: [] }", "Box", "r.items.is_empty()", "struct Box { items: List<i32> }"), entails);
+  EXPECT_EQ(at_start("Some(4)", "i32?", "r == Some(4)", ""), entails);
+  EXPECT_EQ(at_start("Story(\"x\")", "Story", "r.len() == 1", ""), entails);
+  EXPECT_EQ(at_start("(1, true)", "(i32, Boolean)", "r.1 && r.0 < 2", ""), entails);
+  EXPECT_EQ(at_start("4 as i64", "i64", "r > 4", ""), contradicts);
+  EXPECT_EQ(at_start("true", "Boolean", "!r", ""), contradicts);
+}
+
 TEST(Conditions, NoneIsTheSameOfEveryType) {
   EXPECT_EQ(relation("Small?", "result == None", "r == None", "type Small = i32 in 0..=5"), entails);
 }
@@ -166,13 +289,14 @@ TEST(Conditions, TooManyCasesAreOpen) {
 TEST(PlanVerdicts, TheFileIsReadAsItIsWritten) {
   PlanVerdicts verdicts;
   for (const char* const wanted : {"b \"quoted\"\n", "a"}) {
-    PlanVerdict verdict{{"String", {"x", "y"}, wanted}, Relation::Entails, "because", "script:a"};
+    PlanVerdict verdict{{"Draft", {"x", "y"}, wanted, {"struct Draft {\n}"}}, Relation::Entails, "because", "script:a"};
     verdicts.emplace(verdict.question.key(), verdict);
   }
   const std::string text = write_plan(verdicts);
   EXPECT_EQ(read_plan(text).value(), verdicts);
   EXPECT_LT(text.find("\"a\""), text.find("quoted"));
   EXPECT_NE((EntailmentQuestion{"String", {"x", "y"}, "z"}.key()), (EntailmentQuestion{"String", {"xy"}, "z"}.key()));
+  EXPECT_NE((EntailmentQuestion{"T", {"x", "y"}, "z"}.key()), (EntailmentQuestion{"T", {"x"}, "z", {"y"}}.key()));
 }
 
 TEST(PlanVerdicts, RejectsOtherFiles) {
@@ -180,10 +304,12 @@ TEST(PlanVerdicts, RejectsOtherFiles) {
            {"", "it is not a JSON file written by `tenon plan`"},
            {"[]", "it is not a JSON file written by `tenon plan`"},
            {"{}", "the number \"format\" is missing"},
-           {R"({"format":2,"entailments":[]})", "it has format 2, but this version of Tenon reads format 1"},
+           {R"({"format":3,"entailments":[]})", "it has format 3, but this version of Tenon reads format 2"},
            {R"({"format":1})", "the list \"entailments\" is missing"},
            {R"({"format":1,"entailments":[1]})", "entry 1 is not an object"},
            {R"({"format":1,"entailments":[{"wanted":"a","type":"T"}]})", "entry 1 has no list of strings \"given\""},
+           {R"({"format":2,"entailments":[{"wanted":"a","type":"T","given":["b"],"definitions":"c"}]})",
+            "entry 1 has no list of strings \"definitions\""},
            {R"({"format":1,"entailments":[{"wanted":"a","type":"T","given":["b"],"relation":"maybe"}]})",
             R"(entry 1 needs a "relation": "entails", "contradicts" or "open")"}}) {
     const auto read = read_plan(text);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "base/json_text.h"
 #include "syntax/literals.h"
@@ -63,6 +65,32 @@ std::optional<std::string> filled(const Module& module, NodeId text, const CallA
   return whole;
 }
 
+/// The words of a text in lower case: runs of ASCII letters and digits, and of other characters that are not ASCII.
+std::set<std::string> list_words(std::string_view text) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char one : text) {
+    const bool is_upper = one >= 'A' && one <= 'Z';
+    const bool is_part = is_upper || (one >= 'a' && one <= 'z') || (one >= '0' && one <= '9') || (one & 0x80) != 0;
+    if (is_part) word += static_cast<char>(is_upper ? one - 'A' + 'a' : one);
+    if (!is_part && !word.empty()) words.insert(std::exchange(word, ""));
+  }
+  if (!word.empty()) words.insert(word);
+  return words;
+}
+
+/// Whether the text mentions a part of the name, such as `language`, `languages` or `lang` of `target_language`.
+bool mentions(const std::set<std::string>& words, const std::string& name) {
+  constexpr std::size_t start_min = 3;
+  const std::set<std::string> parts = list_words(name);
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+      if (word.size() < start_min || part.size() < start_min) return word == part;
+      return word.starts_with(part) || part.starts_with(word);
+    });
+  });
+}
+
 }  // namespace
 
 std::string words_of_expression(const CheckedProgram& program, const FunctionDeclaration& function, NodeId expression,
@@ -97,9 +125,15 @@ std::vector<std::size_t> unsaid_parameters(const CheckedProgram& program, const 
                                            NodeId text, std::optional<std::size_t> state) {
   const Module& module = program.modules[function.module.index];
   std::vector<LocalId> said;
+  std::optional<std::set<std::string>> words;  // that are written in the program
   if (module.tree->kind(text) == NodeKind::StringExpression) {
-    for (const NodeId piece : module.tree->children(text)) {
-      if (const LocalId local = shown_local(module, piece); local.exists()) said.push_back(local);
+    words.emplace();
+    for (const syntax::StringPart& part : syntax::string_parts(*module.tree, text)) {
+      if (const auto* const literal = std::get_if<std::string>(&part)) {
+        words->merge(list_words(*literal));
+      } else if (const LocalId local = shown_local(module, std::get<NodeId>(part)); local.exists()) {
+        said.push_back(local);
+      }
     }
   }
   std::vector<std::size_t> unsaid;
@@ -109,7 +143,8 @@ std::vector<std::size_t> unsaid_parameters(const CheckedProgram& program, const 
         holds_secret(program.types, type)) {
       continue;
     }
-    if (std::find(said.begin(), said.end(), parameter_local(program, function, at)) == said.end()) unsaid.push_back(at);
+    const bool is_shown = std::find(said.begin(), said.end(), parameter_local(program, function, at)) != said.end();
+    if (!is_shown && (!words || mentions(*words, function.parameters[at].name))) unsaid.push_back(at);
   }
   return unsaid;
 }

@@ -13,14 +13,15 @@ namespace tenon::types {
 [[nodiscard]] LocalId parameter_local(const CheckedProgram& program, const FunctionDeclaration& function,
                                       std::size_t parameter);
 
-/// Parameters for which the same text of a contract has a different meaning in another call: those that a judge sees,
-/// except `state`, and that the text does not mention itself, as `"is in {{ language }}"` does.
+/// Parameters on which the meaning of a contract's text depends without showing their values: those that it names, as
+/// `"is in the language"` does, but not `"is in {{ language }}"`. If the text is computed, all that a judge sees.
+/// `state` is not among them.
 [[nodiscard]] std::vector<std::size_t> unsaid_parameters(const CheckedProgram& program,
                                                          const FunctionDeclaration& function, syntax::NodeId text,
                                                          std::optional<std::size_t> state);
 
 /// Two judged texts have the same meaning if their keys are equal: the text as rendered in a run, followed by this for
-/// each unmentioned parameter, with its value as a template shows it.
+/// each of these parameters, with its value as a template shows it.
 [[nodiscard]] std::string key_of_parameter(const std::string& name);
 
 /// A text of a contract in a call.

@@ -6,6 +6,7 @@
 
 #include "diagnostics/kinds.h"
 #include "types/contract_words.h"
+#include "types/plan_definitions.h"
 
 namespace tenon::types {
 
@@ -18,8 +19,9 @@ namespace {
 struct StateFacts {
   TypeId type;
   Condition computed;
-  std::vector<std::string> keys;   ///< of texts that a judge has found to hold
-  std::vector<std::string> given;  ///< all that is ensured, in words
+  std::vector<std::string> keys;         ///< of texts that a judge has found to hold
+  std::vector<std::string> given;        ///< all that is ensured, in words
+  std::vector<std::string> definitions;  ///< of the functions that are called in these
 };
 
 /// What is asked of a state.
@@ -130,8 +132,16 @@ class Planner {
       }
       const bool has_words =
           contract.words.exists() && words_in_call(program_, function, contract.words, state, given).is_plain;
-      facts.given.push_back(has_words ? words_in_call(program_, function, contract.words, state, given).words
-                                      : words_of_expression(program_, function, contract.expression, given));
+      if (has_words) {
+        facts.given.push_back(words_in_call(program_, function, contract.words, state, given).words);
+      } else {
+        facts.given.push_back(words_of_expression(program_, function, contract.expression, given));
+        for (std::string& one : definitions_of_calls(program_, function.module, contract.expression)) {
+          const bool is_new =
+              std::find(facts.definitions.begin(), facts.definitions.end(), one) == facts.definitions.end();
+          if (is_new) facts.definitions.push_back(std::move(one));
+        }
+      }
       facts.computed =
           facts.computed && Condition(program_, function.module, contract.expression, contract.result, given);
     }
@@ -151,7 +161,7 @@ class Planner {
     }
     state.type = module_.facts_of(start).type;
     state.computed =
-        state.computed && Condition(program_.types, state.type) && Condition::of_literal(program_, module_id_, start);
+        state.computed && Condition(program_.types, state.type) && Condition::of_value(program_, module_id_, start);
     return state;
   }
 
@@ -205,7 +215,7 @@ class Planner {
 
   void add_edge(std::uint32_t from, std::uint32_t to, const std::vector<Demand>& wanted) {
     const bool is_goal = to == plan_.actions.size();
-    // Whether a judged goal is reached before the first step is asked of nobody.
+    // A judged goal is not checked before the first step.
     if (is_goal && from == 0 && (wanted.front().is_judged || !pursuit_.may_start_there)) return;
     const bool fits = !is_goal ? pursuit_.takes[to][from] : from == 0 || pursuit_.may_reach[from - 1];
     PlanEdge edge{from, to, fits, {}};
@@ -229,9 +239,12 @@ class Planner {
       return found;
     }
     if (state.given.empty()) return found;
-    found.question = EntailmentQuestion{program_.types.describe(state.type), state.given, wanted.words};
+    found.question = EntailmentQuestion{program_.types.describe(state.type), state.given, wanted.words,
+                                        definitions_of_type(program_, state.type)};
+    std::vector<std::string>& definitions = found.question->definitions;
+    definitions.insert(definitions.end(), state.definitions.begin(), state.definitions.end());
     const auto verdict = verdicts_.find(found.question->key());
-    found.by = verdict == verdicts_.end() ? DecidedBy::None : DecidedBy::Model;
+    found.by = verdict == verdicts_.end() ? DecidedBy::Undecided : DecidedBy::Model;
     if (verdict != verdicts_.end()) {
       found.relation = verdict->second.relation;
       found.reason = verdict->second.reason;
@@ -292,7 +305,7 @@ class Planner {
   const PlanVerdicts& verdicts_;
   PursuitPlan plan_;
   std::vector<StateFacts> states_;
-  std::uint32_t next_call_ = 1;  ///< 0 is the goal, which stands in no call
+  std::uint32_t next_call_ = 1;  ///< 0 is the goal, which is not part of a call
 };
 
 }  // namespace
@@ -314,9 +327,9 @@ DecidedBy PlanEdge::decided_by() const {
   DecidedBy by = DecidedBy::Types;
   for (const PlannedRequirement& requirement : requirements) {
     if (requirement.relation == Relation::Contradicts) return requirement.by;
-    // Nobody is weaker than a run, which is weaker than anything that has been decided.
-    if (by == DecidedBy::None || requirement.by == DecidedBy::None) {
-      by = DecidedBy::None;
+    // Undecided is weaker than a run, which is weaker than anything that has been decided.
+    if (by == DecidedBy::Undecided || requirement.by == DecidedBy::Undecided) {
+      by = DecidedBy::Undecided;
     } else {
       by = std::max(by, requirement.relation == Relation::Open ? DecidedBy::Run : requirement.by);
     }
@@ -329,10 +342,9 @@ bool PursuitPlan::is_goal_entailed() const {
                      [&](const PlanEdge& edge) { return edge.to == actions.size() && edge.is_certain(); });
 }
 
-bool PursuitPlan::is_goal_undecided() const {
-  return std::any_of(edges.begin(), edges.end(), [&](const PlanEdge& edge) {
-    return edge.to == actions.size() && edge.fits && edge.decided_by() == DecidedBy::None;
-  });
+bool PursuitPlan::is_goal_impossible() const {
+  return std::none_of(edges.begin(), edges.end(),
+                      [&](const PlanEdge& edge) { return edge.to == actions.size() && !edge.is_closed(); });
 }
 
 PursuitPlan make_plan(const CheckedProgram& program, ModuleId module, NodeId pursue, const PlanVerdicts& verdicts) {
@@ -353,18 +365,20 @@ std::vector<PursuitPlan> make_plans(const CheckedProgram& program, const PlanVer
   return plans;
 }
 
-void warn_of_actions(const CheckedProgram& program, diagnostics::Diagnostics& diagnostics) {
+void warn_of_plans(const CheckedProgram& program, diagnostics::Diagnostics& diagnostics) {
   for (const PursuitPlan& plan : make_plans(program, program.verdicts)) {
     for (const PlannedAction& action : plan.actions) {
       if (!action.is_reachable) diagnostics.report(diagnostics::ActionNeverEnabled, action.span, action.name);
     }
+    if (!plan.is_goal_impossible()) continue;
+    auto& report = diagnostics.report(diagnostics::GoalImpossible, plan.goal_span, plan.goal);
+    for (const PlanEdge& edge : plan.edges) {
+      if (edge.to != plan.actions.size() || !edge.fits || edge.from == 0) continue;
+      const PlannedAction& action = plan.actions[edge.from - 1];
+      report.label(action.span, "what is known of its value contradicts the goal");
+    }
+    report.hint("change the goal or an `ensures`, or add an action whose value can be the goal");
   }
-}
-
-void warn_of_goal(const PursuitPlan& plan, diagnostics::Diagnostics& diagnostics) {
-  if (plan.is_goal_entailed() || plan.is_goal_undecided()) return;
-  diagnostics.report(diagnostics::GoalNeverEnsured, plan.goal_span, plan.goal)
-      .hint("add the goal to the `ensures` of the action that reaches it");
 }
 
 std::string_view decider_name(DecidedBy by) {
@@ -379,10 +393,10 @@ std::string_view decider_name(DecidedBy by) {
       return "model";
     case DecidedBy::Run:
       return "run";
-    case DecidedBy::None:
+    case DecidedBy::Undecided:
       break;
   }
-  return "nobody";
+  return "undecided";
 }
 
 }  // namespace tenon::types

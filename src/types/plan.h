@@ -14,12 +14,12 @@ namespace tenon::types {
 
 /// How a relation between what is ensured and what is required was determined.
 enum class DecidedBy : std::uint8_t {
-  None,     ///< not determined: a model could judge these texts, and has not been asked
-  Types,    ///< by the types of the states
-  Words,    ///< both texts are equal
-  Checker,  ///< by comparing expressions
-  Model,    ///< a verdict in the file next to the program
-  Run,      ///< only known in a run: it is computed there, or its text depends on values
+  Undecided,  ///< a model could judge these texts, and has not been asked
+  Types,      ///< by the types of the states
+  Words,      ///< both texts are equal
+  Checker,    ///< by comparing expressions
+  Model,      ///< a verdict in the file next to the program
+  Run,        ///< only known in a run: it is computed there, or its text depends on values
 };
 
 /// A condition of a step or of the goal, and what is known about it in one state.
@@ -78,8 +78,8 @@ struct PursuitPlan {
   std::vector<bool> gives_goal;
 
   [[nodiscard]] bool is_goal_entailed() const;
-  /// Whether a model could still determine something about the goal.
-  [[nodiscard]] bool is_goal_undecided() const;
+  /// Whether no state can be the goal, not even one that no path leads to.
+  [[nodiscard]] bool is_goal_impossible() const;
 };
 
 /// For a `pursue` in a program without errors. The verdicts of models are taken from `verdicts`.
@@ -88,12 +88,10 @@ struct PursuitPlan {
 /// For the entire program except the standard library, in the order of its modules and their text.
 [[nodiscard]] std::vector<PursuitPlan> make_plans(const CheckedProgram& program, const PlanVerdicts& verdicts);
 
-/// Reports actions that no path leads to.
-void warn_of_actions(const CheckedProgram& program, diagnostics::Diagnostics& diagnostics);
-/// Reports a goal that nothing ensures or entails, unless a model might find that something does.
-void warn_of_goal(const PursuitPlan& plan, diagnostics::Diagnostics& diagnostics);
+/// Reports actions that no path leads to, and goals that contradict what is known of every state.
+void warn_of_plans(const CheckedProgram& program, diagnostics::Diagnostics& diagnostics);
 
-/// `types`, `words`, `checker`, `model`, `run`; `nobody` if it was not determined.
+/// `types`, `words`, `checker`, `model`, `run` or `undecided`.
 [[nodiscard]] std::string_view decider_name(DecidedBy by);
 
 }  // namespace tenon::types

@@ -7,8 +7,6 @@
 #include <optional>
 #include <tuple>
 
-#include "base/json_text.h"
-
 namespace tenon::types {
 
 using nlohmann::json;
@@ -34,11 +32,16 @@ Result<PlanVerdict, PlanError> read_entry(const json& entry, std::size_t number)
     if (!text) return fault(fmt::format("has no string \"{}\"", name));
     *place = std::move(*text);
   }
-  const auto given = entry.find("given");
-  const bool are_texts = given != entry.end() && given->is_array() &&
-                         std::all_of(given->begin(), given->end(), [](const json& text) { return text.is_string(); });
-  if (!are_texts) return fault("has no list of strings \"given\"");
-  for (const json& text : *given) verdict.question.given.push_back(text.get<std::string>());
+  const bool has_definitions = entry.contains("definitions");
+  for (const auto& [name, place] :
+       {std::pair("given", &verdict.question.given), std::pair("definitions", &verdict.question.definitions)}) {
+    if (place == &verdict.question.definitions && !has_definitions) continue;
+    const auto list = entry.find(name);
+    const bool are_texts = list != entry.end() && list->is_array() &&
+                           std::all_of(list->begin(), list->end(), [](const json& text) { return text.is_string(); });
+    if (!are_texts) return fault(fmt::format("has no list of strings \"{}\"", name));
+    for (const json& text : *list) place->push_back(text.get<std::string>());
+  }
   const auto relation = find_relation(text_of(entry, "relation").value_or(""));
   if (!relation) return fault(R"(needs a "relation": "entails", "contradicts" or "open")");
   verdict.relation = *relation;
@@ -57,9 +60,8 @@ std::optional<Relation> find_relation(std::string_view name) {
 }
 
 Hash EntailmentQuestion::key() const {
-  std::string words = make_json_string(type) + make_json_string(wanted);
-  for (const std::string& text : given) words += make_json_string(text);
-  return sha256("tenon entailment 1\n", words);
+  const json all = {type, wanted, given, definitions};
+  return sha256("tenon entailment 2\n", all.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 std::string plan_path(const std::string& path) {
@@ -84,7 +86,7 @@ Result<PlanVerdicts, PlanError> read_plan(std::string_view text) {
   const auto format = file.find("format");
   if (format == file.end() || !format->is_number_integer())
     return failure(PlanError{"the number \"format\" is missing"});
-  if (*format != plan_format) {
+  if (*format != 1 && *format != plan_format) {
     return failure(PlanError{
         fmt::format("it has format {}, but this version of Tenon reads format {}", format->dump(), plan_format)});
   }
@@ -107,17 +109,19 @@ std::string write_plan(const PlanVerdicts& verdicts) {
   std::vector<const PlanVerdict*> sorted;
   for (const auto& [key, verdict] : verdicts) sorted.push_back(&verdict);
   std::sort(sorted.begin(), sorted.end(), [](const PlanVerdict* left, const PlanVerdict* right) {
-    return std::tie(left->question.wanted, left->question.type, left->question.given) <
-           std::tie(right->question.wanted, right->question.type, right->question.given);
+    return std::tie(left->question.wanted, left->question.type, left->question.given, left->question.definitions) <
+           std::tie(right->question.wanted, right->question.type, right->question.given, right->question.definitions);
   });
   nlohmann::ordered_json entries = nlohmann::ordered_json::array();
   for (const PlanVerdict* verdict : sorted) {
-    entries.push_back({{"type", verdict->question.type},
-                       {"given", verdict->question.given},
-                       {"wanted", verdict->question.wanted},
-                       {"relation", relation_name(verdict->relation)},
-                       {"reason", verdict->reason},
-                       {"model", verdict->model}});
+    nlohmann::ordered_json entry = {{"type", verdict->question.type}};
+    if (!verdict->question.definitions.empty()) entry["definitions"] = verdict->question.definitions;
+    entry["given"] = verdict->question.given;
+    entry["wanted"] = verdict->question.wanted;
+    entry["relation"] = relation_name(verdict->relation);
+    entry["reason"] = verdict->reason;
+    entry["model"] = verdict->model;
+    entries.push_back(std::move(entry));
   }
   const nlohmann::ordered_json file = {{"format", plan_format}, {"entailments", std::move(entries)}};
   return file.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

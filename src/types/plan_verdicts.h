@@ -26,6 +26,9 @@ struct EntailmentQuestion {
   std::string type;
   std::vector<std::string> given;
   std::string wanted;
+  /// Of the types and functions that the texts are about, as in plan_definitions.h: with another definition, it is
+  /// another question.
+  std::vector<std::string> definitions = {};
   friend auto operator<=>(const EntailmentQuestion&, const EntailmentQuestion&) = default;
 
   /// Of its texts: equal questions have equal keys in every program.
@@ -44,8 +47,9 @@ struct PlanVerdict {
 /// By the keys of the questions.
 using PlanVerdicts = std::map<Hash, PlanVerdict>;
 
-/// The version of the file next to a program. A file of a later version is rejected.
-inline constexpr int plan_format = 1;
+/// The version of the file next to a program. A file of a later version is rejected; in the first one, entries have no
+/// definitions.
+inline constexpr int plan_format = 2;
 /// Larger files are not read.
 inline constexpr std::size_t plan_bytes_max = std::size_t{8} * 1024 * 1024;
 
@@ -58,7 +62,8 @@ struct PlanError {
 
 /// Parses such a file; an entry is valid only for exactly its texts.
 [[nodiscard]] Result<PlanVerdicts, PlanError> read_plan(std::string_view text);
-/// Equal verdicts have equal text: entries in the order of `wanted`, `type` and `given`, one field per line.
+/// Equal verdicts have equal text: entries in the order of `wanted`, `type`, `given` and `definitions`, one field per
+/// line.
 [[nodiscard]] std::string write_plan(const PlanVerdicts& verdicts);
 
 /// `entails`, `contradicts`, `open`: as in the file and in `tenon plan --format json`.

@@ -32,7 +32,7 @@ Checked check(const std::string& path, FileSystem& files, Strictness strictness)
   if (std::any_of(checked.diagnostics.all().begin(), checked.diagnostics.all().end(), is_cut)) return checked;
   Checker(checked.program, checked.diagnostics, strictness).run();
   drop_consequences(checked.program, checked.diagnostics);
-  if (!checked.diagnostics.has_errors()) warn_of_actions(checked.program, checked.diagnostics);
+  if (!checked.diagnostics.has_errors()) warn_of_plans(checked.program, checked.diagnostics);
   checked.diagnostics.sort();
   return checked;
 }
