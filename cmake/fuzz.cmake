@@ -12,13 +12,13 @@ foreach(source IN LISTS fuzz_sources)
   if(TENON_FUZZ)
     add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
     target_link_libraries(fuzz_${name} PRIVATE tenon_server tenon_compiler tenon_journal tenon_syntax_test_support
-      tenon_assembler tenon_json_schema tenon_options)
+      tenon_assembler tenon_json_schema tenon_options nlohmann_json::nlohmann_json)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     add_dependencies(fuzzers fuzz_${name})
   else()
     add_executable(replay_${name} EXCLUDE_FROM_ALL ${source})
     target_link_libraries(replay_${name} PRIVATE replay_main tenon_server tenon_compiler tenon_journal tenon_syntax_test_support
-      tenon_assembler tenon_json_schema tenon_options)
+      tenon_assembler tenon_json_schema tenon_options nlohmann_json::nlohmann_json)
     add_dependencies(tests replay_${name})
     add_test(NAME replay_${name}
       COMMAND replay_${name} ${CMAKE_SOURCE_DIR}/fuzz/corpus/${name} ${CMAKE_SOURCE_DIR}/fuzz/regressions/${name})

@@ -32,7 +32,9 @@ function(tenon_module name)
     if(NOT CMAKE_UNITY_BUILD)
       set_target_properties(tests_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TENON_TEST_BATCH})
     endif()
-    target_link_libraries(tests_${name} PRIVATE tenon_${name} tenon_options GTest::gtest GTest::gmock GTest::gtest_main)
+    # Tests read what the product has written with another library for JSON than the product's own.
+    target_link_libraries(tests_${name} PRIVATE tenon_${name} tenon_options nlohmann_json::nlohmann_json GTest::gtest
+      GTest::gmock GTest::gtest_main)
     add_test(NAME ${name} COMMAND tests_${name})
     add_dependencies(tests tests_${name})
   endif()

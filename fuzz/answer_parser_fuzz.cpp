@@ -7,7 +7,8 @@
 
 #include "base/ensure.h"
 #include "inference/answers/answer_reader.h"
-#include "inference/answers/json_parser.h"
+#include "json/lenient_reader.h"
+#include "json/reader.h"
 #include "tests/support/json_schema/json_schema.h"
 
 namespace {
@@ -59,17 +60,17 @@ struct Sites {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto strict = answers::parse_json(text);
-  const auto lenient = answers::parse_lenient(text);
+  const auto strict = tenon::parse_json(text);
+  const auto lenient = tenon::parse_lenient(text);
   if (strict) {
-    const auto again = answers::parse_json(strict->dump());
-    ENSURE(again.has_value() && answers::equal(*again, *strict));
-    ENSURE(lenient.has_value() && answers::equal(*lenient, *strict));
+    const auto again = tenon::parse_json(strict->dump());
+    ENSURE(again.has_value() && *again == *strict);
+    ENSURE(lenient.has_value() && *lenient == *strict);
   }
   if (lenient) {
-    const auto again = answers::parse_json(lenient->dump());
-    ENSURE(again.has_value() && answers::equal(*again, *lenient));
-    if (const auto schema = answers::Schema::compile(*lenient)) static_cast<void>(schema->validate(*lenient));
+    const auto again = tenon::parse_json(lenient->dump());
+    ENSURE(again.has_value() && *again == *lenient);
+    if (const auto schema = tenon::test::Schema::compile(*lenient)) static_cast<void>(schema->validate(*lenient));
   }
   static const Sites sites;
   static const answers::ValueReader reader(sites.program.types);

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/ensure.h"
-#include "inference/answers/json_parser.h"
+#include "json/json.h"
 #include "runtime/inbox_command.h"
 #include "server/api.h"
 #include "server/openai_fields.h"

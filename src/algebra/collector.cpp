@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/ensure.h"
+#include "json/reader.h"
 
 #include "vm/context.h"
 #include "vm/machine_state.h"
@@ -295,12 +295,12 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
     shape = vm::options_of(request, image_.program())[outcome.clause].call;
     call.arguments.assign(shape->parameters.size(), std::string());
   }
-  const auto answers = nlohmann::ordered_json::parse(outcome.value, nullptr, false);
-  for (std::size_t at = 0; at < shape->holes.size() && answers.is_array() && at < answers.size(); ++at) {
+  const Json answers = parse_own_json(outcome.value);
+  for (std::size_t at = 0; at < shape->holes.size() && at < answers.items_or_none().size(); ++at) {
     // Read and written again, so that the text is the canonical one.
     const types::TypeId type = shape->parameters[shape->holes[at]];
     const types::TypeTable& types = image_.program().types;
-    const auto value = effects::read_value(answers[at].dump(), type, types);
+    const auto value = effects::read_value(answers.items()[at].dump(), type, types);
     call.arguments[shape->holes[at]] = value ? write(*value, type) : std::string(unwritable);
   }
   Branch& caller = branch(branch_of(key));

@@ -6,7 +6,8 @@
 #include <array>
 
 #include "algebra/form.h"
-#include "base/json_text.h"
+#include "json/text.h"
+#include "json/writer.h"
 
 namespace tenon::algebra {
 namespace {
@@ -79,14 +80,12 @@ std::vector<Aligned> align(const Calls& a, const Calls& b) {
 }
 
 std::string write_call(const Calls& calls, std::size_t call) {
-  std::string text = R"({"arguments":[)";
-  const std::vector<std::string>& arguments = calls.artifacts.q[call].arguments;
-  for (std::size_t at = 0; at < arguments.size(); ++at) {
-    text += (at > 0 ? "," : "") + (arguments[at].empty() ? std::string("null") : arguments[at]);
-  }
-  text += R"(],"tool":)";
-  append_json_string(text, calls.tool(call));
-  return text + '}';
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  add_arguments(out, calls.artifacts.q[call].arguments);
+  out.name("tool").text(calls.tool(call)).end_object();
+  return text;
 }
 
 /// The hashes of a context, first entry first; those that the table does not have end it.
@@ -264,20 +263,27 @@ std::string describe(const Difference& difference) {
 }
 
 std::string write_differences(const std::vector<Difference>& differences) {
-  std::string text = R"({"differences":[)";
+  std::string text;
+  JsonWriter out(text);
+  const auto add_side = [&](std::string_view name, const std::string& json) {
+    out.name(name);
+    json.empty() ? out.null() : out.raw(json);
+  };
+  out.begin_object().name("differences").begin_list();
   for (const Difference& difference : differences) {
-    if (text.back() != '[') text += ',';
-    text += R"({"a":)" + (difference.a.empty() ? std::string("null") : difference.a);
-    if (!difference.at.empty()) text += fmt::format(R"(,"at":"{}")", difference.at);
-    text += R"(,"b":)" + (difference.b.empty() ? std::string("null") : difference.b);
-    if (difference.call_a) text += fmt::format(R"(,"call_a":{})", *difference.call_a + 1);
-    if (difference.call_b) text += fmt::format(R"(,"call_b":{})", *difference.call_b + 1);
+    out.begin_object();
+    add_side("a", difference.a);
+    if (!difference.at.empty()) out.name("at").text(difference.at);
+    add_side("b", difference.b);
+    if (difference.call_a) out.name("call_a").integer(*difference.call_a + 1);
+    if (difference.call_b) out.name("call_b").integer(*difference.call_b + 1);
     const bool has_index = difference.kind == DifferenceKind::Argument || difference.kind == DifferenceKind::Context;
-    if (has_index) text += fmt::format(R"(,"index":{})", difference.index + 1);
-    if (!difference.tool.empty()) text += R"(,"tool":)" + make_json_string(difference.tool);
-    text += fmt::format(R"(,"turn":{},"what":"{}"}})", difference.cycle + 1, difference_name(difference.kind));
+    if (has_index) out.name("index").integer(difference.index + 1);
+    if (!difference.tool.empty()) out.name("tool").text(difference.tool);
+    out.name("turn").integer(difference.cycle + 1).name("what").text(difference_name(difference.kind)).end_object();
   }
-  return text + fmt::format(R"(],"same":{}}})", differences.empty());
+  out.end_list().name("same").boolean(differences.empty()).end_object();
+  return text;
 }
 
 }  // namespace tenon::algebra

@@ -4,6 +4,7 @@
 
 #include "algebra/artifacts.h"
 #include "base/result.h"
+#include "json/writer.h"
 
 namespace tenon::algebra {
 
@@ -21,6 +22,14 @@ namespace tenon::algebra {
 [[nodiscard]] std::string write_tool(const Tool& tool);
 [[nodiscard]] std::string write_query(const Query& query);
 [[nodiscard]] std::string write_call_result(const CallResult& result);
+
+// Members of an object that is being written.
+/// `arguments`: values, null where one is not known.
+void add_arguments(JsonWriter& out, const std::vector<std::string>& values);
+/// `unknown`: the indices of values that are not known; nothing when all are.
+void add_unknown(JsonWriter& out, const std::vector<std::string>& values);
+/// `value`, `failure`, `discarded`, `pending`, `child` or `successor`.
+void add_result(JsonWriter& out, const CallResult& result);
 
 /// Names what a run did: the SHA-256 of its form.
 [[nodiscard]] Hash hash_of(const Artifacts& artifacts);

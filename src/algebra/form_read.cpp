@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "algebra/canonical.h"
 #include "algebra/form.h"
-#include "base/json_text.h"
+#include "json/reader.h"
+#include "json/text.h"
 
 namespace tenon::algebra {
 namespace {
-
-using Json = nlohmann::json;
 
 /// A JSON value with its place in the text. What is not as it should be is noted, the first of all, and read as if it
 /// were empty.
@@ -30,13 +28,13 @@ class Part {
   /// The members may only be of these names.
   void expect_object(std::initializer_list<std::string_view> names) const {
     if (!json_->is_object()) return refuse("an object was expected");
-    for (const auto& [name, value] : json_->items()) {
+    for (const auto& [name, value] : json_->members()) {
       if (std::find(names.begin(), names.end(), name) == names.end()) refuse("there is no `" + name + "`");
     }
   }
   [[nodiscard]] std::optional<Part> find(const std::string& name) const {
-    const auto found = json_->find(name);
-    if (found == json_->end()) return std::nullopt;
+    const Json* const found = json_->find(name);
+    if (found == nullptr) return std::nullopt;
     return Part(*found, place_ + "." + name, *problem_);
   }
   [[nodiscard]] Part get(const std::string& name) const {
@@ -52,17 +50,17 @@ class Part {
       return parts;
     }
     for (std::size_t at = 0; at < json_->size(); ++at) {
-      parts.emplace_back((*json_)[at], fmt::format("{}[{}]", place_, at), *problem_);
+      parts.emplace_back(json_->items()[at], fmt::format("{}[{}]", place_, at), *problem_);
     }
     return parts;
   }
   [[nodiscard]] std::string text() const {
-    if (json_->is_string()) return json_->get<std::string>();
+    if (json_->is_string()) return json_->as_string();
     refuse("a text was expected");
     return {};
   }
   [[nodiscard]] std::uint32_t number(std::uint32_t max) const {
-    if (json_->is_number_unsigned() && json_->get<std::uint64_t>() <= max) return json_->get<std::uint32_t>();
+    if (json_->is_count() && json_->as_count() <= max) return static_cast<std::uint32_t>(json_->as_count());
     refuse(fmt::format("a number up to {} was expected", max));
     return 0;
   }
@@ -75,18 +73,14 @@ class Part {
     return number;
   }
   void expect_true() const {
-    if (*json_ != true) refuse("only `true` can stand here");
+    if (*json_ != Json(true)) refuse("only `true` can stand here");
   }
   [[nodiscard]] Hash hash() const {
     const auto hash = Hash::from_hex(text());
     if (!hash) refuse("64 hexadecimal digits were expected");
     return hash.value_or(Hash{});
   }
-  [[nodiscard]] std::string canonical() const {
-    std::string text;
-    append_canonical(*json_, text);
-    return text;
-  }
+  [[nodiscard]] std::string canonical() const { return json_->dump(JsonForm::Canonical); }
 
  private:
   const Json* json_;
@@ -297,7 +291,7 @@ Artifacts read_artifacts(const Part& all) {
     contexts.refuse("an object was expected");
     return artifacts;
   }
-  for (const auto& [name, value] : contexts.json().items()) {
+  for (const auto& [name, value] : contexts.json().members()) {
     const Part part = contexts.get(name);
     part.expect_object({"parent", "role", "text"});
     const auto hash = Hash::from_hex(name);
@@ -316,13 +310,14 @@ Artifacts read_artifacts(const Part& all) {
 }  // namespace
 
 Result<Artifacts, AlgebraError> read_form(std::string_view text) {
-  // Looked at first, so that nothing is nested too deep or too large below.
-  if (const auto canonical = canonicalize(text); !canonical) {
-    return failure(AlgebraError{"the artifacts cannot be read: " + canonical.error().message});
+  const auto parsed = parse_json(text, artifact_limits);
+  if (!parsed) {
+    const bool is_too_deep = parsed.error().kind == JsonErrorKind::TooDeep;
+    const std::string_view problem = is_too_deep ? "the text is nested too deep" : "the text is no JSON";
+    return failure(AlgebraError{fmt::format("the artifacts cannot be read: {}", problem)});
   }
   std::string problem;
-  const Json json = Json::parse(text, nullptr, false);
-  Artifacts artifacts = read_artifacts(Part(json, "artifacts", problem));
+  Artifacts artifacts = read_artifacts(Part(*parsed, "artifacts", problem));
   if (!problem.empty()) return failure(AlgebraError{std::move(problem)});
   return artifacts;
 }

@@ -1,146 +1,208 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "algebra/form.h"
-#include "algebra/interaction.h"
-#include "base/json_text.h"
+#include "json/writer.h"
 
 namespace tenon::algebra {
 namespace {
 
-/// A JSON list of `write(item)`.
-template <class Items, class Write>
-std::string list(const Items& items, Write write) {
-  std::string text = "[";
-  for (const auto& item : items) {
-    if (text.size() > 1) text += ',';
-    text += write(item);
-  }
-  return text + ']';
+/// A member of that name: a list to which `add` adds each item.
+template <class Items, class Add>
+void add_list(JsonWriter& out, std::string_view name, const Items& items, Add add) {
+  out.name(name).begin_list();
+  for (const auto& item : items) add(item);
+  out.end_list();
 }
 
-std::string quoted(const Hash& hash) {
-  return '"' + hash.hex() + '"';
+void add_hashes(JsonWriter& out, std::string_view name, const std::vector<Hash>& hashes) {
+  if (hashes.empty()) return;
+  add_list(out, name, hashes, [&](const Hash& hash) { out.text(hash.hex()); });
 }
 
-std::string write_bounds(const Control::Bounds& bounds) {
-  std::string text = "{";
-  const auto add = [&](std::string_view name, const std::optional<std::uint64_t>& bound) {
-    if (bound) text += fmt::format(R"({}"{}":"{}")", text.size() > 1 ? "," : "", name, *bound);
-  };
-  add("calls", bounds.model_calls);
-  add("cost", bounds.cost_millionths);
-  add("depth", bounds.depth);
-  add("instructions", bounds.instructions);
-  add("time", bounds.milliseconds);
-  add("tokens", bounds.tokens);
-  return text + '}';
+/// Numbers of 64 bits are strings of digits.
+void add_digits(JsonWriter& out, std::string_view name, const std::optional<std::uint64_t>& number) {
+  if (number) out.name(name).text(std::to_string(*number));
 }
 
-std::string write_cycle(const Cycle& cycle) {
-  std::string text = "{";
-  if (!cycle.control.is_empty()) text += R"("control":)" + write_control(cycle.control) + ',';
-  return text + R"("u":)" + write_input(cycle) + R"(,"v":)" + write_output(cycle) + '}';
+void add_bounds(JsonWriter& out, const Control::Bounds& bounds) {
+  out.name("bounds").begin_object();
+  add_digits(out, "calls", bounds.model_calls);
+  add_digits(out, "cost", bounds.cost_millionths);
+  add_digits(out, "depth", bounds.depth);
+  add_digits(out, "instructions", bounds.instructions);
+  add_digits(out, "time", bounds.milliseconds);
+  add_digits(out, "tokens", bounds.tokens);
+  out.end_object();
 }
 
-std::string write_entry(const ContextEntry& entry) {
-  std::string text = "{";
-  if (!entry.parent.is_zero()) text += R"("parent":)" + quoted(entry.parent) + ',';
-  text += fmt::format(R"("role":{},"text":)", entry.role);
-  append_json_string(text, entry.text);
-  return text + '}';
+void add_entry(JsonWriter& out, const ContextEntry& entry) {
+  out.begin_object();
+  if (!entry.parent.is_zero()) out.name("parent").text(entry.parent.hex());
+  out.name("role").integer(entry.role).name("text").text(entry.text).end_object();
+}
+
+void add_pause(JsonWriter& out, const Pause& pause) {
+  out.begin_object();
+  if (pause.answer) out.name("answer").text(*pause.answer);
+  out.name("question").text(pause.question).end_object();
+}
+
+void add_choice(JsonWriter& out, const Choice& choice) {
+  out.begin_object();
+  if (choice.alternative > 0) out.name("alternative").integer(choice.alternative);
+  out.name("at").text(choice.at).name("tool").integer(choice.tool + 1).end_object();
 }
 
 }  // namespace
 
 std::string write_control(const Control& control) {
-  std::string text = "{";
-  const auto add = [&](std::string_view name, const std::string& value) {
-    text += fmt::format(R"({}"{}":{})", text.size() > 1 ? "," : "", name, value);
-  };
-  if (control.bounds) add("bounds", write_bounds(*control.bounds));
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  if (control.bounds) add_bounds(out, *control.bounds);
   if (control.cancel) {
-    std::string cancel = fmt::format(R"({{"after":"{}","reason":)", control.cancel->after);
-    append_json_string(cancel, control.cancel->reason);
-    add("cancel", cancel + '}');
+    out.name("cancel").begin_object();
+    add_digits(out, "after", control.cancel->after);
+    out.name("reason").text(control.cancel->reason).end_object();
   }
-  if (control.keeps_state) add("kept", "true");
-  if (!control.order.empty()) add("order", list(control.order, [](const std::string& at) { return '"' + at + '"'; }));
-  if (control.is_stopped) add("stopped", "true");
+  if (control.keeps_state) out.name("kept").boolean(true);
+  if (!control.order.empty()) {
+    add_list(out, "order", control.order, [&](const std::string& at) { out.text(at); });
+  }
+  if (control.is_stopped) out.name("stopped").boolean(true);
   if (!control.usage.empty()) {
-    add("usage", list(control.usage, [](const Control::Usage& usage) {
-          return fmt::format(R"({{"calls":"{}","cost":"{}","time":"{}","tokens":"{}"}})", usage.model_calls,
-                             usage.cost_millionths, usage.milliseconds, usage.tokens);
-        }));
+    add_list(out, "usage", control.usage, [&](const Control::Usage& usage) {
+      out.begin_object();
+      add_digits(out, "calls", usage.model_calls);
+      add_digits(out, "cost", usage.cost_millionths);
+      add_digits(out, "time", usage.milliseconds);
+      add_digits(out, "tokens", usage.tokens);
+      out.end_object();
+    });
   }
-  return text + '}';
+  out.end_object();
+  return text;
 }
 
 std::string write_output(const Cycle& cycle) {
-  if (cycle.said.empty()) return '{' + write_result(cycle.result) + '}';
-  const std::string said = R"("said":)" + list(cycle.said, [](const std::string& text) { return text; });
+  std::string text;
+  JsonWriter out(text);
+  const auto add_said = [&] {
+    if (!cycle.said.empty()) add_list(out, "said", cycle.said, [&](const std::string& said) { out.raw(said); });
+  };
   // In the order of the names.
   const bool has_value = std::holds_alternative<std::string>(cycle.result);
-  return has_value ? '{' + said + ',' + write_result(cycle.result) + '}'
-                   : '{' + write_result(cycle.result) + ',' + said + '}';
+  out.begin_object();
+  if (has_value) add_said();
+  add_result(out, cycle.result);
+  if (!has_value) add_said();
+  out.end_object();
+  return text;
 }
 
 std::string write_input(const Cycle& cycle) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
   if (!cycle.agent.empty()) {
-    std::string text = R"({"agent":)" + make_json_string(cycle.agent) + R"(,"input":)" + make_json_string(cycle.input);
-    if (cycle.program > 0) text += fmt::format(R"(,"program":{})", cycle.program);
-    return text + '}';
+    out.name("agent").text(cycle.agent).name("input").text(cycle.input);
+    if (cycle.program > 0) out.name("program").integer(cycle.program);
+  } else {
+    out.name("arguments").raw(cycle.arguments).name("function").text(cycle.function);
   }
-  return R"({"arguments":)" + cycle.arguments + R"(,"function":)" + make_json_string(cycle.function) + '}';
+  out.end_object();
+  return text;
 }
 
 std::string write_tool(const Tool& tool) {
-  std::string entry = fmt::format(R"({{"kind":"{}","name":)", tool_kind_name(tool.kind));
-  append_json_string(entry, tool.name);
-  return entry + '}';
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().name("kind").text(tool_kind_name(tool.kind)).name("name").text(tool.name).end_object();
+  return text;
 }
 
 std::string write_query(const Query& query) {
-  std::string text = R"({"arguments":)";
-  text += list(query.arguments, [](const std::string& value) { return value.empty() ? "null" : value; });
-  if (!query.contexts.empty()) text += R"(,"contexts":)" + list(query.contexts, quoted);
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  add_arguments(out, query.arguments);
+  add_hashes(out, "contexts", query.contexts);
   if (!query.pauses.empty()) {
-    text += R"(,"pauses":)" + list(query.pauses, [](const Pause& pause) {
-              const std::string answer = pause.answer ? R"("answer":)" + make_json_string(*pause.answer) + ',' : "";
-              return "{" + answer + R"("question":)" + make_json_string(pause.question) + '}';
-            });
+    add_list(out, "pauses", query.pauses, [&](const Pause& pause) { add_pause(out, pause); });
   }
-  if (!query.requests.empty()) text += R"(,"requests":)" + list(query.requests, quoted);
-  std::vector<std::size_t> unknown;
-  for (std::size_t at = 0; at < query.arguments.size(); ++at) {
-    if (query.arguments[at].empty()) unknown.push_back(at);
-  }
-  if (!unknown.empty()) text += R"(,"unknown":)" + list(unknown, [](std::size_t at) { return std::to_string(at); });
-  return text + '}';
+  add_hashes(out, "requests", query.requests);
+  add_unknown(out, query.arguments);
+  out.end_object();
+  return text;
 }
 
 std::string write_call_result(const CallResult& result) {
-  return '{' + write_result(result) + '}';
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  add_result(out, result);
+  out.end_object();
+  return text;
+}
+
+void add_arguments(JsonWriter& out, const std::vector<std::string>& values) {
+  add_list(out, "arguments", values, [&](const std::string& value) { value.empty() ? out.null() : out.raw(value); });
+}
+
+void add_unknown(JsonWriter& out, const std::vector<std::string>& values) {
+  if (std::ranges::none_of(values, &std::string::empty)) return;
+  out.name("unknown").begin_list();
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    if (values[at].empty()) out.integer(at);
+  }
+  out.end_list();
+}
+
+void add_result(JsonWriter& out, const CallResult& result) {
+  if (const auto* const value = std::get_if<std::string>(&result)) {
+    out.name("value").raw(*value);
+  } else if (std::holds_alternative<Discarded>(result)) {
+    out.name("discarded").boolean(true);
+  } else if (std::holds_alternative<Pending>(result)) {
+    out.name("pending").boolean(true);
+  } else if (const auto* const prompted = std::get_if<Prompted>(&result)) {
+    const bool waits = prompted->agent.then == effects::PromptedAgent::Then::Wait;
+    out.name(waits ? "child" : "successor").begin_object();
+    out.name("agent").text(prompted->agent.agent).name("input").raw(prompted->input).end_object();
+  } else {
+    const Failed& failed = std::get<Failed>(result);
+    out.name("failure").begin_object();
+    out.name("blame").text(failed.blame).name("kind").text(types::failure_kind_name(failed.kind));
+    out.name("message").text(failed.message).end_object();
+  }
 }
 
 std::string write_form(const Artifacts& artifacts) {
-  std::string text = R"({"contexts":{)";
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().name("contexts").begin_object();
   for (const auto& [hash, entry] : artifacts.contexts) {
-    if (text.back() != '{') text += ',';
-    text += quoted(hash) + ':' + write_entry(entry);
+    out.name(hash.hex());
+    add_entry(out, entry);
   }
-  text += fmt::format(R"(}},"form":{},"h":)", static_cast<unsigned>(artifacts.form));
-  text += list(artifacts.h, write_cycle);
-  text += R"(,"q":)" + list(artifacts.q, write_query);
-  text += R"(,"r":)" + list(artifacts.r, write_call_result);
-  text += R"(,"sigma":)" + list(artifacts.sigma, [](const std::vector<Choice>& row) {
-            return list(row, [](const Choice& choice) {
-              const std::string other =
-                  choice.alternative > 0 ? fmt::format(R"("alternative":{},)", choice.alternative) : "";
-              return fmt::format(R"({{{}"at":"{}","tool":{}}})", other, choice.at, choice.tool + 1);
-            });
-          });
-  text += R"(,"tools":)" + list(artifacts.tools, write_tool);
-  return text + '}';
+  out.end_object().name("form").integer(static_cast<unsigned>(artifacts.form));
+  add_list(out, "h", artifacts.h, [&](const Cycle& cycle) {
+    out.begin_object();
+    if (!cycle.control.is_empty()) out.name("control").raw(write_control(cycle.control));
+    out.name("u").raw(write_input(cycle)).name("v").raw(write_output(cycle)).end_object();
+  });
+  add_list(out, "q", artifacts.q, [&](const Query& query) { out.raw(write_query(query)); });
+  add_list(out, "r", artifacts.r, [&](const CallResult& result) { out.raw(write_call_result(result)); });
+  add_list(out, "sigma", artifacts.sigma, [&](const std::vector<Choice>& row) {
+    out.begin_list();
+    for (const Choice& choice : row) add_choice(out, choice);
+    out.end_list();
+  });
+  add_list(out, "tools", artifacts.tools, [&](const Tool& tool) { out.raw(write_tool(tool)); });
+  out.end_object();
+  return text;
 }
 
 Hash hash_of(const Artifacts& artifacts) {

@@ -1,33 +1,13 @@
 #include "algebra/interaction.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "algebra/form.h"
-#include "base/json_text.h"
 #include "effects/value_form.h"
+#include "json/writer.h"
 
 namespace tenon::algebra {
 namespace {
-
-std::string write_list(const std::vector<std::string>& values) {
-  std::string text = "[";
-  for (std::size_t at = 0; at < values.size(); ++at) {
-    if (at > 0) text += ',';
-    text += values[at].empty() ? "null" : values[at];
-  }
-  return text + ']';
-}
-
-std::string write_unknown(const std::vector<std::string>& values) {
-  std::string text;
-  for (std::size_t at = 0; at < values.size(); ++at) {
-    if (!values[at].empty()) continue;
-    text += fmt::format("{}{}", text.empty() ? R"("unknown":[)" : ",", at);
-  }
-  return text.empty() ? text : text + ']';
-}
 
 /// Writes the events: a call, what was sent for it, the calls within it, its result, and why that was refused.
 class EventWriter {
@@ -49,30 +29,46 @@ class EventWriter {
   void close_to(std::uint32_t depth) {
     for (; open_.size() > depth; open_.pop_back()) {
       const Call& call = collector_.calls()[open_.back()];
-      events_.push_back(fmt::format(R"({{"at":"{}","event":"result",{}}})", call.at, write_result(call.result)));
+      add_event([&](JsonWriter& out) {
+        out.name("at").text(call.at).name("event").text("result");
+        add_result(out, call.result);
+      });
       if (!call.refusal) continue;
-      events_.push_back(fmt::format(R"({{"at":"{}","event":"refused","reasons":{}}})", call.at, *call.refusal));
+      add_event([&](JsonWriter& out) {
+        out.name("at").text(call.at).name("event").text("refused").name("reasons").raw(*call.refusal);
+      });
     }
-  }
-
-  static std::string write_pause(const Pause& pause, const std::string& at) {
-    std::string text = "{";
-    if (pause.answer) text += R"("answer":)" + make_json_string(*pause.answer) + ',';
-    return text + fmt::format(R"("at":"{}","event":"pause","question":{}}})", at, make_json_string(pause.question));
   }
 
   void write_call(const Call& call) {
-    std::string text = R"({"arguments":)" + write_list(call.arguments);
-    text += fmt::format(R"(,"at":"{}","event":"{}","tool":)", call.at, call.is_handoff ? "handoff" : "call");
-    append_json_string(text, sites_.tools()[call.tool].name);
-    if (const std::string unknown = write_unknown(call.arguments); !unknown.empty()) text += ',' + unknown;
-    events_.push_back(text + '}');
+    add_event([&](JsonWriter& out) {
+      add_arguments(out, call.arguments);
+      out.name("at").text(call.at).name("event").text(call.is_handoff ? "handoff" : "call");
+      out.name("tool").text(sites_.tools()[call.tool].name);
+      add_unknown(out, call.arguments);
+    });
     for (const Prompt& prompt : call.prompts) {
-      events_.push_back(fmt::format(R"({{"at":"{}","context":"{}","event":"prompt","kind":"{}","request":"{}"}})",
-                                    call.at, prompt.context.hex(), effects::effect_name(prompt.kind),
-                                    prompt.request.hex()));
+      add_event([&](JsonWriter& out) {
+        out.name("at").text(call.at).name("context").text(prompt.context.hex()).name("event").text("prompt");
+        out.name("kind").text(effects::effect_name(prompt.kind)).name("request").text(prompt.request.hex());
+      });
     }
-    for (const Pause& pause : call.pauses) events_.push_back(write_pause(pause, call.at));
+    for (const Pause& pause : call.pauses) {
+      add_event([&](JsonWriter& out) {
+        if (pause.answer) out.name("answer").text(*pause.answer);
+        out.name("at").text(call.at).name("event").text("pause").name("question").text(pause.question);
+      });
+    }
+  }
+
+  template <class AddMembers>
+  void add_event(AddMembers add_members) {
+    std::string text;
+    JsonWriter out(text);
+    out.begin_object();
+    add_members(out);
+    out.end_object();
+    events_.push_back(std::move(text));
   }
 
   const Collector& collector_;
@@ -82,24 +78,6 @@ class EventWriter {
 };
 
 }  // namespace
-
-std::string write_result(const CallResult& result) {
-  if (const auto* const value = std::get_if<std::string>(&result)) return R"("value":)" + *value;
-  if (std::holds_alternative<Discarded>(result)) return R"("discarded":true)";
-  if (std::holds_alternative<Pending>(result)) return R"("pending":true)";
-  if (const auto* const prompted = std::get_if<Prompted>(&result)) {
-    const bool waits = prompted->agent.then == effects::PromptedAgent::Then::Wait;
-    std::string text = fmt::format(R"("{}":{{"agent":)", waits ? "child" : "successor");
-    append_json_string(text, prompted->agent.agent);
-    return text + R"(,"input":)" + prompted->input + '}';
-  }
-  const Failed& failed = std::get<Failed>(result);
-  std::string text = R"("failure":{"blame":)";
-  append_json_string(text, failed.blame);
-  text += fmt::format(R"(,"kind":"{}","message":)", types::failure_kind_name(failed.kind));
-  append_json_string(text, failed.message);
-  return text + '}';
-}
 
 CallResult result_of(const std::optional<vm::Step>& end, types::TypeId type, const types::TypeTable& types) {
   if (!end) return Pending{};

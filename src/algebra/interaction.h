@@ -17,8 +17,4 @@ void append_cycle(Interaction& interaction, const Collector& collector, const Ca
 [[nodiscard]] CallResult result_of(const std::optional<vm::Step>& end, types::TypeId type,
                                    const types::TypeTable& types);
 
-/// The members of a call's or a run's result as JSON, without braces: `"value":…`, `"failure":{…}`,
-/// `"discarded":true`, `"pending":true`.
-[[nodiscard]] std::string write_result(const CallResult& result);
-
 }  // namespace tenon::algebra

@@ -380,7 +380,7 @@ class Reconstruction {
       if (is_same) continue;
       const auto described = [&](const Artifacts& of, const std::vector<Choice>& calls) {
         if (at >= calls.size()) return std::string("no such call");
-        return fmt::format("{} -> {{{}}}", shown(of, call, calls[at]), write_result(of.r[call]));
+        return fmt::format("{} -> {}", shown(of, call, calls[at]), write_call_result(of.r[call]));
       };
       return wrong(
           fmt::format("the program does something else than the artifacts say:\n  the artifacts: {}\n"

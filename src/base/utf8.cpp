@@ -1,6 +1,8 @@
 #include "base/utf8.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 namespace tenon {
 
@@ -27,6 +29,13 @@ std::size_t utf8_sequence_length(std::string_view text, std::size_t at) {
 
 std::size_t find_invalid_utf8(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
+    while (bytes.size() - at >= sizeof(std::uint64_t)) {
+      std::uint64_t piece = 0;
+      std::memcpy(&piece, bytes.data() + at, sizeof piece);
+      if ((piece & 0x8080808080808080U) != 0) break;
+      at += sizeof piece;
+    }
+    if (at == bytes.size()) break;
     const bool is_ascii = static_cast<unsigned char>(bytes[at]) < 0x80;
     const std::size_t length = is_ascii ? 1 : utf8_sequence_length(bytes, at);
     if (length == 0) return at;

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/json_text.h"
+#include "json/json.h"
+#include "json/text.h"
 
 namespace tenon::cli {
 namespace {
@@ -87,41 +86,44 @@ std::string text_of_one(const types::CheckedProgram& program, const PursuitPlan&
   return text;
 }
 
-nlohmann::ordered_json requirement_json(const PlannedRequirement& requirement) {
-  nlohmann::ordered_json json = {{"words", requirement.words},
-                                 {"judged", requirement.is_judged},
-                                 {"relation", types::relation_name(requirement.relation)},
-                                 {"by", types::decider_name(requirement.by)}};
+Json requirement_json(const PlannedRequirement& requirement) {
+  Json json = Json::object({{"words", requirement.words},
+                            {"judged", requirement.is_judged},
+                            {"relation", types::relation_name(requirement.relation)},
+                            {"by", types::decider_name(requirement.by)}});
   if (!requirement.reason.empty()) json["reason"] = requirement.reason;
   return json;
 }
 
-nlohmann::ordered_json json_of_one(const types::CheckedProgram& program, const PursuitPlan& plan) {
-  using nlohmann::ordered_json;
-  ordered_json actions = ordered_json::array();
+Json json_of_one(const types::CheckedProgram& program, const PursuitPlan& plan) {
+  Json actions = Json::array();
   for (const types::PlannedAction& action : plan.actions) {
-    actions.push_back(
-        {{"name", action.name}, {"takes", action.takes}, {"gives", action.gives}, {"reachable", action.is_reachable}});
+    actions.push_back(Json::object(
+        {{"name", action.name}, {"takes", action.takes}, {"gives", action.gives}, {"reachable", action.is_reachable}}));
   }
-  ordered_json edges = ordered_json::array();
+  Json edges = Json::array();
   for (const PlanEdge& edge : plan.edges) {
-    ordered_json requirements = ordered_json::array();
+    Json requirements = Json::array();
     for (const PlannedRequirement& one : edge.requirements) requirements.push_back(requirement_json(one));
-    edges.push_back({{"from", state_name(plan, edge.from)},
-                     {"to", target_name(plan, edge.to)},
-                     {"passage", passage(edge)},
-                     {"by", types::decider_name(edge.decided_by())},
-                     {"requirements", std::move(requirements)}});
+    edges.push_back(Json::object({{"from", state_name(plan, edge.from)},
+                                  {"to", target_name(plan, edge.to)},
+                                  {"passage", passage(edge)},
+                                  {"by", types::decider_name(edge.decided_by())},
+                                  {"requirements", std::move(requirements)}}));
   }
-  ordered_json missing = ordered_json::array();
+  Json missing = Json::array();
   for (const types::MissingAction& one : plan.missing) {
-    missing.push_back({{"of", target_name(plan, one.action)}, {"words", one.words}});
+    missing.push_back(Json::object({{"of", target_name(plan, one.action)}, {"words", one.words}}));
   }
-  return {{"place", place_of(program, plan)},        {"goal", plan.goal},
-          {"start_type", plan.start_type},           {"goal_type", plan.goal_type},
-          {"actions", std::move(actions)},           {"edges", std::move(edges)},
-          {"dead", names_of(plan, false)},           {"missing", std::move(missing)},
-          {"goal_entailed", plan.is_goal_entailed()}};
+  return Json::object({{"place", place_of(program, plan)},
+                       {"goal", plan.goal},
+                       {"start_type", plan.start_type},
+                       {"goal_type", plan.goal_type},
+                       {"actions", std::move(actions)},
+                       {"edges", std::move(edges)},
+                       {"dead", Json::array_of(names_of(plan, false))},
+                       {"missing", std::move(missing)},
+                       {"goal_entailed", plan.is_goal_entailed()}});
 }
 
 /// A string literal of Graphviz, which writes a line break as `\n` too.
@@ -138,9 +140,9 @@ std::string plan_text(const types::CheckedProgram& program, std::span<const Purs
 }
 
 std::string plan_json(const types::CheckedProgram& program, std::span<const PursuitPlan> plans) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const PursuitPlan& plan : plans) all.push_back(json_of_one(program, plan));
-  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return all.dump(JsonForm::Pretty) + "\n";
 }
 
 std::string plan_dot(const types::CheckedProgram& program, std::span<const PursuitPlan> plans) {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/ensure.h"
@@ -13,6 +12,7 @@
 #include "cli/run_report.h"
 #include "cli/terminal_engine.h"
 #include "engine/program.h"
+#include "json/reader.h"
 #include "runtime/program_image.h"
 #include "types/standard_library.h"
 #include "vm/render.h"
@@ -26,14 +26,14 @@ constexpr std::string_view judging_function = "entail_each";
 constexpr std::size_t questions_per_call = 8;
 
 std::string questions_json(std::span<const types::EntailmentQuestion> questions) {
-  nlohmann::json list = nlohmann::json::array();
+  Json list = Json::array();
   for (const types::EntailmentQuestion& question : questions) {
-    list.push_back({{"of", question.type},
-                    {"definitions", question.definitions},
-                    {"given", question.given},
-                    {"wanted", question.wanted}});
+    list.push_back(Json::object({{"definitions", Json::array_of(question.definitions)},
+                                 {"given", Json::array_of(question.given)},
+                                 {"of", question.type},
+                                 {"wanted", question.wanted}}));
   }
-  return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return list.dump();
 }
 
 }  // namespace
@@ -82,11 +82,11 @@ Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions
     }
     std::string text;
     ENSURE(vm::to_json(*value, program.code().types, text).has_value());
-    const nlohmann::json answers = nlohmann::json::parse(text);
+    const Json::Array answers = parse_own_json(text).items_or_none();
     ENSURE(answers.size() == batch.size());
     for (std::size_t at = 0; at < batch.size(); ++at) {
-      judged.verdicts.push_back({batch[at], types::find_relation(answers[at].at("relation").get<std::string>()).value(),
-                                 answers[at].at("reason").get<std::string>(), choice.spec});
+      judged.verdicts.push_back({batch[at], types::find_relation(answers[at].get("relation").as_string()).value(),
+                                 answers[at].get("reason").as_string(), choice.spec});
     }
   }
   (*local)->end_trace();

@@ -5,15 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "json/reader.h"
 #include "vm/render.h"
 
 namespace tenon::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 /// An answer that takes less time has no progress line.
 constexpr std::chrono::milliseconds progress_after{700};
@@ -31,16 +29,20 @@ std::string_view finish_name(inference::Finish finish) {
   return "";
 }
 
-ordered_json json_value(const vm::Value& value, const types::TypeTable& types) {
+Json json_value(const vm::Value& value, const types::TypeTable& types) {
   std::string text;
   if (const auto written = vm::to_json(value, types, text); !written) return vm::describe(written.error());
-  return ordered_json::parse(text, nullptr, false);
+  return parse_own_json(text);
 }
 
-ordered_json json_usage(const inference::Usage& usage) {
-  return {{"prompt", usage.prompt},       {"computed", usage.computed}, {"reused", usage.reused},
-          {"generated", usage.generated}, {"forced", usage.forced},     {"attempts", usage.attempts},
-          {"ms", usage.milliseconds}};
+Json json_usage(const inference::Usage& usage) {
+  return Json::object({{"prompt", usage.prompt},
+                       {"computed", usage.computed},
+                       {"reused", usage.reused},
+                       {"generated", usage.generated},
+                       {"forced", usage.forced},
+                       {"attempts", usage.attempts},
+                       {"ms", usage.milliseconds}});
 }
 
 /// The line about tokens and time after an answer or an error.
@@ -54,17 +56,13 @@ std::string shown_usage(const inference::Usage& usage) {
                      usage.prompt, usage.computed, usage.reused, usage.generated, usage.forced, usage.milliseconds);
 }
 
-ordered_json json_stack(const vm::LoadedProgram& program, const vm::CallStack& calls) {
-  ordered_json stack = ordered_json::array();
+Json json_stack(const vm::LoadedProgram& program, const vm::CallStack& calls) {
+  Json stack = Json::array();
   for (const vm::CallStackEntry& entry : calls.entries) {
-    stack.push_back(
-        {{"function", program.program().functions[entry.function].name}, {"place", program.describe(entry.place)}});
+    stack.push_back(Json::object(
+        {{"function", program.program().functions[entry.function].name}, {"place", program.describe(entry.place)}}));
   }
   return stack;
-}
-
-std::string dump(const ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// The host that did not answer, and what the transport says about it.
@@ -124,21 +122,21 @@ void Trace::on_generation_started(const runtime::SentGeneration& generation) {
     environment_.write_error(text);
   }
   if (file_ < 0) return;
-  ordered_json messages = ordered_json::array();
+  Json messages = Json::array();
   for (const inference::Message& message : request.messages) {
-    messages.push_back({{"role", role_name(message.role)}, {"content", message.text}});
+    messages.push_back(Json::object({{"role", role_name(message.role)}, {"content", message.text}}));
   }
-  ordered_json event = {{"type", "generation_started"},
-                        {"run", effect.run.index},
-                        {"key", effect.key},
-                        {"attempt", attempt},
-                        {"function", request.label},
-                        {"place", effect.program.describe(effect.place)},
-                        {"label", effect.label},
-                        {"messages", std::move(messages)}};
-  if (request.schema) event["schema"] = ordered_json::parse(request.schema->json_schema, nullptr, false);
+  Json event = Json::object({{"type", "generation_started"},
+                             {"run", effect.run.index},
+                             {"key", effect.key},
+                             {"attempt", attempt},
+                             {"function", request.label},
+                             {"place", effect.program.describe(effect.place)},
+                             {"label", effect.label},
+                             {"messages", std::move(messages)}});
+  if (request.schema) event["schema"] = parse_own_json(request.schema->json_schema);
   event["calls"] = json_stack(effect.program, effect.calls);
-  write_line(dump(event));
+  write_line(event.dump());
 }
 
 void Trace::show_progress(std::size_t pieces) {
@@ -178,7 +176,7 @@ void Trace::on_generation_finished(runtime::RunId run, std::string_view key, std
     environment_.write_error(fmt::format("tenon: no answer from the model at {}\n", shown_endpoint(*error)));
   }
   if (file_ < 0) return;
-  ordered_json event = {{"type", "generation_finished"}, {"run", run.index}, {"key", key}, {"attempt", attempt}};
+  Json event = Json::object({{"type", "generation_finished"}, {"run", run.index}, {"key", key}, {"attempt", attempt}});
   if (answer != nullptr) {
     event["model"] = answer->model;
     event["finish"] = finish_name(answer->finish);
@@ -188,37 +186,38 @@ void Trace::on_generation_finished(runtime::RunId run, std::string_view key, std
     if (!error->endpoint.empty()) event["endpoint"] = error->endpoint;
   }
   event["tokens"] = json_usage(usage);
-  write_line(dump(event));
+  write_line(event.dump());
 }
 
 void Trace::on_extern_called(const runtime::StartedCall& call) {
   if (file_ < 0) return;
   const runtime::PerformedEffect& effect = call.effect;
   const vm::LoadedProgram& program = effect.program;
-  ordered_json values = ordered_json::array();
+  Json values = Json::array();
   for (const vm::Value& argument : call.arguments) values.push_back(json_value(argument, program.types()));
-  write_line(dump({{"type", "extern_called"},
-                   {"run", effect.run.index},
-                   {"key", effect.key},
-                   {"function", program.program().externs[call.index].name},
-                   {"place", program.describe(effect.place)},
-                   {"label", effect.label},
-                   {"arguments", std::move(values)},
-                   {"calls", json_stack(program, effect.calls)}}));
+  write_line(Json::object({{"type", "extern_called"},
+                           {"run", effect.run.index},
+                           {"key", effect.key},
+                           {"function", program.program().externs[call.index].name},
+                           {"place", program.describe(effect.place)},
+                           {"label", effect.label},
+                           {"arguments", std::move(values)},
+                           {"calls", json_stack(program, effect.calls)}})
+                 .dump());
 }
 
 void Trace::on_extern_returned(const runtime::EndedCall& call) {
   if (file_ < 0) return;
-  ordered_json event = {{"type", "extern_returned"},
-                        {"run", call.run.index},
-                        {"key", call.key},
-                        {"function", call.program.program().externs[call.index].name}};
+  Json event = Json::object({{"type", "extern_returned"},
+                             {"run", call.run.index},
+                             {"key", call.key},
+                             {"function", call.program.program().externs[call.index].name}});
   if (call.failure.empty()) {
     event["value"] = json_value(call.value, call.program.types());
   } else {
     event["failure"] = call.failure;
   }
-  write_line(dump(event));
+  write_line(event.dump());
 }
 
 void Trace::on_recorded(const runtime::RecordBatch& batch) {
@@ -235,11 +234,11 @@ void Trace::on_recorded(const runtime::RecordBatch& batch) {
 void Trace::write_program_event(runtime::RunId run, const runtime::ProgramEvent& reported) {
   end();
   if (file_ < 0) return;
-  ordered_json event = {{"type", effects::effect_name(reported.kind)},
-                        {"run", run.index},
-                        {"key", reported.key},
-                        {"agent", reported.agent},
-                        {"depth", reported.depth}};
+  Json event = Json::object({{"type", effects::effect_name(reported.kind)},
+                             {"run", run.index},
+                             {"key", reported.key},
+                             {"agent", reported.agent},
+                             {"depth", reported.depth}});
   if (reported.kind == effects::EffectKind::AnswerRefused) {
     event["generation"] = reported.generation;
     event["function"] = reported.function;
@@ -247,7 +246,7 @@ void Trace::write_program_event(runtime::RunId run, const runtime::ProgramEvent&
   } else {
     event[reported.kind == effects::EffectKind::Emitted ? "text" : "path"] = reported.text;
   }
-  write_line(dump(event));
+  write_line(event.dump());
 }
 
 void Trace::write_unavailable(runtime::RunId run, const effects::Attempted& attempted) {
@@ -257,35 +256,38 @@ void Trace::write_unavailable(runtime::RunId run, const effects::Attempted& atte
     environment_.write_error(fmt::format("tenon: {} unavailable: {}\n", service, attempted.reason));
   }
   if (file_ < 0) return;
-  ordered_json event = {{"type", "service_unavailable"}, {"run", run.index},
-                        {"key", attempted.key},          {"service", service},
-                        {"name", attempted.service},     {"message", attempted.reason},
-                        {"attempt", attempted.attempt}};
+  Json event = Json::object({{"type", "service_unavailable"},
+                             {"run", run.index},
+                             {"key", attempted.key},
+                             {"service", service},
+                             {"name", attempted.service},
+                             {"message", attempted.reason},
+                             {"attempt", attempted.attempt}});
   if (attempted.next_at) event["next_at"] = *attempted.next_at;
-  write_line(dump(event));
+  write_line(event.dump());
 }
 
 void Trace::on_run_ended(runtime::RunId run, const runtime::EndedRun& ended) {
   end();
   if (file_ < 0) return;
   const runtime::RunEnd& run_end = ended.end;
-  ordered_json event = {{"type", "run_ended"}, {"run", run.index}};
+  Json event = Json::object({{"type", "run_ended"}, {"run", run.index}});
   if (ended.instructions) event["instructions"] = *ended.instructions;
   if (const auto* value = std::get_if<vm::Value>(&run_end)) {
     event["value"] = json_value(*value, program_.types());
     event["label"] = ended.label;
   } else if (const auto* failed = std::get_if<runtime::RunFailed>(&run_end)) {
     const vm::FailureReport& report = failed->report;
-    ordered_json stack = ordered_json::array();
+    Json stack = Json::array();
     for (const vm::CallStackEntry& entry : report.call_stack.entries) {
-      stack.push_back(
-          {{"function", program_.program().functions[entry.function].name}, {"place", program_.describe(entry.place)}});
+      stack.push_back(Json::object({{"function", program_.program().functions[entry.function].name},
+                                    {"place", program_.describe(entry.place)}}));
     }
-    event["failure"] = {{"kind", types::failure_kind_name(report.kind)},
-                        {"message", report.message},
-                        {"place", report.place},
-                        {"blame", report.blame},
-                        {"calls", std::move(stack)}};
+    event["failure"] = Json::object({{"kind", types::failure_kind_name(report.kind)},
+                                     {"message", report.message},
+                                     {"place", report.place},
+                                     {"blame", report.blame},
+                                     {"calls", std::move(stack)}});
   } else if (const auto* damaged = std::get_if<runtime::RunDamaged>(&run_end)) {
     event["damaged"] = damaged->message;
   } else if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&run_end)) {
@@ -293,7 +295,7 @@ void Trace::on_run_ended(runtime::RunId run, const runtime::EndedRun& ended) {
   } else {
     event["detached"] = std::get<runtime::RunDetached>(run_end).message;
   }
-  write_line(dump(event));
+  write_line(event.dump());
 }
 
 }  // namespace tenon::cli

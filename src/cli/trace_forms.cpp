@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "algebra/form.h"
 #include "algebra/matrices.h"
 #include "bytecode/program.h"
+#include "json/reader.h"
 
 namespace tenon::cli {
 namespace {
@@ -69,8 +69,8 @@ class Drawing {
     std::vector<std::size_t> open;
     std::size_t ended = 0;
     for (const std::string& line : interaction.events) {
-      const nlohmann::json event = nlohmann::json::parse(line);
-      const std::string kind = event.value("event", "");
+      const Json event = parse_own_json(line);
+      const std::string kind = event.text_or("event", "");
       if (kind == "call" || kind == "handoff") {
         open.push_back(depths_.size());
         depths_.push_back(open.size() - 1);
@@ -78,7 +78,7 @@ class Drawing {
         ended = open.back();
         open.pop_back();
       } else if (kind == "refused") {
-        refusals_.emplace(ended, event.value("reasons", ""));
+        refusals_.emplace(ended, event.text_or("reasons", ""));
       }
     }
   }

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/json_text.h"
+#include "json/text.h"
 #include "compiler/program_compiler.h"
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "json/json.h"
 
 namespace tenon::diagnostics {
 namespace {
@@ -141,11 +141,16 @@ void append_excerpt(std::string& out, const source::SourceFile& file, source::Sp
                      plain);
 }
 
-nlohmann::ordered_json json_location(const source::SourceFile& file, source::Span span) {
+Json json_location(const source::SourceFile& file, source::Span span) {
   const source::Position start = file.position(span.offset);
   const source::Position end = file.position(span.end());
-  return {{"file", file.path()},      {"line", start.line},    {"column", start.column}, {"end_line", end.line},
-          {"end_column", end.column}, {"offset", span.offset}, {"length", span.length}};
+  return Json::object({{"file", file.path()},
+                       {"line", start.line},
+                       {"column", start.column},
+                       {"end_line", end.line},
+                       {"end_column", end.column},
+                       {"offset", span.offset},
+                       {"length", span.length}});
 }
 
 }  // namespace
@@ -182,24 +187,24 @@ std::string render(const Diagnostic& diagnostic, std::span<const source::SourceF
 }
 
 std::string render_json(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files) {
-  nlohmann::ordered_json json = {{"code", diagnostic.code.text()},
-                                 {"severity", name_of(diagnostic.code.severity)},
-                                 {"message", diagnostic.message}};
+  Json json = Json::object({{"code", diagnostic.code.text()},
+                            {"severity", name_of(diagnostic.code.severity)},
+                            {"message", diagnostic.message}});
   if (diagnostic.span.file.exists()) json.update(json_location(*files[diagnostic.span.file.index], diagnostic.span));
-  json["labels"] = nlohmann::ordered_json::array();
+  json["labels"] = Json::array();
   for (const Label& label : diagnostic.labels) {
     if (!label.span.file.exists()) continue;
-    nlohmann::ordered_json entry = json_location(*files[label.span.file.index], label.span);
+    Json entry = json_location(*files[label.span.file.index], label.span);
     entry["text"] = label.text;
     json["labels"].push_back(std::move(entry));
   }
-  json["hints"] = diagnostic.hints;
+  json["hints"] = Json::array_of(diagnostic.hints);
   if (diagnostic.fix) {
-    nlohmann::ordered_json fix = json_location(*files[diagnostic.fix->span.file.index], diagnostic.fix->span);
+    Json fix = json_location(*files[diagnostic.fix->span.file.index], diagnostic.fix->span);
     fix["replacement"] = diagnostic.fix->replacement;
     json["fix"] = std::move(fix);
   }
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json.dump();
 }
 
 }  // namespace tenon::diagnostics

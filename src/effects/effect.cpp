@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
-#include "base/json_text.h"
+#include "json/writer.h"
 #include "vm/context.h"
 #include "vm/tool_sets.h"
 
@@ -122,13 +122,13 @@ Result<DescribedRequest, ValueFormError> describe(const vm::Request& request, co
   if (sees_context) described.context = vm::context_hash(request.context);
 
   // RFC 8785 text of an object: the keys are in order.
-  std::string identity = R"({"arguments":)";
-  identity += described.arguments.empty() ? "[]" : name_secrets(described.arguments);
-  if (sees_context) identity += R"(,"context":")" + described.context.hex() + '"';
-  if (!form.is_zero()) identity += R"(,"form":")" + form.hex() + '"';
-  identity += R"(,"kind":")" + std::string(effect_name(described.kind)) + R"(","subject":)";
-  append_json_string(identity, described.subject);
-  identity += '}';
+  std::string identity;
+  JsonWriter out(identity);
+  out.begin_object().name("arguments");
+  out.raw(described.arguments.empty() ? "[]" : name_secrets(described.arguments));
+  if (sees_context) out.name("context").text(described.context.hex());
+  if (!form.is_zero()) out.name("form").text(form.hex());
+  out.name("kind").text(effect_name(described.kind)).name("subject").text(described.subject).end_object();
   described.identity = sha256(identity);
   return content;
 }

@@ -6,12 +6,13 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
-#include "base/canonical_json.h"
 #include "base/ensure.h"
-#include "base/json_text.h"
 #include "base/sealing.h"
+#include "json/canonical.h"
+#include "json/number.h"
+#include "json/reader.h"
+#include "json/text.h"
 #include "vm/context.h"
 #include "vm/object.h"
 
@@ -24,7 +25,6 @@ using types::TypeKind;
 using types::TypeTable;
 using vm::Tag;
 using vm::Value;
-using Json = nlohmann::ordered_json;
 
 /// Inside a string, quotation marks are escaped, so nothing else in a value's text starts like these.
 constexpr std::string_view named_secret = R"({"$secret":)";
@@ -258,7 +258,7 @@ class ValueParser {
         return Value::unit();
       case TypeKind::Boolean:
         if (!json.is_boolean()) return mismatch(id, json);
-        return Value::boolean(json.get<bool>());
+        return Value::boolean(json.as_boolean());
       case TypeKind::I32:
       case TypeKind::I64:
         return read_integer(json, id);
@@ -287,7 +287,8 @@ class ValueParser {
       case TypeKind::Result:
         return read_result(json, id, type.arguments[0]);
       case TypeKind::Context:
-        if (json == Json{{"context", vm::context_hash(Value::empty_context()).hex()}}) return Value::empty_context();
+        if (json == Json::object({{"context", vm::context_hash(Value::empty_context()).hex()}}))
+          return Value::empty_context();
         return wrong("a context cannot be read back");
       case TypeKind::Secret:
         return secrets_ == SecretForm::Open ? read_open(json, type.arguments[0]) : read_secret(json);
@@ -320,18 +321,17 @@ class ValueParser {
 
   [[nodiscard]] tl::unexpected<ValueFormError> mismatch(TypeId type, const Json& json) const {
     constexpr std::size_t shown_bytes_max = 80;
-    std::string shown = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string shown = json.dump();
     if (shown.size() > shown_bytes_max) shown = shown.substr(0, shown_bytes_max) + "…";
     return wrong(fmt::format("{} is no {}", shown, types_.describe(type)));
   }
 
   Result<Value, ValueFormError> read_integer(const Json& json, TypeId type) {
     std::int64_t number = 0;
-    if (json.is_number_integer()) {
-      if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return mismatch(type, json);
-      number = json.get<std::int64_t>();
+    if (json.is_integer()) {
+      number = json.as_integer();
     } else if (json.is_string()) {
-      const auto& digits = json.get_ref<const std::string&>();
+      const std::string& digits = json.as_string();
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
       if (error != std::errc() || end != digits.data() + digits.size()) return mismatch(type, json);
     } else {
@@ -342,17 +342,18 @@ class ValueParser {
   }
 
   Result<Value, ValueFormError> read_float(const Json& json, TypeId type) {
-    if (json.is_number()) return Value::floating(json.get<double>());
-    if (json == "NaN") return Value::floating(std::numeric_limits<double>::quiet_NaN());
-    if (json == "Infinity") return Value::floating(std::numeric_limits<double>::infinity());
-    if (json == "-Infinity") return Value::floating(-std::numeric_limits<double>::infinity());
-    if (json == "-0") return Value::floating(-0.0);
+    if (json.is_numeric()) return Value::floating(json.as_double());
+    const std::string_view text = json.is_string() ? std::string_view(json.as_string()) : std::string_view();
+    if (text == "NaN") return Value::floating(std::numeric_limits<double>::quiet_NaN());
+    if (text == "Infinity") return Value::floating(std::numeric_limits<double>::infinity());
+    if (text == "-Infinity") return Value::floating(-std::numeric_limits<double>::infinity());
+    if (text == "-0") return Value::floating(-0.0);
     return mismatch(type, json);
   }
 
   Result<Value, ValueFormError> read_string(const Json& json, TypeId type) {
     if (!json.is_string()) return mismatch(type, json);
-    auto text = Value::try_string(json.get<std::string>());
+    auto text = Value::try_string(json.as_string());
     if (!text) return wrong("the text is not UTF-8 or too long");
     return std::move(*text);
   }
@@ -366,22 +367,22 @@ class ValueParser {
 
   /// The content is not checked: a mismatch is reported when it is decrypted.
   Result<Value, ValueFormError> read_secret(const Json& json) {
-    const auto found = json.is_object() && json.size() == 1 ? json.find("$secret") : json.end();
-    if (found == json.end()) return wrong("expected a secret, found something else");
-    if (found->is_string()) return Value::secret(found->get<std::string>(), {});
-    if (!found->is_array() || found->size() != 2 || !(*found)[0].is_string() || !(*found)[1].is_string()) {
-      return wrong("a secret's seal cannot be read");
-    }
-    auto sealed = from_base64((*found)[1].get_ref<const std::string&>());
+    const Json* const found = json.size() == 1 ? json.find("$secret") : nullptr;
+    if (found == nullptr) return wrong("expected a secret, found something else");
+    if (found->is_string()) return Value::secret(found->as_string(), {});
+    const bool is_pair =
+        found->is_array() && found->size() == 2 && std::ranges::all_of(found->items(), &Json::is_string);
+    if (!is_pair) return wrong("a secret's seal cannot be read");
+    auto sealed = from_base64(found->items()[1].as_string());
     if (!sealed) return wrong("a secret's seal cannot be read");
-    return Value::secret((*found)[0].get<std::string>(), std::move(*sealed));
+    return Value::secret(found->items()[0].as_string(), std::move(*sealed));
   }
 
   Result<Value, ValueFormError> read_list(const Json& json, TypeId type, TypeId item) {
     if (!json.is_array()) return mismatch(type, json);
     std::vector<Value> items;
     items.reserve(json.size());
-    for (const Json& part : json) {
+    for (const Json& part : json.items()) {
       auto value = read_part(fmt::format("[{}]", items.size()), part, item);
       if (!value) return value;
       items.push_back(std::move(*value));
@@ -393,11 +394,11 @@ class ValueParser {
     if (!json.is_array()) return mismatch(type, json);
     std::vector<std::pair<Value, Value>> entries;
     entries.reserve(json.size());
-    for (const Json& entry : json) {
+    for (const Json& entry : json.items()) {
       if (!entry.is_array() || entry.size() != 2) return mismatch(type, json);
-      auto key = read_part(fmt::format("[{}][0]", entries.size()), entry[0], TypeTable::string);
+      auto key = read_part(fmt::format("[{}][0]", entries.size()), entry.items()[0], TypeTable::string);
       if (!key) return key;
-      auto value = read_part(fmt::format("[{}][1]", entries.size()), entry[1], item);
+      auto value = read_part(fmt::format("[{}][1]", entries.size()), entry.items()[1], item);
       if (!value) return value;
       entries.emplace_back(std::move(*key), std::move(*value));
     }
@@ -408,7 +409,7 @@ class ValueParser {
     if (!json.is_array() || json.size() != parts.size()) return mismatch(type, json);
     std::vector<Value> fields;
     for (const TypeId part : parts) {
-      auto value = read_part(fmt::format("[{}]", fields.size()), json[fields.size()], part);
+      auto value = read_part(fmt::format("[{}]", fields.size()), json.items()[fields.size()], part);
       if (!value) return value;
       fields.push_back(std::move(*value));
     }
@@ -420,17 +421,16 @@ class ValueParser {
     const std::vector<types::Field>& fields = types_.struct_type(type).fields;
     std::vector<Value> values;
     for (const types::Field& field : fields) {
-      const auto part = json.find(field.name);
-      if (part == json.end()) return wrong(fmt::format("`{}` has no `{}`", types_.describe(type), field.name));
+      const Json* const part = json.find(field.name);
+      if (part == nullptr) return wrong(fmt::format("`{}` has no `{}`", types_.describe(type), field.name));
       auto value = read_part("." + field.name, *part, field.type);
       if (!value) return value;
       values.push_back(std::move(*value));
     }
     if (json.size() != fields.size()) {
-      for (const auto& [name, part] : json.items()) {
-        const bool is_known = std::any_of(fields.begin(), fields.end(),
-                                          [&key = name](const types::Field& field) { return field.name == key; });
-        if (!is_known) return wrong(fmt::format("`{}` is no field of {}", name, types_.describe(type)));
+      for (const JsonMember& member : json.members()) {
+        const bool is_known = std::ranges::find(fields, member.name, &types::Field::name) != fields.end();
+        if (!is_known) return wrong(fmt::format("`{}` is no field of {}", member.name, types_.describe(type)));
       }
     }
     return Value::record(type, std::move(values));
@@ -439,7 +439,7 @@ class ValueParser {
   Result<Value, ValueFormError> read_enum(const Json& json, TypeId type) {
     const bool has_payload = json.is_object() && json.size() == 1;
     if (!json.is_string() && !has_payload) return mismatch(type, json);
-    const std::string& name = has_payload ? json.begin().key() : json.get_ref<const std::string&>();
+    const std::string& name = has_payload ? json.members().front().name : json.as_string();
     const std::vector<types::Variant>& variants = types_.enum_type(type).variants;
     const auto found = std::find_if(variants.begin(), variants.end(),
                                     [&](const types::Variant& variant) { return variant.name == name; });
@@ -447,11 +447,11 @@ class ValueParser {
     const auto index = static_cast<std::uint32_t>(found - variants.begin());
     if (has_payload == found->payload.empty()) return mismatch(type, json);
     if (!has_payload) return Value::plain_case(type, index);
-    const Json& items = json.begin().value();
+    const Json& items = json.members().front().value;
     if (!items.is_array() || items.size() != found->payload.size()) return mismatch(type, json);
     std::vector<Value> payload;
     for (const TypeId part : found->payload) {
-      auto value = read_part(fmt::format(".{}[{}]", name, payload.size()), items[payload.size()], part);
+      auto value = read_part(fmt::format(".{}[{}]", name, payload.size()), items.items()[payload.size()], part);
       if (!value) return value;
       payload.push_back(std::move(*value));
     }
@@ -462,7 +462,7 @@ class ValueParser {
     if (json.is_null()) return Value::none();
     const bool is_wrapped = may_be_null(types_, some);
     if (is_wrapped && !(json.is_object() && json.size() == 1 && json.contains("some"))) return mismatch(type, json);
-    auto value = is_wrapped ? read_part(".some", json.at("some"), some) : read(json, some);
+    auto value = is_wrapped ? read_part(".some", json.get("some"), some) : read(json, some);
     if (!value) return value;
     return Value::some(std::move(*value));
   }
@@ -471,7 +471,7 @@ class ValueParser {
     if (!json.is_object() || json.size() != 1) return mismatch(type, json);
     const bool is_ok = json.contains("ok");
     if (!is_ok && !json.contains("err")) return mismatch(type, json);
-    auto value = read_part(is_ok ? ".ok" : ".err", json.begin().value(), is_ok ? ok : TypeTable::failure);
+    auto value = read_part(is_ok ? ".ok" : ".err", json.members().front().value, is_ok ? ok : TypeTable::failure);
     if (!value) return value;
     return is_ok ? Value::ok(std::move(*value)) : Value::err(std::move(*value));
   }
@@ -513,8 +513,9 @@ std::string name_secrets(std::string_view json) {
 
 Result<std::vector<Value>, ValueFormError> read_values(std::string_view json, std::span<const TypeId> types_of,
                                                        const TypeTable& types, SecretForm secrets) {
-  const Json parsed = Json::parse(json, nullptr, false);
-  if (!parsed.is_array()) return failure(ValueFormError{"the text is no JSON array"});
+  const auto read = parse_json(json, own_json_limits);
+  if (!read || !read->is_array()) return failure(ValueFormError{"the text is no JSON array"});
+  const Json::Array& parsed = read->items();
   if (parsed.size() != types_of.size()) {
     return failure(ValueFormError{fmt::format("{} values, where {} were promised", parsed.size(), types_of.size())});
   }
@@ -530,9 +531,9 @@ Result<std::vector<Value>, ValueFormError> read_values(std::string_view json, st
 
 Result<Value, ValueFormError> read_value(std::string_view json, TypeId type, const TypeTable& types,
                                          SecretForm secrets) {
-  const Json parsed = Json::parse(json, nullptr, false);
-  if (parsed.is_discarded()) return failure(ValueFormError{"the text is no JSON"});
-  return ValueParser(types, secrets).read(parsed, type);
+  const auto parsed = parse_json(json, own_json_limits);
+  if (!parsed) return failure(ValueFormError{"the text is no JSON"});
+  return ValueParser(types, secrets).read(*parsed, type);
 }
 
 }  // namespace tenon::effects

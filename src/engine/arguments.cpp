@@ -11,8 +11,6 @@
 namespace tenon::engine {
 namespace {
 
-using inference::answers::Json;
-
 bool is_context(const types::TypeTable& types, types::TypeId type) {
   return types.base(type) == types::TypeTable::context;
 }
@@ -97,9 +95,9 @@ Result<std::vector<vm::Argument>, std::string> read_json_arguments(const runtime
     if (!problems.empty()) problems += "; ";
     problems += text;
   };
-  if (!arguments.is(Json::Kind::Object)) {
-    return failure(fmt::format("`args`: expected an object with a member for each parameter, got {}",
-                               inference::answers::describe(arguments)));
+  if (!arguments.is_object()) {
+    return failure(
+        fmt::format("`args`: expected an object with a member for each parameter, got {}", tenon::describe(arguments)));
   }
   const std::vector<std::string_view> names = passed_names(types, function);
   for (const auto& member : arguments.members()) {

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "bytecode/program.h"
-#include "inference/answers/json.h"
+#include "json/json.h"
 #include "runtime/program_image.h"
 #include "vm/loaded_program.h"
 #include "vm/machine.h"
@@ -40,7 +40,7 @@ struct ArgumentProblem {
 /// function's or the agent's name for messages. The error names everything that is wrong.
 [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_json_arguments(
     const runtime::ProgramImage& image, const bytecode::Function& function, std::string_view shown_name,
-    const inference::answers::Json& arguments);
+    const Json& arguments);
 
 /// Why the program has no function of that name to start: `cannot find …; did you mean …?`
 [[nodiscard]] std::string describe_unknown_function(const bytecode::Program& program, std::string_view name);

@@ -8,7 +8,7 @@
 #include "engine/extern_binding.h"
 #include "engine/secret_key.h"
 #include "engine/stored_run.h"
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 #include "runtime/migration.h"
 #include "tools/native/native_caller.h"
 #include "types/type_table.h"
@@ -166,7 +166,7 @@ Result<RunId, EngineError> Engine::start(const Program& program, std::string_vie
                                          std::string_view arguments) {
   const auto index = runtime::find_function(program.code(), function);
   if (!index) return failure(refusal(EngineError::Kind::Usage, describe_unknown_function(program.code(), function)));
-  const auto json = inference::answers::parse_json(arguments);
+  const auto json = parse_json(arguments);
   if (!json) {
     return failure(refusal(EngineError::Kind::WrongInput, "the arguments are not JSON: " + json.error().message));
   }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 #include "runtime/runtime.h"
 #include "vm/tool_sets.h"
 
@@ -13,7 +13,6 @@ namespace {
 
 using bytecode::RequestKind;
 using bytecode::ScriptedAnswer;
-using inference::answers::Json;
 
 std::pair<RequestKind, std::string> key_of(const ScriptedAnswer& answer) {
   return {answer.kind, answer.kind == RequestKind::Select ? std::string() : answer.callee};
@@ -31,20 +30,18 @@ bool is_verdicts(const types::TypeTable& types, types::TypeId type) {
 /// `judge => true` applies to all requirements, `judge => [true, false]` to one requirement each.
 Json verdicts_of(const types::TypeTable& types, types::TypeId type, const Json& scripted) {
   const auto verdict = [](bool holds) {
-    return Json::object()
-        .set("holds", Json::boolean(holds))
-        .set("reason", holds ? Json() : Json::string("so the script"));
+    return Json::object().set("holds", holds).set("reason", holds ? Json() : Json("so the script"));
   };
   Json all = Json::array();
-  if (scripted.is(Json::Kind::Boolean)) {
+  if (scripted.is_boolean()) {
     for (std::uint64_t at = 0; at < types.refinement(type).length_low.value_or(0); ++at) {
-      all.mutable_items().push_back(verdict(scripted.as_boolean()));
+      all.push_back(verdict(scripted.as_boolean()));
     }
     return all;
   }
-  if (!scripted.is(Json::Kind::Array)) return scripted;
+  if (!scripted.is_array()) return scripted;
   for (const Json& item : scripted.items()) {
-    all.mutable_items().push_back(item.is(Json::Kind::Boolean) ? verdict(item.as_boolean()) : item);
+    all.push_back(item.is_boolean() ? verdict(item.as_boolean()) : item);
   }
   return all;
 }
@@ -123,7 +120,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::value_answer(RequestKind kind, co
   const auto answer = next(kind, name, "`" + name + "`");
   if (!answer) return failure(answer.error());
   if ((*answer)->fails) return declined(**answer);
-  const auto json = inference::answers::parse_json((*answer)->answer);
+  const auto json = parse_json((*answer)->answer);
   if (!json) return failure(json.error().message);
   auto value =
       reader_.read(type, is_verdicts(program_.types(), type) ? verdicts_of(program_.types(), type, *json) : *json);
@@ -136,7 +133,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::value_answer(RequestKind kind, co
 
 Result<std::vector<vm::Value>, std::string> ScriptPlayer::read_holes(const bytecode::CallShape& call,
                                                                      const std::string& text) {
-  const auto json = inference::answers::parse_json(text);
+  const auto json = parse_json(text);
   if (!json) return failure(json.error().message);
   if (json->items().size() != call.holes.size()) {
     return failure(fmt::format("the script gives `{}` {} arguments, and {} are missing", call.name,

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "engine/secret_key.h"
+#include "json/reader.h"
 #include "runtime/recovery.h"
 
 namespace tenon::engine {
@@ -86,10 +87,10 @@ Result<std::string, std::string> inbox_bytes(journal::Store& store, const StoreC
 
 /// The open question of the run if it is the only one; otherwise empty.
 std::string only_wait(const journal::RunHead& head) {
-  const auto details = nlohmann::json::parse(head.summary.detail, nullptr, false);
+  const Json details = parse_own_json(head.summary.detail);
   std::vector<std::string> waits;
-  for (const auto& detail : details) {
-    if (detail.is_object() && detail.contains("wait")) waits.push_back(detail.value("wait", ""));
+  for (const Json& detail : details.items_or_none()) {
+    if (detail.contains("wait")) waits.push_back(detail.text_or("wait", ""));
   }
   return waits.size() == 1 ? waits.front() : "";
 }
@@ -102,9 +103,9 @@ Result<bool, EngineError> waits_for_service(const StoreChoice& choice, const jou
   if (!store) return failure(store.error());
   const auto head = (*store)->journals().head(run);
   if (!head) return false;
-  const auto details = nlohmann::json::parse(head->summary.detail, nullptr, false);
-  return std::any_of(details.begin(), details.end(),
-                     [](const auto& detail) { return detail.is_object() && detail.contains("unavailable"); });
+  const Json details = parse_own_json(head->summary.detail);
+  return std::ranges::any_of(details.items_or_none(),
+                             [](const Json& detail) { return detail.contains("unavailable"); });
 }
 
 Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal::RunName& run,

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+
+#include "json/reader.h"
 
 namespace tenon::graph {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Reads the fields of one JSON object, and remembers the first problem.
 class Fields {
@@ -26,15 +25,15 @@ class Fields {
     const Json* const value = take(name);
     if (value == nullptr || value->is_null()) return std::nullopt;
     if (!value->is_string()) complain(fmt::format("`{}` is no text", name));
-    return value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
+    return value->is_string() ? std::optional(value->as_string()) : std::nullopt;
   }
   std::size_t number(const char* name) {
     const Json* const value = take(name);
-    if (value == nullptr || !value->is_number_unsigned()) {
+    if (value == nullptr || !value->is_count()) {
       complain(fmt::format("`{}` is no whole number from 0 on", name));
       return 0;
     }
-    return value->get<std::size_t>();
+    return value->as_count();
   }
   EdgeKey edge() {
     EdgeKey key;
@@ -53,7 +52,7 @@ class Fields {
     std::vector<Setting> options;
     const Json* const value = take("options");
     if (value == nullptr) return options;
-    for (const Json& element : value->is_array() ? *value : Json::array()) {
+    for (const Json& element : value->is_array() ? value->items() : Json::Array()) {
       if (!element.is_object()) complain("an option is an object with `name` and `value`");
       if (!element.is_object()) break;
       Fields fields(element);
@@ -80,7 +79,7 @@ class Fields {
   /// The first problem, which can be a field that was not read; empty if there is none.
   [[nodiscard]] std::string problem() const {
     if (!problem_.empty()) return problem_;
-    for (const auto& [name, value] : object_.items()) {
+    for (const auto& [name, value] : object_.members()) {
       if (std::find(taken_.begin(), taken_.end(), name) == taken_.end()) {
         return fmt::format("there is no field `{}` here", name);
       }
@@ -91,8 +90,7 @@ class Fields {
  private:
   const Json* take(const char* name) {
     taken_.emplace_back(name);
-    const auto found = object_.find(name);
-    return found == object_.end() ? nullptr : &*found;
+    return object_.find(name);
   }
   void adopt(const Fields& inner) {
     if (std::string problem = inner.problem(); !problem.empty()) complain(std::move(problem));
@@ -157,75 +155,80 @@ void add_place(Json& json, const Place& place) {
 
 struct ToJson {
   Json operator()(const AddBlock& edit) const {
-    Json json = {{"op", "add"}, {"agent", edit.agent}};
+    Json json = Json::object({{"op", "add"}, {"agent", edit.agent}});
     add_place(json, edit.place);
     json["name"] = edit.name;
     json["kind"] = edit.kind;
     add_text(json, "documentation", edit.documentation);
     for (const Setting& option : edit.options) {
-      json["options"].push_back({{"name", option.name}, {"value", option.value}});
+      json["options"].push_back(Json::object({{"name", option.name}, {"value", option.value}}));
     }
-    if (edit.item) json["item"] = {{"name", edit.item->name}, {"type", edit.item->type}, {"list", edit.item->list}};
+    if (edit.item) {
+      json["item"] = Json::object({{"name", edit.item->name}, {"type", edit.item->type}, {"list", edit.item->list}});
+    }
     add_text(json, "statements", edit.statements);
     add_text(json, "next", edit.next);
     return json;
   }
   Json operator()(const Connect& edit) const {
-    Json json = {{"op", "connect"}, {"agent", edit.agent}, {"block", edit.block}};
+    Json json = Json::object({{"op", "connect"}, {"agent", edit.agent}, {"block", edit.block}});
     add_edge(json, edit.edge);
     json["target"] = edit.target;
     return json;
   }
   Json operator()(const Disconnect& edit) const {
-    Json json = {{"op", "disconnect"}, {"agent", edit.agent}, {"block", edit.block}};
+    Json json = Json::object({{"op", "disconnect"}, {"agent", edit.agent}, {"block", edit.block}});
     add_edge(json, edit.edge);
     add_text(json, "target", edit.target);
     return json;
   }
   Json operator()(const RenameBlock& edit) const {
-    return {{"op", "rename"}, {"agent", edit.agent}, {"block", edit.block}, {"name", edit.name}};
+    return Json::object({{"op", "rename"}, {"agent", edit.agent}, {"block", edit.block}, {"name", edit.name}});
   }
   Json operator()(const DeleteBlock& edit) const {
-    return {{"op", "delete"}, {"agent", edit.agent}, {"block", edit.block}};
+    return Json::object({{"op", "delete"}, {"agent", edit.agent}, {"block", edit.block}});
   }
   Json operator()(const SetOption& edit) const {
-    Json json = {{"op", "set_option"}, {"agent", edit.agent}, {"block", edit.block}, {"option", edit.option}};
+    Json json =
+        Json::object({{"op", "set_option"}, {"agent", edit.agent}, {"block", edit.block}, {"option", edit.option}});
     add_text(json, "value", edit.value);
     return json;
   }
   Json operator()(const SetStatements& edit) const {
-    return {{"op", "set_statements"}, {"agent", edit.agent}, {"block", edit.block}, {"statements", edit.statements}};
+    return Json::object(
+        {{"op", "set_statements"}, {"agent", edit.agent}, {"block", edit.block}, {"statements", edit.statements}});
   }
   Json operator()(const MoveBlock& edit) const {
-    Json json = {{"op", "move"}, {"agent", edit.agent}, {"block", edit.block}};
+    Json json = Json::object({{"op", "move"}, {"agent", edit.agent}, {"block", edit.block}});
     add_place(json, edit.place);
     return json;
   }
   Json operator()(const SetStart& edit) const {
-    Json json = {{"op", "set_start"}, {"agent", edit.agent}};
+    Json json = Json::object({{"op", "set_start"}, {"agent", edit.agent}});
     add_text(json, "block", edit.block);
     return json;
   }
   Json operator()(const SetNextTurn& edit) const {
-    Json json = {{"op", "set_next_turn"}, {"agent", edit.agent}};
+    Json json = Json::object({{"op", "set_next_turn"}, {"agent", edit.agent}});
     add_text(json, "mode", edit.mode);
     return json;
   }
   Json operator()(const Replace& edit) const {
-    return {{"op", "replace"}, {"offset", edit.offset}, {"removed", edit.removed}, {"inserted", edit.inserted}};
+    return Json::object(
+        {{"op", "replace"}, {"offset", edit.offset}, {"removed", edit.removed}, {"inserted", edit.inserted}});
   }
 };
 
 }  // namespace
 
 Result<std::vector<Edit>, Refusal> read_edits(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_array()) return failure(Refusal{std::nullopt, "the edits are no JSON array"});
-  if (json.size() > edit_count_max) {
+  const auto json = parse_json(text);
+  if (!json || !json->is_array()) return failure(Refusal{std::nullopt, "the edits are no JSON array"});
+  if (json->size() > edit_count_max) {
     return failure(Refusal{std::nullopt, fmt::format("there are more than {} edits", edit_count_max)});
   }
   std::vector<Edit> edits;
-  for (const Json& element : json) {
+  for (const Json& element : json->items()) {
     if (!element.is_object()) return failure(Refusal{edits.size(), "an edit is a JSON object with `op`"});
     Fields fields(element);
     Edit edit = read_edit(fields);
@@ -240,7 +243,7 @@ Result<std::vector<Edit>, Refusal> read_edits(std::string_view text) {
 std::string to_json(std::span<const Edit> edits) {
   Json json = Json::array();
   for (const Edit& edit : edits) json.push_back(std::visit(ToJson{}, edit));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json.dump(JsonForm::Pretty);
 }
 
 }  // namespace tenon::graph

@@ -1,20 +1,17 @@
 #include "graph/graph_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/sha256.h"
+#include "json/json.h"
 
 namespace tenon::graph {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 class Writer {
  public:
   explicit Writer(const syntax::SyntaxTree& tree) : tree_(tree) {}
 
   [[nodiscard]] Json agent(const Agent& agent) const {
-    Json json = {{"name", agent.name}};
+    Json json = Json::object({{"name", agent.name}});
     if (!agent.documentation.empty()) json["documentation"] = agent.documentation;
     json["range"] = range(agent.node);
     json["start"] = agent.first_block();
@@ -28,13 +25,13 @@ class Writer {
  private:
   [[nodiscard]] Json range(syntax::NodeId node) const {
     const source::Span span = tree_.span(node);
-    return {{"offset", span.offset}, {"length", span.length}};
+    return Json::object({{"offset", span.offset}, {"length", span.length}});
   }
 
   [[nodiscard]] static Json fields(const std::vector<Setting>& settings) {
     Json json = Json::array();
     for (const Setting& field : settings) {
-      json.push_back({{"name", field.name}, {"type", field.type}, {"value", field.value}});
+      json.push_back(Json::object({{"name", field.name}, {"type", field.type}, {"value", field.value}}));
     }
     return json;
   }
@@ -44,23 +41,27 @@ class Writer {
     for (const Sequence& sequence : sequences) {
       Json blocks = Json::array();
       for (const Block& one : sequence.blocks) blocks.push_back(block(one));
-      json.push_back({{"path", sequence.path}, {"name", sequence.name}, {"blocks", std::move(blocks)}});
+      json.push_back(Json::object({{"path", sequence.path}, {"name", sequence.name}, {"blocks", std::move(blocks)}}));
     }
     return json;
   }
 
   [[nodiscard]] Json block(const Block& block) const {
-    Json json = {{"path", block.path}, {"name", block.name}, {"kind", block.kind}};
+    Json json = Json::object({{"path", block.path}, {"name", block.name}, {"kind", block.kind}});
     if (!block.documentation.empty()) json["documentation"] = block.documentation;
     json["range"] = range(block.node);
-    if (block.item) json["item"] = {{"name", block.item->name}, {"type", block.item->type}, {"list", block.item->list}};
+    if (block.item) {
+      json["item"] = Json::object({{"name", block.item->name}, {"type", block.item->type}, {"list", block.item->list}});
+    }
     Json options = Json::array();
-    for (const Setting& option : block.options) options.push_back({{"name", option.name}, {"value", option.value}});
+    for (const Setting& option : block.options) {
+      options.push_back(Json::object({{"name", option.name}, {"value", option.value}}));
+    }
     json["options"] = std::move(options);
     if (!block.statements.empty()) json["statements"] = block.statements;
     Json edges = Json::array();
     for (const Edge& edge : block.edges) {
-      Json one = {{"kind", name_of(edge.kind)}};
+      Json one = Json::object({{"kind", name_of(edge.kind)}});
       if (!edge.label.empty()) one["label"] = edge.label;
       if (!edge.on.empty()) one["on"] = edge.on;
       one["target"] = edge.target;
@@ -79,8 +80,8 @@ class Writer {
 std::string to_json(const Graph& graph, const syntax::SyntaxTree& tree) {
   Json agents = Json::array();
   for (const Agent& agent : graph.agents) agents.push_back(Writer(tree).agent(agent));
-  const Json json = {{"version", version_of(tree.file().text())}, {"agents", std::move(agents)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return Json::object({{"version", version_of(tree.file().text())}, {"agents", std::move(agents)}})
+      .dump(JsonForm::Pretty);
 }
 
 std::string version_of(std::string_view text) {

@@ -2,19 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/ensure.h"
+#include "json/json.h"
 #include "protocol/event_types.h"
 #include "protocol/record_events.h"
 
 namespace tenon::protocol {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json schema_of(const EventField& field) {
-  ordered_json schema = ordered_json::object();
+Json schema_of(const EventField& field) {
+  Json schema = Json::object();
   switch (field.form) {
     case FieldForm::Text:
       schema["type"] = "string";
@@ -29,45 +26,45 @@ ordered_json schema_of(const EventField& field) {
     case FieldForm::Value:
       break;
     case FieldForm::Schema:
-      schema["type"] = {"object", "boolean"};
+      schema["type"] = Json::array({"object", "boolean"});
       break;
   }
   schema["description"] = field.meaning;
   return schema;
 }
 
-ordered_json schema_of(const EventType& type) {
-  ordered_json properties = ordered_json::object();
-  ordered_json required = ordered_json::array();
+Json schema_of(const EventType& type) {
+  Json properties = Json::object();
+  Json required = Json::array();
   for (const EventField& field : common_fields()) {
     if (field.name == "number" && type.kind == EventKind::TextDelta) continue;
     properties[field.name] = schema_of(field);
     if (field.presence == Presence::Always || field.name == "number") required.push_back(field.name);
   }
-  properties["type"] = {{"const", type.name}};
+  properties["type"] = Json::object({{"const", type.name}});
   for (const EventField& field : type.fields) {
     properties[field.name] = schema_of(field);
     if (field.presence == Presence::Always) required.push_back(field.name);
   }
-  return {{"description", type.meaning},
-          {"type", "object"},
-          {"properties", std::move(properties)},
-          {"required", std::move(required)}};
+  return Json::object({{"description", type.meaning},
+                       {"type", "object"},
+                       {"properties", std::move(properties)},
+                       {"required", std::move(required)}});
 }
 
 /// An event of a type that is not in the table: the others are `known`.
-ordered_json schema_of_unrecognized(ordered_json known) {
-  ordered_json properties = ordered_json::object();
-  ordered_json required = ordered_json::array();
+Json schema_of_unrecognized(Json known) {
+  Json properties = Json::object();
+  Json required = Json::array();
   for (const EventField& field : common_fields()) {
     properties[field.name] = schema_of(field);
     if (field.presence == Presence::Always) required.push_back(field.name);
   }
-  properties["type"] = {{"type", "string"}, {"not", {{"enum", std::move(known)}}}};
-  return {{"description", "An event of a later version, which a reader ignores."},
-          {"type", "object"},
-          {"properties", std::move(properties)},
-          {"required", std::move(required)}};
+  properties["type"] = Json::object({{"type", "string"}, {"not", Json::object({{"enum", std::move(known)}})}});
+  return Json::object({{"description", "An event of a later version, which a reader ignores."},
+                       {"type", "object"},
+                       {"properties", std::move(properties)},
+                       {"required", std::move(required)}});
 }
 
 std::string_view shown(FieldForm form) {
@@ -97,22 +94,22 @@ void append_rows(std::string& page, std::span<const EventField> fields) {
 }  // namespace
 
 std::string make_event_schema() {
-  ordered_json any = ordered_json::array();
-  ordered_json definitions = ordered_json::object();
-  ordered_json known = ordered_json::array();
+  Json any = Json::array();
+  Json definitions = Json::object();
+  Json known = Json::array();
   for (const EventType& type : event_types()) {
     if (type.direction == Direction::Down) continue;
     definitions[type.name] = schema_of(type);
-    any.push_back({{"$ref", fmt::format("#/$defs/{}", type.name)}});
+    any.push_back(Json::object({{"$ref", fmt::format("#/$defs/{}", type.name)}}));
     known.push_back(type.name);
   }
   definitions[unrecognized_event] = schema_of_unrecognized(std::move(known));
-  any.push_back({{"$ref", fmt::format("#/$defs/{}", unrecognized_event)}});
-  const ordered_json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                               {"title", "An event of the Tenon agent protocol"},
-                               {"oneOf", std::move(any)},
-                               {"$defs", std::move(definitions)}};
-  return schema.dump(2) + "\n";
+  any.push_back(Json::object({{"$ref", fmt::format("#/$defs/{}", unrecognized_event)}}));
+  const Json schema = Json::object({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                                    {"title", "An event of the Tenon agent protocol"},
+                                    {"oneOf", std::move(any)},
+                                    {"$defs", std::move(definitions)}});
+  return schema.dump(JsonForm::Pretty) + "\n";
 }
 
 std::string make_event_reference() {

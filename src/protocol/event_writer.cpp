@@ -1,22 +1,15 @@
 #include "protocol/event_writer.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/ensure.h"
-#include "base/json_text.h"
+#include "json/reader.h"
 
 namespace tenon::protocol {
 
 EventWriter::EventWriter(EventKind kind, const EventHeader& header) : type_(event_type(kind)) {
-  out_ = "{";
-  if (header.number) out_ += "\"number\":" + std::to_string(*header.number) + ",";
-  out_ += "\"run\":";
-  append_json_string(out_, header.run);
-  out_ += ",\"agent\":";
-  append_json_string(out_, header.agent);
-  out_ += ",\"depth\":" + std::to_string(header.depth) + ",\"type\":\"";
-  out_ += type_.name;
-  out_ += "\",\"time\":" + std::to_string(header.time);
+  out_.begin_object();
+  if (header.number) out_.name("number").integer(*header.number);
+  out_.name("run").text(header.run).name("agent").text(header.agent).name("depth").integer(header.depth);
+  out_.name("type").text(type_.name).name("time").integer(header.time);
 }
 
 void EventWriter::begin(std::string_view name, bool fits_form(FieldForm form)) {
@@ -26,43 +19,41 @@ void EventWriter::begin(std::string_view name, bool fits_form(FieldForm form)) {
   }
   ENSURE(next_ < type_.fields.size() && fits_form(type_.fields[next_].form));
   ++next_;
-  out_ += ",\"";
-  out_ += name;
-  out_ += "\":";
+  out_.name(name);
 }
 
 EventWriter& EventWriter::text(std::string_view name, std::string_view value) {
   begin(name, [](FieldForm form) { return form == FieldForm::Text; });
-  append_json_string(out_, value);
+  out_.text(value);
   return *this;
 }
 
 EventWriter& EventWriter::integer(std::string_view name, std::uint64_t value) {
   begin(name, [](FieldForm form) { return form == FieldForm::Integer; });
-  out_ += std::to_string(value);
+  out_.integer(value);
   return *this;
 }
 
 EventWriter& EventWriter::time(std::string_view name, std::int64_t value) {
   begin(name, [](FieldForm form) { return form == FieldForm::Time; });
-  out_ += std::to_string(value);
+  out_.integer(value);
   return *this;
 }
 
 EventWriter& EventWriter::json(std::string_view name, std::string_view value) {
   begin(name, [](FieldForm form) { return form == FieldForm::Value || form == FieldForm::Schema; });
-  if (nlohmann::json::accept(value)) {
-    out_ += value;
+  if (is_json(value, own_json_limits)) {
+    out_.raw(value);
   } else {
-    append_json_string(out_, value);
+    out_.text(value);
   }
   return *this;
 }
 
 std::string EventWriter::take() {
   for (; next_ < type_.fields.size(); ++next_) ENSURE(type_.fields[next_].presence == Presence::Sometimes);
-  out_ += '}';
-  return std::move(out_);
+  out_.end_object();
+  return std::move(text_);
 }
 
 }  // namespace tenon::protocol

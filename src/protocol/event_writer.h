@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "json/writer.h"
 #include "protocol/event_types.h"
 
 namespace tenon::protocol {
@@ -23,6 +24,8 @@ struct EventHeader {
 class EventWriter {
  public:
   EventWriter(EventKind kind, const EventHeader& header);
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
   EventWriter& text(std::string_view name, std::string_view value);
   EventWriter& integer(std::string_view name, std::uint64_t value);
   EventWriter& time(std::string_view name, std::int64_t value);
@@ -36,7 +39,8 @@ class EventWriter {
 
   const EventType& type_;
   std::size_t next_ = 0;  ///< of the type's fields
-  std::string out_;
+  std::string text_;
+  JsonWriter out_{text_};
 };
 
 }  // namespace tenon::protocol

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/ensure.h"
-#include "base/json_text.h"
 #include "effects/value_form.h"
+#include "json/reader.h"
+#include "json/text.h"
 #include "protocol/event_writer.h"
 
 namespace tenon::protocol {
@@ -27,8 +26,10 @@ std::string value_of(const StoredText& text, const Contents& contents) {
 /// One of the arguments: the question of an `ask`, the emitted text, the reason of a refusal.
 std::string text_at(std::size_t position, const StoredText& arguments, const Contents& contents) {
   std::string text = value_of(arguments, contents);
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_array() && json.size() > position && json[position].is_string()) return json[position].get<std::string>();
+  const Json json = parse_own_json(text);
+  if (json.is_array() && json.size() > position && json.items()[position].is_string()) {
+    return json.items()[position].as_string();
+  }
   return json.is_array() ? std::string() : text;  // the event leaves it out
 }
 
@@ -190,7 +191,8 @@ class RecordEvent {
   [[nodiscard]] std::string state_of(const StoredText& state, const std::vector<std::string>& added_entries) const {
     std::string text = value_of(state, contents_);
     if (added_entries.empty()) return text;
-    auto entries = nlohmann::ordered_json::parse(text, nullptr, false);
+    Json entries = parse_own_json(text);
+    if (!entries.is_object()) return text;
     for (const std::string& name : added_entries) entries.erase(name);
     return entries.dump();
   }
@@ -255,8 +257,8 @@ class RecordEvent {
   /// is passed to it.
   [[nodiscard]] std::optional<Event> notice(const effects::Requested& requested) const {
     const auto over = [&] {
-      const auto json = nlohmann::json::parse(value_of(requested.arguments, contents_), nullptr, false);
-      return json.is_array() && json.size() > 1 ? json[1].dump() : std::string("null");
+      const Json json = parse_own_json(value_of(requested.arguments, contents_));
+      return json.is_array() && json.size() > 1 ? json.items()[1].dump() : std::string("null");
     };
     if (requested.kind == EffectKind::AgentCalled) {
       EventWriter out = begin(EventKind::AgentCall);

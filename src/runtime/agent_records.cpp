@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "inference/answers/mismatch.h"
+#include "json/reader.h"
 
 namespace tenon::runtime {
 
@@ -44,16 +44,17 @@ std::optional<std::string> plain_answer(const vm::Request& request, const vm::Ou
 std::string changed_entries(std::string_view before, std::string_view after,
                             const std::vector<std::string>& added_entries) {
   if (before == after) return {};
-  const auto old_entries = nlohmann::ordered_json::parse(before, nullptr, false);
-  const auto entries = nlohmann::ordered_json::parse(after, nullptr, false);
+  const Json old_entries = parse_own_json(before);
+  const Json entries = parse_own_json(after);
   if (!entries.is_object()) return {};
-  auto changed = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : entries.items()) {
-    const bool is_same = old_entries.is_object() && old_entries.contains(name) && old_entries[name] == value;
+  Json changed = Json::object();
+  for (const auto& [name, value] : entries.members()) {
+    const Json* const old_value = old_entries.find(name);
+    const bool is_same = old_value != nullptr && *old_value == value;
     const bool is_added = std::find(added_entries.begin(), added_entries.end(), name) != added_entries.end();
-    if (!is_same && !is_added) changed[name] = value;
+    if (!is_same && !is_added) changed.set(name, value);
   }
-  return changed.empty() ? std::string() : changed.dump();
+  return changed.size() == 0 ? std::string() : changed.dump();
 }
 
 std::vector<std::string> callers_of(const vm::Machine& machine, const vm::Request& request, const std::string& title) {

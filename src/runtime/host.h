@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "inference/answers/json.h"
 #include "journal/committer.h"
 #include "journal/open_store.h"
+#include "json/json.h"
 #include "runtime/host_reply.h"
 #include "runtime/runtime.h"
 #include "runtime/store_notes.h"
@@ -40,7 +40,7 @@ struct RunStart {
   std::optional<std::uint32_t> agent;  ///< an index into Program::agents: then there is no function
   /// Of a function. Called on the host's thread, to which values belong.
   std::function<Result<std::vector<vm::Argument>, std::string>()> arguments;
-  std::optional<inference::answers::Json> input;  ///< of an agent; nothing: it waits for a prompt
+  std::optional<Json> input;  ///< of an agent; nothing: it waits for a prompt
   RunOptions options;
 };
 
@@ -57,7 +57,7 @@ struct Input {
     Typed,  ///< a text, as it is typed at a terminal: text types raw, the rest as JSON
   };
   Form form = Form::Json;
-  inference::answers::Json json;
+  Json json;
 };
 
 /// Which question a message answers when a conversation asks several things, and none of them was shown.
@@ -69,7 +69,7 @@ enum class SeveralQuestions : std::uint8_t {
 /// What a client says of one of a conversation's questions.
 struct GivenAnswer {
   std::string wait;
-  std::optional<inference::answers::Json> input;  ///< nothing: there will be no answer, and the turn is cancelled
+  std::optional<Json> input;  ///< nothing: there will be no answer, and the turn is cancelled
 };
 
 /// A provisional piece of an answer.
@@ -147,11 +147,10 @@ class Host final : private Listener {
   void start(RunStart start, RequestKey key, OnReply reply);
   /// `wait` may be empty when the run asks one thing. `input`: as Input::Form::Json; without one, the models and tools
   /// that the run waits for are tried at once.
-  void resume(journal::RunName run, std::string wait, std::optional<inference::answers::Json> input, RequestKey key,
-              OnReply reply);
+  void resume(journal::RunName run, std::string wait, std::optional<Json> input, RequestKey key, OnReply reply);
   void cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply);
   /// Begins a conversation's next turn.
-  void prompt(journal::RunName run, inference::answers::Json input, RequestKey key, OnReply reply);
+  void prompt(journal::RunName run, Json input, RequestKey key, OnReply reply);
   /// Says something in the conversation that a client knows under `name`: answers the question that was shown, or any
   /// when none was, or begins the next turn. A question that was shown and is not open any more is a conflict while
   /// another one is. When there is no conversation of that name, or the name is empty, `start` begins one.
@@ -216,10 +215,9 @@ class Host final : private Listener {
                    const RequestKey& key, OnReply reply);
   void cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
                   OnReply reply);
-  void prompt_now(const journal::RunName& run, const inference::answers::Json& input, const RequestKey& key,
-                  OnReply reply);
+  void prompt_now(const journal::RunName& run, const Json& input, const RequestKey& key, OnReply reply);
   [[nodiscard]] Result<void, HostFailure> upgrade_program(RunId run);
-  [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const inference::answers::Json& input);
+  [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const Json& input);
   void say_now(const journal::RunName& run, const std::string& text, SeveralQuestions several, const RequestKey& key,
                OnReply reply);
   /// Answers to several questions that are taken one after the other.

@@ -3,13 +3,11 @@
 
 #include <algorithm>
 
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 #include "runtime/host.h"
 #include "runtime/inbox_command.h"
 
 namespace tenon::runtime {
-
-using inference::answers::Json;
 
 namespace {
 
@@ -31,19 +29,19 @@ bool is_wrong_input(PromptRefusal::Kind kind) {
 template <class Take, class Wrong>
 auto take_input(const Input& input, bool wants_text, const Take& take, const Wrong& wrong) {
   const Json& json = input.json;
-  if (!json.is(Json::Kind::String)) {
+  if (!json.is_string()) {
     // Its words are not repeated: a mistyped secret is nearly one.
-    return wants_text ? wrong("a text is asked for, and this is no JSON string") : take(json.dump());
+    return wants_text ? wrong("a text is asked for, and this is no JSON string") : take(json.dump(JsonForm::Shortest));
   }
   const std::string& text = json.as_string();
   if (wants_text) return take(text);
   const bool is_typed = input.form == Input::Form::Typed;
-  auto first = take(is_typed ? text : json.dump());
+  auto first = take(is_typed ? text : json.dump(JsonForm::Shortest));
   if (first || !is_wrong_input(first.error().kind)) return first;
-  auto second = take(is_typed ? json.dump() : text);
+  auto second = take(is_typed ? json.dump(JsonForm::Shortest) : text);
   if (second) return second;
   // A text that holds JSON was meant as that JSON, any other one as a text.
-  const bool holds_json = inference::answers::parse_json(text).has_value();
+  const bool holds_json = parse_json(text).has_value();
   return holds_json == is_typed ? first : second;
 }
 
@@ -364,7 +362,7 @@ void Host::say_now(const journal::RunName& run, const std::string& text, Several
   if (is_broken_) return reply(failure(stopping()));
   const auto id = load(run);
   const std::vector<PendingInput> questions = id ? runtime_->questions(*id) : std::vector<PendingInput>();
-  if (questions.empty()) return prompt_now(run, Json::string(text), key, std::move(reply));
+  if (questions.empty()) return prompt_now(run, Json(text), key, std::move(reply));
   std::string& shown = hosted_[id->index].shown_wait;
   const PendingInput& oldest = questions.front();
   if (!shown.empty() && std::ranges::find(questions, shown, &PendingInput::wait) == questions.end()) {
@@ -372,7 +370,7 @@ void Host::say_now(const journal::RunName& run, const std::string& text, Several
     return reply(failure(conflict("the question that was shown is not open any more; now it is: " + oldest.text)));
   }
   std::string wait = shown.empty() && several == SeveralQuestions::Oldest ? oldest.wait : shown;
-  give_answer(run, std::move(wait), Input{Input::Form::Json, Json::string(text)}, key, std::move(reply));
+  give_answer(run, std::move(wait), Input{Input::Form::Json, Json(text)}, key, std::move(reply));
 }
 
 void Host::take_inbox() {
@@ -403,7 +401,7 @@ void Host::take_command(const journal::Command& command) {
   if (is_repeated(key, reply)) return;
   switch (wanted->verb) {
     case InboxCommand::Verb::Resume:
-      return give_answer(command.run, wanted->wait, Input{Input::Form::Typed, Json::string(wanted->input)}, key, reply);
+      return give_answer(command.run, wanted->wait, Input{Input::Form::Typed, Json(wanted->input)}, key, reply);
     case InboxCommand::Verb::Retry:
       return give_answer(command.run, "", std::nullopt, key, reply);
     case InboxCommand::Verb::Cancel:

@@ -1,26 +1,24 @@
 #include "runtime/inbox_command.h"
 
 #include "base/sealing.h"
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 
 namespace tenon::runtime {
-
-using inference::answers::Json;
 
 namespace {
 
 constexpr std::string_view command_purpose = "inbox command";
 
 Result<Json, std::string> read_object(std::string_view bytes) {
-  auto json = inference::answers::parse_json(bytes);
+  auto json = parse_json(bytes);
   if (!json) return failure("it is no JSON: " + json.error().message);
-  if (!json->is(Json::Kind::Object)) return failure(std::string("it is no JSON object"));
+  if (!json->is_object()) return failure(std::string("it is no JSON object"));
   return std::move(*json);
 }
 
 std::string text_of(const Json& object, std::string_view name) {
   const Json* const value = object.find(name);
-  return value != nullptr && value->is(Json::Kind::String) ? value->as_string() : std::string();
+  return value != nullptr && value->is_string() ? value->as_string() : std::string();
 }
 
 }  // namespace
@@ -28,12 +26,12 @@ std::string text_of(const Json& object, std::string_view name) {
 std::string encode(const InboxCommand& command) {
   Json json = Json::object();
   if (command.verb == InboxCommand::Verb::Cancel) {
-    json.set("do", Json::string("cancel")).set("reason", Json::string(command.reason));
+    json.set("do", "cancel").set("reason", command.reason);
   } else if (command.verb == InboxCommand::Verb::Retry) {
-    json.set("do", Json::string("retry"));
+    json.set("do", "retry");
   } else {
-    json.set("do", Json::string("resume")).set("wait", Json::string(command.wait));
-    json.set("input", Json::string(command.input));
+    json.set("do", "resume").set("wait", command.wait);
+    json.set("input", command.input);
   }
   return json.dump();
 }
@@ -54,7 +52,7 @@ Result<std::string, std::string> seal_command(const InboxCommand& command, effec
   const auto sealed = secrets.seal_text(encode(command), command_purpose);
   if (!sealed) return failure(sealed.error().message);
   Json json = Json::object();
-  json.set("sealed", Json::string(to_base64(*sealed)));
+  json.set("sealed", to_base64(*sealed));
   return json.dump();
 }
 
@@ -72,7 +70,7 @@ Result<InboxCommand, std::string> open_command(std::string_view bytes, effects::
 
 std::string encode(const InboxReply& reply) {
   Json json = Json::object();
-  if (reply.error) json.set("error", Json::string(*reply.error));
+  if (reply.error) json.set("error", *reply.error);
   return json.dump();
 }
 

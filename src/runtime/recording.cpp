@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "base/json_text.h"
+#include "json/writer.h"
 #include "runtime/agent_records.h"
 #include "runtime/prompts.h"
 #include "runtime/recovery.h"
@@ -37,41 +37,30 @@ effects::FailureText to_text(const vm::FailureReport& report) {
 }  // namespace
 
 std::string describe(const std::vector<PendingInput>& questions, const std::vector<PendingRetry>& retries) {
-  std::string text = "[";
+  std::string text;
+  JsonWriter out(text);
+  out.begin_list();
   for (const PendingInput& question : questions) {
-    if (text.size() > 1) text += ',';
-    text += R"({"wait":)";
-    append_json_string(text, question.wait);
-    text += R"(,"question":)";
-    append_json_string(text, question.text);
-    text += R"(,"type":)";
-    append_json_string(text, question.type);
-    text += R"(,"schema":)" + question.schema;
-    if (question.until) text += fmt::format(R"(,"until":{})", *question.until);
-    if (!question.agent.empty()) {
-      text += R"(,"agent":)";
-      append_json_string(text, question.agent);
+    out.begin_object().name("wait").text(question.wait).name("question").text(question.text);
+    out.name("type").text(question.type).name("schema").raw(question.schema);
+    if (question.until) out.name("until").integer(*question.until);
+    if (!question.agent.empty()) out.name("agent").text(question.agent);
+    if (!question.callers.empty()) {
+      out.name("callers").begin_list();
+      for (const std::string& caller : question.callers) out.text(caller);
+      out.end_list();
     }
-    for (std::size_t at = 0; at < question.callers.size(); ++at) {
-      text += at == 0 ? R"(,"callers":[)" : ",";
-      append_json_string(text, question.callers[at]);
-    }
-    if (!question.callers.empty()) text += ']';
-    text += '}';
+    out.end_object();
   }
   for (const PendingRetry& retry : retries) {
-    text += fmt::format(R"({}{{"unavailable":"{}","name":)", text.size() > 1 ? "," : "",
-                        retry.outage.is_tool ? "tool" : "model");
-    append_json_string(text, retry.outage.service);
-    text += R"(,"reason":)";
-    append_json_string(text, retry.outage.reason);
-    text += fmt::format(R"(,"attempts":{},"since":{})", retry.outage.attempts, retry.outage.since);
-    if (retry.next_at) text += fmt::format(R"(,"next_at":{})", *retry.next_at);
-    text += R"(,"effect":)";
-    append_json_string(text, retry.effect);
-    text += '}';
+    out.begin_object().name("unavailable").text(retry.outage.is_tool ? "tool" : "model");
+    out.name("name").text(retry.outage.service).name("reason").text(retry.outage.reason);
+    out.name("attempts").integer(retry.outage.attempts).name("since").integer(retry.outage.since);
+    if (retry.next_at) out.name("next_at").integer(*retry.next_at);
+    out.name("effect").text(retry.effect).end_object();
   }
-  return text + ']';
+  out.end_list();
+  return text;
 }
 
 std::int64_t time_after(std::int64_t now_ms, std::int64_t milliseconds) {

@@ -8,14 +8,13 @@
 
 #include "base/utf8.h"
 #include "effects/value_form.h"
-#include "inference/answers/json_parser.h"
 #include "inference/answers/mismatch.h"
 #include "inference/answers/schema_writer.h"
+#include "json/reader.h"
 #include "types/type_parts.h"
 
 namespace tenon::runtime {
 
-using inference::answers::Json;
 using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
@@ -59,20 +58,20 @@ std::string resolution_schema(const bytecode::Program& program, std::uint32_t su
 Result<CallResolution, std::string> read_resolution(const inference::answers::ValueReader& reader,
                                                     const bytecode::Program& program, std::uint32_t subject,
                                                     std::string_view input) {
-  const auto json = inference::answers::parse_json(input);
+  const auto json = parse_json(input);
   if (!json) return failure("the answer is no JSON: " + json.error().message);
-  const bool has_one_member = json->is(Json::Kind::Object) && json->members().size() == 1;
+  const bool has_one_member = json->is_object() && json->members().size() == 1;
   const std::string name = has_one_member ? json->members().front().name : std::string();
   if (name == "retry") {
     const Json& value = json->members().front().value;
-    if (!value.is(Json::Kind::Boolean) || !value.as_boolean()) {
+    if (!value.is_boolean() || !value.as_boolean()) {
       return failure(std::string("`retry` is `true`; who does not want it says `value` or `fail`"));
     }
     return CallAgain{};
   }
   if (name == "fail") {
     const Json& value = json->members().front().value;
-    if (!value.is(Json::Kind::String)) return failure(std::string("`fail` is a text that says why"));
+    if (!value.is_string()) return failure(std::string("`fail` is a text that says why"));
     return CallFailed{value.as_string()};
   }
   const auto type = value_type(program, subject);

@@ -1,10 +1,8 @@
 #include "runtime/store_notes.h"
 
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 
 namespace tenon::runtime {
-
-using inference::answers::Json;
 
 namespace {
 
@@ -18,22 +16,22 @@ struct KeptReply {
 
 std::string encode_kept(std::string fingerprint, const Accepted& accepted, std::string result) {
   Json json = Json::object();
-  json.set("request", Json::string(std::move(fingerprint))).set("run", Json::string(accepted.run.text));
-  json.set("wait", Json::string(accepted.wait));
-  json.set("after", Json::integer(static_cast<std::int64_t>(accepted.after)));
-  if (!result.empty()) json.set("result", Json::string(std::move(result)));
+  json.set("request", std::move(fingerprint)).set("run", accepted.run.text);
+  json.set("wait", accepted.wait);
+  json.set("after", static_cast<std::int64_t>(accepted.after));
+  if (!result.empty()) json.set("result", std::move(result));
   return json.dump();
 }
 
 std::optional<KeptReply> decode_kept(std::string_view bytes) {
-  const auto json = inference::answers::parse_json(bytes);
+  const auto json = parse_json(bytes);
   if (!json) return std::nullopt;
   const auto text = [&](std::string_view name) {
     const Json* const value = json->find(name);
-    return value != nullptr && value->is(Json::Kind::String) ? value->as_string() : std::string();
+    return value != nullptr && value->is_string() ? value->as_string() : std::string();
   };
   const Json* const after = json->find("after");
-  const bool has_after = after != nullptr && after->is(Json::Kind::Integer);
+  const bool has_after = after != nullptr && after->is_integer();
   const std::uint64_t number = has_after ? static_cast<std::uint64_t>(after->as_integer()) : 0;
   return KeptReply{text("request"), {{{text("run")}, text("wait"), number}, text("result")}};
 }

@@ -5,14 +5,13 @@
 #include <array>
 #include <set>
 
+#include "json/reader.h"
 #include "server/answer_text.h"
 #include "server/api.h"
 #include "server/request_fields.h"
 
 namespace tenon::server {
 
-using inference::answers::Json;
-using nlohmann::ordered_json;
 using protocol::EventKind;
 
 namespace {
@@ -27,10 +26,10 @@ std::string date(std::int64_t milliseconds) {
 }
 
 /// The changed entries as a JSON Patch of the client's state.
-ordered_json patch_of(const ordered_json& entries) {
-  auto patch = ordered_json::array();
-  for (const auto& [name, value] : entries.items()) {
-    patch.push_back({{"op", "add"}, {"path", "/" + name}, {"value", value}});
+Json patch_of(const Json& entries) {
+  auto patch = Json::array();
+  for (const auto& [name, value] : entries.members()) {
+    patch.push_back(Json::object({{"op", "add"}, {"path", "/" + name}, {"value", value}}));
   }
   return patch;
 }
@@ -40,8 +39,8 @@ ordered_json patch_of(const ordered_json& entries) {
 class ChildCalls {
  public:
   /// A `tool_result`, an `agent_call`, or the `prompt_started` of a turn.
-  void take(EventKind kind, const nlohmann::json& event) {
-    std::string call = event.value("call", std::string());
+  void take(EventKind kind, const Json& event) {
+    std::string call = event.text_or("call", "");
     if (kind == EventKind::PromptStarted) {
       paused_.clear();
       tools_.clear();
@@ -55,8 +54,8 @@ class ChildCalls {
   }
   /// The tool call that ends with this `agent_result`; empty when no tool prompted the agent; nothing when the agent's
   /// call is unknown.
-  [[nodiscard]] std::optional<std::string> take_result(const nlohmann::json& event) {
-    auto tool = tools_.extract(event.value("call", std::string()));
+  [[nodiscard]] std::optional<std::string> take_result(const Json& event) {
+    auto tool = tools_.extract(event.text_or("call", ""));
     if (!tool) return std::nullopt;
     return std::move(tool.mapped());
   }
@@ -95,7 +94,8 @@ class AguiBody final : public BodySource {
   std::string take(std::size_t bytes_max) override {
     out_.clear();
     if (!std::exchange(has_begun_, true)) {
-      send("RUN_STARTED", {{"threadId", thread_}, {"runId", run_}, {"protocolVersion", protocol_version}});
+      send("RUN_STARTED",
+           Json::object({{"threadId", thread_}, {"runId", run_}, {"protocolVersion", protocol_version}}));
     }
     for (bool has_more = true; has_more && !is_done_;) {
       const auto steps = turn_.take(bytes_max);
@@ -111,22 +111,22 @@ class AguiBody final : public BodySource {
 
  private:
   void take_step(const TurnFollower::Step& step) {
-    const nlohmann::json& event = step.event;
+    const Json& event = step.event;
     switch (step.kind) {
       case EventKind::TextDelta:
         if (step.is_answer) add(text_.take(event));
         return;
       case EventKind::Text:
-        if (event.contains("generation")) return;  // the program decides what becomes of a model's answer
-        if (event.value("depth", 0) > 0) return;   // it is addressed to the calling agent
+        if (event.contains("generation")) return;    // the program decides what becomes of a model's answer
+        if (event.count_or("depth", 0) > 0) return;  // it is addressed to the calling agent
         return emit(event);
       case EventKind::ToolCall: {
         const std::string id = id_of(event, "call");
         open_calls_.insert(id);
         close();
-        send("TOOL_CALL_START", {{"toolCallId", id}, {"toolCallName", event["tool"]}});
-        send("TOOL_CALL_ARGS", {{"toolCallId", id}, {"delta", shown(values_.arguments(event))}});
-        send("TOOL_CALL_END", {{"toolCallId", id}});
+        send("TOOL_CALL_START", Json::object({{"toolCallId", id}, {"toolCallName", event.get("tool")}}));
+        send("TOOL_CALL_ARGS", Json::object({{"toolCallId", id}, {"delta", shown(values_.arguments(event))}}));
+        send("TOOL_CALL_END", Json::object({{"toolCallId", id}}));
         return;
       }
       case EventKind::PromptStarted:
@@ -140,29 +140,30 @@ class AguiBody final : public BodySource {
         return end_child(event);
       case EventKind::ToolError:
         if (is_question(event)) return;
-        return result(id_of(event, "call"), "error: " + event.value("message", std::string()));
+        return result(id_of(event, "call"), "error: " + event.text_or("message", ""));
       case EventKind::GenerationFinished:
         return count(event);
       case EventKind::StateChanged:
-        if (event.value("depth", 0) > 0) return;  // the state of another agent
-        return send("STATE_DELTA", {{"delta", patch_of(values_.entries(event, "entries"))}});
+        if (event.count_or("depth", 0) > 0) return;  // the state of another agent
+        return send("STATE_DELTA", Json::object({{"delta", patch_of(values_.entries(event, "entries"))}}));
       case EventKind::WaitForInput:
         close();
-        return say(event.value("question", std::string()));
+        return say(event.text_or("question", ""));
       case EventKind::TurnEnd:
-        if (event.value("depth", 0) > 0) return;
-        if (event.contains("state")) send("STATE_SNAPSHOT", {{"snapshot", values_.entries(event, "state")}});
+        if (event.count_or("depth", 0) > 0) return;
+        if (event.contains("state"))
+          send("STATE_SNAPSHOT", Json::object({{"snapshot", values_.entries(event, "state")}}));
         return end(event);
       case EventKind::TurnFailed:
-        return fail(event.value("message", std::string()), event.value("kind", std::string()));
+        return fail(event.text_or("message", ""), event.text_or("kind", ""));
       case EventKind::TurnCancelled:
-        return finish({{"type", "cancelled"}}, nullptr);
+        return finish(Json::object({{"type", "cancelled"}}), nullptr);
       default:
         return;
     }
   }
 
-  void end(const nlohmann::json& event) {
+  void end(const Json& event) {
     const auto value = values_.turn_value(event);
     if (!value) return fail(value.error(), "too_long");
     const std::string text = shown(*value);
@@ -172,17 +173,17 @@ class AguiBody final : public BodySource {
     } else {
       replace(text);
     }
-    finish({{"type", "success"}}, &*value);
+    finish(Json::object({{"type", "success"}}), &*value);
   }
 
-  void emit(const nlohmann::json& event) {
+  void emit(const Json& event) {
     const auto text = values_.text(event);
     if (!text) return fail(text.error(), "too_long");
     if (!text_.has_begun_text()) {
       close();
-      static_cast<void>(text_.emit(*text, event.value("agent", std::string())));
+      static_cast<void>(text_.emit(*text, event.text_or("agent", "")));
       say(*text);
-    } else if (const auto rest = text_.emit(*text, event.value("agent", std::string()))) {
+    } else if (const auto rest = text_.emit(*text, event.text_or("agent", ""))) {
       add(*rest);
       close();
     } else {
@@ -192,18 +193,18 @@ class AguiBody final : public BodySource {
   }
 
   /// Whether the error is that of a question that no one answered in time; that is not a tool call.
-  static bool is_question(const nlohmann::json& error) {
-    const std::string tool = error.value("tool", std::string());
+  static bool is_question(const Json& error) {
+    const std::string tool = error.text_or("tool", "");
     return tool == "ask" || tool == "ask_within";
   }
 
-  void end_child(const nlohmann::json& event) {
+  void end_child(const Json& event) {
     auto call = children_.take_result(event);
     if (!call) {
-      look_back(event.value("number", std::uint64_t{0}));
+      look_back(event.count_or("number", 0));
       call = children_.take_result(event);
     }
-    if (call && !call->empty()) result(turn_.run().text + "/" + *call, shown(event["value"]));
+    if (call && !call->empty()) result(turn_.run().text + "/" + *call, shown(event.get("value")));
   }
 
   /// Reads what the turn did before that number, which an earlier request has shown.
@@ -222,7 +223,7 @@ class AguiBody final : public BodySource {
     const bool counts = earlier.kind == EventKind::PromptStarted || earlier.kind == EventKind::AgentCall ||
                         earlier.kind == EventKind::ToolResult || earlier.kind == EventKind::AgentResult;
     if (!counts) return;
-    const auto event = nlohmann::json::parse(earlier.json, nullptr, false);
+    const auto event = parse_own_json(earlier.json);
     if (earlier.kind == EventKind::AgentResult) {
       static_cast<void>(children_.take_result(event));
     } else {
@@ -234,36 +235,36 @@ class AguiBody final : public BodySource {
   void replace(const std::string& text) {
     const std::string voided = message_;
     close();
-    send("CUSTOM", {{"name", "tenon.text_voided"}, {"value", {{"messageId", voided}}}});
+    send("CUSTOM", Json::object({{"name", "tenon.text_voided"}, {"value", Json::object({{"messageId", voided}})}}));
     say(text);
   }
 
   /// The turn is over without an end: it asks a question, or it cannot be read any further.
   void pause() {
     if (turn_.problem()) return fail(*turn_.problem(), "damaged");
-    ordered_json interrupts = ordered_json::array();
-    for (const nlohmann::json& wait : turn_.waits()) interrupts.push_back(interrupt(wait));
-    if (interrupts.empty()) return finish({{"type", "success"}}, nullptr);
-    host_.note_shown(turn_.run(), interrupts.size() == 1 ? turn_.waits().front().value("wait", std::string()) : "");
-    finish({{"type", "interrupt"}, {"interrupts", std::move(interrupts)}}, nullptr);
+    Json interrupts = Json::array();
+    for (const Json& wait : turn_.waits()) interrupts.push_back(interrupt(wait));
+    if (interrupts.size() == 0) return finish(Json::object({{"type", "success"}}), nullptr);
+    host_.note_shown(turn_.run(), interrupts.size() == 1 ? turn_.waits().front().text_or("wait", "") : "");
+    finish(Json::object({{"type", "interrupt"}, {"interrupts", std::move(interrupts)}}), nullptr);
   }
 
-  [[nodiscard]] ordered_json interrupt(const nlohmann::json& wait) const {
-    ordered_json json = {{"id", wait.at("wait")},
-                         {"reason", "input_required"},
-                         {"message", wait.at("question")},
-                         {"responseSchema", wait.at("schema")}};
+  [[nodiscard]] Json interrupt(const Json& wait) const {
+    Json json = Json::object({{"id", wait.get("wait")},
+                              {"reason", "input_required"},
+                              {"message", wait.get("question")},
+                              {"responseSchema", wait.get("schema")}});
     // A tool asks before it returns.
     const std::string call = id_of(wait, "wait");
     if (open_calls_.contains(call)) json["toolCallId"] = call;
-    if (wait.contains("until")) json["expiresAt"] = date(wait["until"].get<std::int64_t>());
+    if (wait.contains("until")) json["expiresAt"] = date(wait.get("until").as_integer());
     return json;
   }
 
-  void finish(ordered_json outcome, const ordered_json* value) {
+  void finish(Json outcome, const Json* value) {
     close();
     is_done_ = true;
-    ordered_json fields = {{"threadId", thread_}, {"runId", run_}};
+    Json fields = Json::object({{"threadId", thread_}, {"runId", run_}});
     if (value != nullptr) fields["result"] = *value;
     fields["outcome"] = std::move(outcome);
     add_usage(fields);
@@ -273,25 +274,25 @@ class AguiBody final : public BodySource {
   void fail(const std::string& message, const std::string& code) {
     close();
     is_done_ = true;
-    ordered_json fields = {{"message", message}, {"code", code}};
+    Json fields = Json::object({{"message", message}, {"code", code}});
     add_usage(fields);
     send("RUN_ERROR", fields);
   }
 
-  void count(const nlohmann::json& generation) {
-    Usage& usage = usage_[generation.value("model", std::string())];
-    const auto tokens = [&](const char* name) { return generation.value(name, std::uint64_t{0}); };
+  void count(const Json& generation) {
+    Usage& usage = usage_[generation.text_or("model", "")];
+    const auto tokens = [&](const char* name) { return generation.count_or(name, 0); };
     usage.input += tokens("computed") + tokens("reused");
     usage.cached += tokens("reused");
     usage.output += tokens("generated");
   }
 
-  void add_usage(ordered_json& fields) const {
+  void add_usage(Json& fields) const {
     for (const auto& [model, usage] : usage_) {
-      ordered_json entry = {{"inputTokens", usage.input},
-                            {"cachedInputTokens", usage.cached},
-                            {"outputTokens", usage.output},
-                            {"totalTokens", usage.input + usage.output}};
+      Json entry = Json::object({{"inputTokens", usage.input},
+                                 {"cachedInputTokens", usage.cached},
+                                 {"outputTokens", usage.output},
+                                 {"totalTokens", usage.input + usage.output}});
       if (!model.empty()) entry["model"] = model;
       fields["usage"].push_back(std::move(entry));
     }
@@ -300,7 +301,7 @@ class AguiBody final : public BodySource {
   void result(const std::string& id, const std::string& content) {
     open_calls_.erase(id);
     send("TOOL_CALL_RESULT",
-         {{"messageId", id + "/result"}, {"toolCallId", id}, {"content", content}, {"role", "tool"}});
+         Json::object({{"messageId", id + "/result"}, {"toolCallId", id}, {"content", content}, {"role", "tool"}}));
   }
 
   void add(std::string text) {
@@ -309,13 +310,13 @@ class AguiBody final : public BodySource {
     if (text.empty()) return;
     if (message_.empty()) {
       message_ = fmt::format("{}/{}/{}", turn_.run().text, run_, ++messages_);
-      send("TEXT_MESSAGE_START", {{"messageId", message_}, {"role", "assistant"}});
+      send("TEXT_MESSAGE_START", Json::object({{"messageId", message_}, {"role", "assistant"}}));
     }
-    send("TEXT_MESSAGE_CONTENT", {{"messageId", message_}, {"delta", text}});
+    send("TEXT_MESSAGE_CONTENT", Json::object({{"messageId", message_}, {"delta", text}}));
   }
   void close() {
     if (message_.empty()) return;
-    send("TEXT_MESSAGE_END", {{"messageId", message_}});
+    send("TEXT_MESSAGE_END", Json::object({{"messageId", message_}}));
     message_.clear();
   }
   void say(const std::string& text) {
@@ -323,14 +324,14 @@ class AguiBody final : public BodySource {
     close();
   }
 
-  void send(std::string_view type, ordered_json fields) {
-    ordered_json event = {{"type", type}};
+  void send(std::string_view type, Json fields) {
+    Json event = Json::object({{"type", type}});
     event.update(fields);
-    out_ += make_sse(std::nullopt, event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    out_ += make_sse(std::nullopt, event.dump());
   }
 
-  [[nodiscard]] std::string id_of(const nlohmann::json& event, const char* name) const {
-    return turn_.run().text + "/" + event.value(name, std::string());
+  [[nodiscard]] std::string id_of(const Json& event, const char* name) const {
+    return turn_.run().text + "/" + event.text_or(name, "");
   }
 
   static constexpr std::size_t look_back_bytes = std::size_t{1} << 20U;
@@ -374,12 +375,12 @@ constexpr auto agui_fields = std::to_array<RequestField>({
 /// The answers to interrupts; empty without a list. The error says what is wrong with it.
 Result<std::vector<runtime::GivenAnswer>, std::string> read_resume(const Json* resume) {
   std::vector<runtime::GivenAnswer> answers;
-  if (resume == nullptr || resume->is(Json::Kind::Null)) return answers;
-  if (!resume->is(Json::Kind::Array)) return failure(std::string("`resume`: expected a list of answers"));
+  if (resume == nullptr || resume->is_null()) return answers;
+  if (!resume->is_array()) return failure(std::string("`resume`: expected a list of answers"));
   for (const Json& entry : resume->items()) {
     const auto text = [&](std::string_view name) {
       const Json* const value = entry.find(name);
-      return value != nullptr && value->is(Json::Kind::String) ? value->as_string() : std::string();
+      return value != nullptr && value->is_string() ? value->as_string() : std::string();
     };
     const std::string wait = text("interruptId");
     const std::string status = text("status");

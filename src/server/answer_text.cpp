@@ -9,10 +9,10 @@ constexpr std::string_view paragraph = "\n\n";
 
 }  // namespace
 
-std::string AnswerText::take(const nlohmann::json& delta) {
-  const auto attempt = delta.value("attempt", std::uint64_t{0});
-  const auto offset = delta.value("offset", std::uint64_t{0});
-  const auto generation = delta.value("generation", std::string());
+std::string AnswerText::take(const Json& delta) {
+  const auto attempt = delta.count_or("attempt", 0);
+  const auto offset = delta.count_or("offset", 0);
+  const auto generation = delta.text_or("generation", "");
   if (!is_open_ || (generation != generation_ && begun().empty())) {
     is_open_ = true;
     is_void_ = false;
@@ -24,7 +24,7 @@ std::string AnswerText::take(const nlohmann::json& delta) {
   // Another attempt, another generation, or a missed piece: only the complete text is right.
   if (attempt > 0 || offset != next_offset_ || generation != generation_) is_void_ = true;
   if (is_void_) return {};
-  const auto piece = delta.value("text", std::string());
+  const auto piece = delta.text_or("text", "");
   next_offset_ += piece.size();
   std::string text = pieces_.take(piece);
   if (text.empty()) return text;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/trimmed_stream.h"
+#include "json/json.h"
 #include "server/turn_follower.h"
 
 namespace tenon::server {
@@ -18,7 +19,7 @@ namespace tenon::server {
 class AnswerText {
  public:
   /// Takes a `text_delta` of the answer. Returns what can be shown in addition.
-  [[nodiscard]] std::string take(const nlohmann::json& delta);
+  [[nodiscard]] std::string take(const Json& delta);
   /// Takes what `agent` emitted. Returns what can be shown in addition; nothing when something else was shown of it.
   [[nodiscard]] std::optional<std::string> emit(const std::string& text, std::string_view agent);
   /// Returns the part of the value that was not shown; nothing when something else was shown.

@@ -7,12 +7,10 @@
 #include <array>
 
 #include "diagnostics/nearest.h"
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 #include "server/routes.h"
 
 namespace tenon::server {
-
-using inference::answers::Json;
 
 namespace {
 
@@ -195,14 +193,13 @@ std::optional<Json> read_body(const HttpRequest& request, const OnAnswer& answer
     answer({make_error(status, code, message), nullptr, true});
     return std::nullopt;
   };
-  auto json = inference::answers::parse_json(request.body.empty() ? "{}" : request.body);
+  auto json = parse_json(request.body.empty() ? "{}" : request.body);
   if (!json) {
     return wrong(400, "bad_json",
                  fmt::format("the body is not JSON: at byte {}: {}", json.error().offset, json.error().message));
   }
-  if (!json->is(Json::Kind::Object)) {
-    return wrong(422, "wrong_input",
-                 fmt::format("the body: expected an object, got {}", inference::answers::describe(*json)));
+  if (!json->is_object()) {
+    return wrong(422, "wrong_input", fmt::format("the body: expected an object, got {}", tenon::describe(*json)));
   }
   if (fields.empty()) return std::move(*json);
   for (const auto& member : json->members()) {
@@ -218,11 +215,10 @@ std::optional<Json> read_body(const HttpRequest& request, const OnAnswer& answer
 
 std::optional<std::string> find_text(const Json& body, std::string_view name, const OnAnswer& answer, bool& is_wrong) {
   const Json* const value = body.find(name);
-  if (value == nullptr || value->is(Json::Kind::Null)) return std::nullopt;
-  if (value->is(Json::Kind::String)) return value->as_string();
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  if (value->is_string()) return value->as_string();
   is_wrong = true;
-  answer({make_error(422, "wrong_input",
-                     fmt::format("`{}`: expected a string, got {}", name, inference::answers::describe(*value))),
+  answer({make_error(422, "wrong_input", fmt::format("`{}`: expected a string, got {}", name, tenon::describe(*value))),
           nullptr, true});
   return std::nullopt;
 }

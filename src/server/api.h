@@ -114,7 +114,7 @@ class Api {
   [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> find_program(const journal::RunName& run);
   [[nodiscard]] ShownValues values_of(const journal::RunName& run);
   /// The agent or function that a request in OpenAI's format names; null when it was refused.
-  [[nodiscard]] const CatalogEntry* find_model(const inference::answers::Json& body, const OnAnswer& answer) const;
+  [[nodiscard]] const CatalogEntry* find_model(const Json& body, const OnAnswer& answer) const;
   [[nodiscard]] const CatalogEntry* find_model(const std::string& name, const OnAnswer& answer) const;
   struct Message {
     const CatalogEntry* entry = nullptr;
@@ -132,11 +132,11 @@ class Api {
 };
 
 /// Returns the body as a JSON object; nothing after a refusal was answered. `fields`: the allowed ones; empty: any.
-[[nodiscard]] std::optional<inference::answers::Json> read_body(const HttpRequest& request, const OnAnswer& answer,
-                                                                const std::vector<std::string_view>& fields);
+[[nodiscard]] std::optional<Json> read_body(const HttpRequest& request, const OnAnswer& answer,
+                                            const std::vector<std::string_view>& fields);
 /// Returns a member that is a string; nothing when it is missing. Another type is answered, and sets `is_wrong`.
-[[nodiscard]] std::optional<std::string> find_text(const inference::answers::Json& body, std::string_view name,
-                                                   const OnAnswer& answer, bool& is_wrong);
+[[nodiscard]] std::optional<std::string> find_text(const Json& body, std::string_view name, const OnAnswer& answer,
+                                                   bool& is_wrong);
 [[nodiscard]] HttpAnswer make_answer(const runtime::HostFailure& failure);
 /// By what a repeated request is recognized: its Idempotency-Key, if it has one, and its contents.
 [[nodiscard]] runtime::RequestKey key_of(const HttpRequest& request);

@@ -3,32 +3,30 @@
 
 #include <algorithm>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "graph/edit_json.h"
 #include "graph/graph_json.h"
+#include "json/reader.h"
 #include "server/api.h"
 #include "syntax/parse.h"
 
 namespace tenon::server {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 /// {"name","version","text","graph","problem"}; `problem` only when the text cannot be edited as a graph.
-ordered_json describe(const std::string& name, const std::string& text) {
+Json describe(const std::string& name, const std::string& text) {
   const source::SourceFile file({0}, name, text);
   diagnostics::Diagnostics diagnostics;
   const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
-  ordered_json program = {{"name", name}, {"version", graph::version_of(text)}, {"text", text}};
-  program["graph"] = ordered_json::parse(graph::to_json(graph::make_graph(tree), tree));
+  Json program = Json::object({{"name", name}, {"version", graph::version_of(text)}, {"text", text}});
+  program["graph"] = parse_own_json(graph::to_json(graph::make_graph(tree), tree));
   if (const auto problem = graph::find_graph_problem(text)) program["problem"] = *problem;
   return program;
 }
 
-std::string dumped(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+std::string dumped(const Json& json) {
+  return json.dump();
 }
 
 }  // namespace
@@ -53,11 +51,12 @@ const ProgramFiles::File* Api::find_program_file(const Call& call) {
 }
 
 void Api::list_programs(const Call& call) {
-  ordered_json programs = ordered_json::array();
+  Json programs = Json::array();
   if (parts_.programs != nullptr) {
-    for (const ProgramFiles::File& file : parts_.programs->files) programs.push_back({{"name", file.name}});
+    for (const ProgramFiles::File& file : parts_.programs->files)
+      programs.push_back(Json::object({{"name", file.name}}));
   }
-  call.answer(whole(make_json(dumped({{"programs", std::move(programs)}}))));
+  call.answer(whole(make_json(dumped(Json::object({{"programs", std::move(programs)}})))));
 }
 
 void Api::show_program(const Call& call) {
@@ -72,9 +71,9 @@ void Api::show_program(const Call& call) {
 
 namespace {
 
-HttpResponse refuse_edit(int status, std::string_view code, std::string_view message, const ordered_json& more) {
+HttpResponse refuse_edit(int status, std::string_view code, std::string_view message, const Json& more) {
   HttpResponse response = make_error(status, code, message);
-  ordered_json body = ordered_json::parse(response.body);
+  Json body = parse_own_json(response.body);
   body.update(more);
   response.body = dumped(body);
   return response;
@@ -101,19 +100,19 @@ Result<Edited, HttpResponse> make_edited(const EditRequest& request, const Progr
   }
   if (const std::string version = graph::version_of(*present); request.version != version) {
     return failure(refuse_edit(409, "version_conflict", "the program has changed since that version; read it again",
-                               {{"version", version}}));
+                               Json::object({{"version", version}})));
   }
   const auto refused = [](const graph::Refusal& refusal) {
     return failure(refuse_edit(422, "edit_refused", refusal.reason,
-                               refusal.edit ? ordered_json{{"edit", *refusal.edit}} : ordered_json::object()));
+                               refusal.edit ? Json::object({{"edit", *refusal.edit}}) : Json::object()));
   };
   const auto edits = graph::read_edits(request.ops);
   if (!edits) return refused(edits.error());
   const auto edited = graph::apply_edits(
       *present, *edits, [&](std::string_view changed) { return programs.check(request.file.path, changed); });
   if (!edited) return refused(edited.error());
-  ordered_json answer = describe(request.file.name, edited->text);
-  answer["inverse"] = ordered_json::parse(graph::to_json(edited->inverse));
+  Json answer = describe(request.file.name, edited->text);
+  answer["inverse"] = parse_own_json(graph::to_json(edited->inverse));
   return Edited{edited->text, dumped(answer)};
 }
 
@@ -125,7 +124,7 @@ HttpResponse write_edited(const EditRequest& request, const Edited& edited, cons
   const bool is_written = version == graph::version_of(edited.text);
   if (!is_written && version != request.version) {
     return refuse_edit(409, "version_conflict", "the program has changed since that version; read it again",
-                       {{"version", version}});
+                       Json::object({{"version", version}}));
   }
   if (!is_written && !programs.write(request.file.path, edited.text)) {
     return make_error(503, "unavailable", "cannot write the program's file; it is unchanged");
@@ -199,11 +198,11 @@ class RepeatableEdit final : public BodySource {
   }
 
   void repeat(const std::string& answer) {
-    const ordered_json kept = ordered_json::parse(answer, nullptr, false);
+    const Json kept = parse_own_json(answer);
     const auto present = programs_.read(request_.file.path);
     const bool is_unwritten = present && graph::version_of(*present) == request_.version;
     if (!is_unwritten) return end(make_json(answer));
-    end(write_edited(request_, {kept.value("text", std::string()), answer}, programs_));
+    end(write_edited(request_, {kept.text_or("text", ""), answer}, programs_));
   }
 
   void end(HttpResponse response) {
@@ -229,16 +228,16 @@ void Api::edit_program(const Call& call) {
   if (!has_usable_key(call.request, call.answer)) return;
   const ProgramFiles::File* const file = find_program_file(call);
   if (file == nullptr) return;
-  if (!read_body(call.request, call.answer, {"version", "ops", "dry_run"})) return;
-  const ordered_json body = ordered_json::parse(call.request.body.empty() ? "{}" : call.request.body, nullptr, false);
-  const bool is_complete = body.is_object() && body.contains("version") && body["version"].is_string() &&
-                           body.contains("ops") && (!body.contains("dry_run") || body["dry_run"].is_boolean());
+  const auto body = read_body(call.request, call.answer, {"version", "ops", "dry_run"});
+  if (!body) return;
+  const bool is_complete = body->get("version").is_string() && body->contains("ops") &&
+                           (!body->contains("dry_run") || body->get("dry_run").is_boolean());
   if (!is_complete) {
     return call.answer(
         whole(make_error(422, "wrong_input",
                          "expected an object with `version`, a string, `ops`, and optionally `dry_run`, a boolean")));
   }
-  EditRequest request{*file, body["version"].get<std::string>(), body["ops"].dump(), body.value("dry_run", false)};
+  EditRequest request{*file, body->text_or("version", ""), body->get("ops").dump(), body->boolean_or("dry_run", false)};
   runtime::RequestKey key = key_of(call.request);
   if (!key.key.empty()) {
     HttpAnswer answer;

@@ -10,8 +10,6 @@
 
 namespace tenon::server {
 
-using inference::answers::Json;
-
 namespace {
 
 /// std::report writes no larger files.
@@ -55,10 +53,10 @@ void Api::list_reports(const Call& call) {
   for (const std::string& name : names) {
     const auto bytes = std::filesystem::file_size(std::filesystem::path(parts_.reports) / head->run.text / name, error);
     if (error) continue;
-    list.mutable_items().push_back(Json::object()
-                                       .set("name", Json::string(name))
-                                       .set("type", Json::string(*content_type_of(name)))
-                                       .set("bytes", Json::integer(static_cast<std::int64_t>(bytes))));
+    list.push_back(Json::object()
+                       .set("name", name)
+                       .set("type", *content_type_of(name))
+                       .set("bytes", static_cast<std::int64_t>(bytes)));
   }
   Json json = Json::object();
   json.set("reports", std::move(list));

@@ -3,13 +3,12 @@
 
 #include <charconv>
 
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 #include "runtime/recovery.h"
 #include "server/api.h"
 
 namespace tenon::server {
 
-using inference::answers::Json;
 using runtime::HostReply;
 
 namespace {
@@ -21,8 +20,8 @@ runtime::OnReply reply_with(int status, const OnAnswer& answer) {
   return [status, answer](HostReply reply) {
     if (!reply) return answer(make_answer(reply.error()));
     Json json = Json::object();
-    json.set("run", Json::string(reply->run.text));
-    if (!reply->wait.empty()) json.set("wait", Json::string(reply->wait));
+    json.set("run", reply->run.text);
+    if (!reply->wait.empty()) json.set("wait", reply->wait);
     answer(whole(make_json(json.dump(), status)));
   };
 }
@@ -49,18 +48,18 @@ std::optional<std::uint64_t> read_query(const Target& target, const std::string&
 
 Json describe_run(const journal::RunHead& head) {
   Json json = Json::object();
-  json.set("run", Json::string(head.run.text)).set("state", Json::string(journal::name_of(head.summary.state)));
-  json.set("agent", Json::string(head.summary.title));
-  json.set("records", Json::integer(static_cast<std::int64_t>(head.records)));
-  json.set("created_at", Json::integer(head.created_at)).set("updated_at", Json::integer(head.summary.updated_at));
-  if (head.summary.wake_at) json.set("wakes_at", Json::integer(*head.summary.wake_at));
-  auto details = inference::answers::parse_json(head.summary.detail);
-  if (!details || !details->is(Json::Kind::Array)) return json;
+  json.set("run", head.run.text).set("state", journal::name_of(head.summary.state));
+  json.set("agent", head.summary.title);
+  json.set("records", static_cast<std::int64_t>(head.records));
+  json.set("created_at", head.created_at).set("updated_at", head.summary.updated_at);
+  if (head.summary.wake_at) json.set("wakes_at", *head.summary.wake_at);
+  auto details = parse_json(head.summary.detail);
+  if (!details || !details->is_array()) return json;
   Json waits = Json::array();
   Json services = Json::array();
   for (Json& detail : details->mutable_items()) {
     const Json* const service = detail.find("unavailable");
-    (service == nullptr ? waits : services).mutable_items().push_back(std::move(detail));
+    (service == nullptr ? waits : services).push_back(std::move(detail));
   }
   json.set("waits", std::move(waits));
   if (!services.items().empty()) json.set("unavailable", std::move(services));
@@ -156,7 +155,7 @@ ShownValues Api::values_of(const journal::RunName& run) {
 
 void Api::list_agents(const Call& call) {
   Json list = Json::array();
-  for (const auto& [name, entry] : parts_.catalog.entries()) list.mutable_items().push_back(entry.describe());
+  for (const auto& [name, entry] : parts_.catalog.entries()) list.push_back(entry.describe());
   call.answer(whole(make_json(Json::object().set("agents", std::move(list)).dump())));
 }
 
@@ -195,7 +194,7 @@ void Api::start_run(const Call& call) {
     }
     if (said != nullptr) start.input = *said;
   } else if (said != nullptr) {
-    if (!entry->takes_a_text() || !said->is(Json::Kind::String)) {
+    if (!entry->takes_a_text() || !said->is_string()) {
       return wrong(422, "wrong_input",
                    fmt::format("`{}` {}", entry->name,
                                entry->takes_a_text() ? "takes one text; expected a string as `input`"
@@ -229,11 +228,11 @@ void Api::list_runs(const Call& call) {
   const auto heads = parts_.runs.list(filter);
   if (!heads) return call.answer(whole(make_error(503, "unavailable", heads.error().message)));
   Json list = Json::array();
-  for (const journal::RunHead& head : *heads) list.mutable_items().push_back(describe_run(head));
+  for (const journal::RunHead& head : *heads) list.push_back(describe_run(head));
   const bool has_more = heads->size() == filter.limit && filter.limit > 0;
   call.answer(whole(make_json(Json::object()
                                   .set("runs", std::move(list))
-                                  .set("next", has_more ? Json::string(heads->back().run.text) : Json())
+                                  .set("next", has_more ? Json(heads->back().run.text) : Json())
                                   .dump())));
 }
 
@@ -244,8 +243,7 @@ void Api::show_run(const Call& call) {
   if (has_ended(head->summary.state) && head->records > 0) {
     EventReader reader(parts_.hub, parts_.store, *head, head->records - 1);
     const auto events = reader.take(1);
-    auto end = events.empty() ? inference::answers::parse_json("null")
-                              : inference::answers::parse_json(events.back().event->json);
+    auto end = events.empty() ? parse_json("null") : parse_json(events.back().event->json);
     if (end) json.set("end", std::move(*end));
   }
   call.answer(whole(make_json(json.dump())));
@@ -287,10 +285,10 @@ void Api::cancel_run(const Call& call) {
   const auto reason = find_text(*body, "reason", call.answer, is_wrong);
   if (is_wrong) return;
   const Json* const whole_one = body->find("conversation");
-  if (whole_one != nullptr && !whole_one->is(Json::Kind::Boolean)) {
-    return call.answer(whole(make_error(
-        422, "wrong_input",
-        fmt::format("`conversation`: expected true or false, got {}", inference::answers::describe(*whole_one)))));
+  if (whole_one != nullptr && !whole_one->is_boolean()) {
+    return call.answer(
+        whole(make_error(422, "wrong_input",
+                         fmt::format("`conversation`: expected true or false, got {}", tenon::describe(*whole_one)))));
   }
   const bool ends_run = whole_one != nullptr && whole_one->as_boolean();
   parts_.host.cancel(head->run, ends_run ? runtime::CancelScope::Run : runtime::CancelScope::Turn,

@@ -6,17 +6,15 @@
 
 #include "diagnostics/nearest.h"
 #include "engine/arguments.h"
-#include "inference/answers/json_parser.h"
 #include "inference/answers/schema_writer.h"
+#include "json/reader.h"
 
 namespace tenon::server {
-
-using inference::answers::Json;
 
 namespace {
 
 Json parsed(const std::string& text) {
-  auto json = inference::answers::parse_json(text);
+  auto json = parse_json(text);
   return json ? std::move(*json) : Json();
 }
 
@@ -44,14 +42,14 @@ Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_arguments(cons
 
 Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_text(const std::string& text) const {
   Json arguments = Json::object();
-  arguments.set(declared().parameter_names[given_parameters().front()], Json::string(text));
+  arguments.set(declared().parameter_names[given_parameters().front()], Json(text));
   return read_arguments(arguments);
 }
 
 runtime::RunStart CatalogEntry::make_start(const std::string& text) const {
   runtime::RunStart start = make_start();
   if (agent) {
-    start.input = Json::string(text);
+    start.input = Json(text);
   } else {
     start.arguments = [this, text] { return read_text(text); };
   }
@@ -66,25 +64,24 @@ Json CatalogEntry::describe() const {
     properties.set(declared().parameter_names[at],
                    parsed(inference::answers::make_schema(types, declared().parameters[at])));
     if (types.kind(types.base(declared().parameters[at])) == types::TypeKind::Option) continue;
-    required.mutable_items().push_back(Json::string(declared().parameter_names[at]));
+    required.push_back(declared().parameter_names[at]);
   }
   // An agent takes one input, a function an argument for each parameter.
   Json input = Json::object()
-                   .set("type", Json::string("object"))
+                   .set("type", "object")
                    .set("properties", std::move(properties))
                    .set("required", std::move(required))
-                   .set("additionalProperties", Json::boolean(false));
+                   .set("additionalProperties", false);
   if (agent && !given_parameters().empty()) {
     input = parsed(inference::answers::make_schema(types, declared().parameters[given_parameters().front()]));
   }
   return Json::object()
-      .set("name", Json::string(name))
-      .set("kind", Json::string(agent ? "agent" : "function"))
-      .set("description",
-           Json::string(agent ? image->program().agents[*agent].documentation : declared().documentation))
+      .set("name", name)
+      .set("kind", agent ? "agent" : "function")
+      .set("description", Json(agent ? image->program().agents[*agent].documentation : declared().documentation))
       .set("input", std::move(input))
       .set("output", parsed(inference::answers::make_schema(types, declared().result)))
-      .set("takes_text", Json::boolean(takes_a_text()));
+      .set("takes_text", takes_a_text());
 }
 
 void Catalog::add_program(const std::string& file, std::shared_ptr<const runtime::ProgramImage> image,

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/answers/json.h"
+#include "json/json.h"
 #include "runtime/host.h"
 
 namespace tenon::server {
@@ -34,13 +34,12 @@ struct CatalogEntry {
   [[nodiscard]] bool takes_a_text() const;
   /// Reads an object with a member for each parameter. The error names everything that is wrong. Call it on the thread
   /// that owns the values.
-  [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_arguments(
-      const inference::answers::Json& arguments) const;
+  [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_arguments(const Json& arguments) const;
   /// The arguments of an entry that takes one text.
   [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_text(const std::string& text) const;
   /// {"name","kind": "agent" or "function","description","input": JSON Schema of the arguments,"output": JSON Schema of
   /// the value,"takes_text"}
-  [[nodiscard]] inference::answers::Json describe() const;
+  [[nodiscard]] Json describe() const;
 };
 
 /// Everything that a server serves.

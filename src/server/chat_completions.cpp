@@ -3,15 +3,13 @@
 
 #include <chrono>
 
-#include "inference/answers/json_parser.h"
+#include "json/json.h"
+#include "json/reader.h"
 #include "server/api.h"
 #include "server/openai_fields.h"
 #include "server/turn_answer.h"
 
 namespace tenon::server {
-
-using inference::answers::Json;
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -31,70 +29,69 @@ class ChatBody final : public TurnAnswer {
 
  private:
   void write_begin(std::string& out) override {
-    if (head_.is_streamed) out += chunk({{"role", "assistant"}, {"content", ""}}, nullptr, nullptr);
+    if (head_.is_streamed) out += chunk(Json::object({{"role", "assistant"}, {"content", ""}}), nullptr, nullptr);
   }
   void write_piece(const std::string& piece, std::string& out) override {
-    if (head_.is_streamed) out += chunk({{"content", piece}}, nullptr, nullptr);
+    if (head_.is_streamed) out += chunk(Json::object({{"content", piece}}), nullptr, nullptr);
   }
-  void write_end(const nlohmann::json& wait, std::string& out) override {
+  void write_end(const Json& wait, std::string& out) override {
     if (!head_.is_streamed) {
-      ordered_json object = base("chat.completion", wait);
-      object["choices"] = ordered_json::array(
-          {{{"index", 0}, {"message", {{"role", "assistant"}, {"content", text()}}}, {"finish_reason", "stop"}}});
+      Json object = base("chat.completion", wait);
+      object["choices"] =
+          Json::array({Json::object({{"index", 0},
+                                     {"message", Json::object({{"role", "assistant"}, {"content", text()}})},
+                                     {"finish_reason", "stop"}})});
       object["usage"] = tokens();
       out += dump(object) + "\n";
       return;
     }
-    out += chunk(ordered_json::object(), "stop", wait);
+    out += chunk(Json::object(), "stop", wait);
     if (head_.wants_usage) {
-      ordered_json object = base("chat.completion.chunk", wait);
-      object["choices"] = ordered_json::array();
+      Json object = base("chat.completion.chunk", wait);
+      object["choices"] = Json::array();
       object["usage"] = tokens();
       out += make_sse(std::nullopt, dump(object));
     }
     out += make_sse(std::nullopt, "[DONE]");
   }
   void write_failure(Failure, const std::string& message, const std::string& code, std::string& out) override {
-    auto object = ordered_json::parse(make_error(500, "failed", message).body);
+    auto object = parse_own_json(make_error(500, "failed", message).body);
     object["error"]["code"] = code;
     object["conversation"] = head_.conversation;
     out += head_.is_streamed ? make_sse(std::nullopt, dump(object)) : dump(object) + "\n";
   }
 
-  [[nodiscard]] std::string chunk(ordered_json delta, const char* finish, const nlohmann::json& wait) const {
-    ordered_json object = base("chat.completion.chunk", wait);
-    ordered_json choice = {{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", nullptr}};
+  [[nodiscard]] std::string chunk(Json delta, const char* finish, const Json& wait) const {
+    Json object = base("chat.completion.chunk", wait);
+    Json choice = Json::object({{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", nullptr}});
     if (finish != nullptr) choice["finish_reason"] = finish;
-    object["choices"] = ordered_json::array({std::move(choice)});
+    object["choices"] = Json::array({std::move(choice)});
     return make_sse(std::nullopt, dump(object));
   }
 
-  [[nodiscard]] ordered_json base(std::string_view object, const nlohmann::json& wait) const {
-    ordered_json json = {{"id", head_.id},
-                         {"object", object},
-                         {"created", head_.created},
-                         {"model", head_.model},
-                         {"conversation", head_.conversation}};
-    if (!wait.is_null()) json["wait"] = {{"run", run().text}, {"wait", wait["wait"]}, {"schema", wait["schema"]}};
+  [[nodiscard]] Json base(std::string_view object, const Json& wait) const {
+    Json json = Json::object({{"id", head_.id},
+                              {"object", object},
+                              {"created", head_.created},
+                              {"model", head_.model},
+                              {"conversation", head_.conversation}});
+    if (!wait.is_null())
+      json["wait"] = Json::object({{"run", run().text}, {"wait", wait.get("wait")}, {"schema", wait.get("schema")}});
     return json;
   }
 
-  [[nodiscard]] ordered_json tokens() const {
-    return {{"prompt_tokens", usage().input},
-            {"completion_tokens", usage().output},
-            {"total_tokens", usage().input + usage().output},
-            {"prompt_tokens_details", {{"cached_tokens", usage().cached}}}};
+  [[nodiscard]] Json tokens() const {
+    return Json::object({{"prompt_tokens", usage().input},
+                         {"completion_tokens", usage().output},
+                         {"total_tokens", usage().input + usage().output},
+                         {"prompt_tokens_details", Json::object({{"cached_tokens", usage().cached}})}});
   }
 
   ChatHead head_;
 };
 
 Json describe_model(const CatalogEntry& entry) {
-  return Json::object()
-      .set("id", Json::string(entry.name))
-      .set("object", Json::string("model"))
-      .set("created", Json::integer(0))
-      .set("owned_by", Json::string("tenon"));
+  return Json::object().set("id", entry.name).set("object", "model").set("created", 0).set("owned_by", "tenon");
 }
 
 }  // namespace
@@ -103,9 +100,9 @@ void Api::list_models(const Call& call) {
   Json list = Json::array();
   for (const auto& [name, entry] : parts_.catalog.entries()) {
     if (!entry.takes_a_text()) continue;
-    list.mutable_items().push_back(describe_model(entry));
+    list.push_back(describe_model(entry));
   }
-  call.answer(whole(make_json(Json::object().set("object", Json::string("list")).set("data", std::move(list)).dump())));
+  call.answer(whole(make_json(Json::object().set("object", "list").set("data", std::move(list)).dump())));
 }
 
 void Api::show_model(const Call& call) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/json_text.h"
+#include "json/writer.h"
 
 namespace tenon::server {
 namespace {
@@ -92,14 +92,12 @@ HttpResponse make_error(int status, std::string_view code, std::string_view mess
   HttpResponse response;
   response.status = status;
   if (status == 409 || status == 500) response.headers.emplace_back("X-Should-Retry", "false");
-  response.body = "{\"error\":{\"message\":";
-  append_json_string(response.body, message);
-  response.body += fmt::format(",\"type\":\"{}\"", status < 500 ? "invalid_request_error" : "server_error");
-  if (!param.empty()) {
-    response.body += ",\"param\":";
-    append_json_string(response.body, param);
-  }
-  response.body += fmt::format(",\"code\":\"{}\"}}}}\n", code);
+  JsonWriter out(response.body);
+  out.begin_object().name("error").begin_object().name("message").text(message);
+  out.name("type").text(status < 500 ? "invalid_request_error" : "server_error");
+  if (!param.empty()) out.name("param").text(param);
+  out.name("code").text(code).end_object().end_object();
+  response.body += '\n';
   return response;
 }
 

@@ -4,8 +4,6 @@
 
 namespace tenon::server {
 
-using inference::answers::Json;
-
 namespace {
 
 constexpr std::string_view sampling_reason = "the program and the server's options decide how its models are asked";
@@ -114,8 +112,8 @@ std::span<const RequestField> response_fields() {
 
 Result<StreamOptions, FieldProblem> read_stream_options(const Json& body) {
   const Json* const given = body.find("stream_options");
-  if (given == nullptr || given->is(Json::Kind::Null)) return StreamOptions{};
-  if (!given->is(Json::Kind::Object)) {
+  if (given == nullptr || given->is_null()) return StreamOptions{};
+  if (!given->is_object()) {
     return failure(FieldProblem{422, "stream_options", "wrong_input", "`stream_options`: expected an object"});
   }
   if (auto problem = find_field_problem(*given, stream_option_table, "stream_options."))

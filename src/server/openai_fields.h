@@ -14,6 +14,6 @@ struct StreamOptions {
   bool wants_usage = false;
 };
 /// `stream_options` of a request.
-[[nodiscard]] Result<StreamOptions, FieldProblem> read_stream_options(const inference::answers::Json& body);
+[[nodiscard]] Result<StreamOptions, FieldProblem> read_stream_options(const Json& body);
 
 }  // namespace tenon::server

@@ -1,14 +1,12 @@
 // The OpenAPI document: made from the table of routes and the schemas of the answers.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "json/reader.h"
 #include "protocol/event_schema.h"
 #include "server/api.h"
 #include "server/routes.h"
 
 namespace tenon::server {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -131,19 +129,19 @@ std::string_view meaning_of(std::string_view status) {
   return "";
 }
 
-ordered_json reference_to(std::string_view schema) {
-  return {{"$ref", "#/components/schemas/" + std::string(schema)}};
+Json reference_to(std::string_view schema) {
+  return Json::object({{"$ref", "#/components/schemas/" + std::string(schema)}});
 }
 
 /// `type`: in terms of JSON Schema.
-ordered_json parameter(std::string_view name, std::string_view in, bool is_required, std::string_view type = "string") {
-  ordered_json schema = {{"type", type}};
+Json parameter(std::string_view name, std::string_view in, bool is_required, std::string_view type = "string") {
+  Json schema = Json::object({{"type", type}});
   if (type == "integer") schema["minimum"] = 0;
-  return {{"name", name}, {"in", in}, {"required", is_required}, {"schema", std::move(schema)}};
+  return Json::object({{"name", name}, {"in", in}, {"required", is_required}, {"schema", std::move(schema)}});
 }
 
-ordered_json parameters_of(const Route& route) {
-  ordered_json parameters = ordered_json::array();
+Json parameters_of(const Route& route) {
+  Json parameters = Json::array();
   for (std::size_t at = route.pattern.find('{'); at != std::string_view::npos; at = route.pattern.find('{', at + 1)) {
     const auto name = route.pattern.substr(at + 1, route.pattern.find('}', at) - at - 1);
     parameters.push_back(parameter(name, "path", true));
@@ -171,8 +169,8 @@ std::vector<std::string> statuses_of(const Route& route) {
   return statuses;
 }
 
-ordered_json response_of(const Route& route, const std::string& status) {
-  ordered_json response = {{"description", meaning_of(status)}};
+Json response_of(const Route& route, const std::string& status) {
+  Json response = Json::object({{"description", meaning_of(status)}});
   if (status >= "400") {
     response["content"]["application/json"]["schema"] = reference_to("Error");
     return response;
@@ -190,37 +188,39 @@ ordered_json response_of(const Route& route, const std::string& status) {
 }  // namespace
 
 std::string Api::make_openapi() const {
-  ordered_json paths = ordered_json::object();
+  Json paths = Json::object();
   for (const Route& route : routes()) {
-    ordered_json operation = {{"operationId", route.operation}, {"summary", route.summary}};
-    if (ordered_json parameters = parameters_of(route); !parameters.empty()) {
+    Json operation = Json::object({{"operationId", route.operation}, {"summary", route.summary}});
+    if (Json parameters = parameters_of(route); parameters.size() > 0) {
       operation["parameters"] = std::move(parameters);
     }
     if (!route.body.empty()) {
-      operation["requestBody"] = {{"required", true},
-                                  {"content", {{"application/json", {{"schema", ordered_json::parse(route.body)}}}}}};
+      operation["requestBody"] = Json::object(
+          {{"required", true},
+           {"content", Json::object({{"application/json", Json::object({{"schema", parse_own_json(route.body)}})}})}});
     }
-    if (route.is_open) operation["security"] = ordered_json::array();
+    if (route.is_open) operation["security"] = Json::array();
     for (const std::string& status : statuses_of(route)) {
       operation["responses"][status] = response_of(route, status);
     }
     paths[std::string(route.pattern)][route.method == "GET" ? "get" : "post"] = std::move(operation);
   }
-  ordered_json event = ordered_json::parse(protocol::make_event_schema());
-  ordered_json schemas = ordered_json::parse(answer_schemas);
-  ordered_json any = ordered_json::array();
-  for (auto& [name, schema] : event["$defs"].items()) {
+  Json event = parse_own_json(protocol::make_event_schema());
+  Json schemas = parse_own_json(answer_schemas);
+  Json any = Json::array();
+  for (auto& [name, schema] : event["$defs"].mutable_members()) {
     any.push_back(reference_to("event." + name));
     schemas["event." + name] = std::move(schema);
   }
-  schemas["Event"] = {{"oneOf", std::move(any)}};
-  const ordered_json document = {
-      {"openapi", "3.1.0"},
-      {"info", {{"title", "Tenon"}, {"version", "1"}}},
-      {"paths", std::move(paths)},
-      {"components",
-       {{"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}, {"schemas", std::move(schemas)}}},
-      {"security", ordered_json::array({{{"token", ordered_json::array()}}})}};
+  schemas["Event"] = Json::object({{"oneOf", std::move(any)}});
+  const Json document = Json::object(
+      {{"openapi", "3.1.0"},
+       {"info", Json::object({{"title", "Tenon"}, {"version", "1"}})},
+       {"paths", std::move(paths)},
+       {"components", Json::object({{"securitySchemes",
+                                     Json::object({{"token", Json::object({{"type", "http"}, {"scheme", "bearer"}})}})},
+                                    {"schemas", std::move(schemas)}})},
+       {"security", Json::array({Json::object({{"token", Json::array()}})})}});
   return document.dump();
 }
 

@@ -3,32 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "diagnostics/nearest.h"
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 
 namespace tenon::server {
-
-using inference::answers::Json;
 
 namespace {
 
 /// Members that are null ask for nothing, at any depth.
-nlohmann::json without_nulls(const nlohmann::json& value) {
+Json without_nulls(const Json& value) {
   if (!value.is_object()) return value;
-  nlohmann::json kept = nlohmann::json::object();
-  for (const auto& [name, member] : value.items()) {
-    if (!member.is_null()) kept[name] = without_nulls(member);
+  Json kept = Json::object();
+  for (const auto& [name, member] : value.members()) {
+    if (!member.is_null()) kept.set(name, without_nulls(member));
   }
   return kept;
 }
 
 bool is_neutral(const Json& value, std::string_view neutral) {
-  const nlohmann::json given = without_nulls(nlohmann::json::parse(value.dump(), nullptr, false));
-  const nlohmann::json accepted = nlohmann::json::parse(neutral);
-  return std::ranges::find(accepted, given) != accepted.end();
+  const Json accepted = parse_own_json(neutral);
+  return std::ranges::find(accepted.items(), without_nulls(value)) != accepted.items().end();
 }
 
 FieldProblem unsupported(const RequestField& field, std::string_view path) {
@@ -56,11 +52,11 @@ FieldProblem unknown(std::string_view name, std::span<const RequestField> fields
 
 FieldProblem wrong_type(std::string_view name, std::string_view expected, const Json& value) {
   return {422, std::string(name), "wrong_input",
-          fmt::format("`{}`: expected {}, got {}", name, expected, inference::answers::describe(value))};
+          fmt::format("`{}`: expected {}, got {}", name, expected, tenon::describe(value))};
 }
 
 std::string_view text_of(const Json* value) {
-  return value != nullptr && value->is(Json::Kind::String) ? std::string_view(value->as_string()) : std::string_view();
+  return value != nullptr && value->is_string() ? std::string_view(value->as_string()) : std::string_view();
 }
 
 /// The text of a message's content: a string, or a list of parts.
@@ -68,8 +64,8 @@ Result<std::string, FieldProblem> read_content(const Json& message, const std::s
                                                const MessageFormat& format) {
   const Json* const content = message.find("content");
   const std::string name = path + ".content";
-  if (content != nullptr && content->is(Json::Kind::String)) return content->as_string();
-  if (content == nullptr || !content->is(Json::Kind::Array) || content->items().empty()) {
+  if (content != nullptr && content->is_string()) return content->as_string();
+  if (content == nullptr || !content->is_array() || content->items().empty()) {
     return failure(FieldProblem{
         422, name, "wrong_input",
         fmt::format("`{}`: expected a string or a list of parts of the type `{}`", name, format.text_part)});
@@ -79,7 +75,7 @@ Result<std::string, FieldProblem> read_content(const Json& message, const std::s
     const Json& part = content->items()[at];
     const std::string_view type = text_of(part.find("type"));
     const Json* const piece = part.find("text");
-    if (type != format.text_part || piece == nullptr || !piece->is(Json::Kind::String)) {
+    if (type != format.text_part || piece == nullptr || !piece->is_string()) {
       const std::string part_name = fmt::format("{}[{}]", name, at);
       return failure(FieldProblem{400, part_name, "unsupported_value",
                                   fmt::format("`{}` is not supported: expected a part of the type `{}` with a `text`, "
@@ -99,11 +95,11 @@ HttpResponse make_error(const FieldProblem& problem) {
 
 std::optional<FieldProblem> find_field_problem(const Json& body, std::span<const RequestField> fields,
                                                std::string_view path) {
-  if (!body.is(Json::Kind::Object)) return std::nullopt;
+  if (!body.is_object()) return std::nullopt;
   for (const auto& member : body.members()) {
     const auto field = std::ranges::find(fields, std::string_view(member.name), &RequestField::name);
     if (field == fields.end()) return unknown(member.name, fields, path);
-    if (field->use != RequestField::Use::Neutral || member.value.is(Json::Kind::Null)) continue;
+    if (field->use != RequestField::Use::Neutral || member.value.is_null()) continue;
     if (!is_neutral(member.value, field->neutral)) return unsupported(*field, path);
   }
   return std::nullopt;
@@ -111,15 +107,15 @@ std::optional<FieldProblem> find_field_problem(const Json& body, std::span<const
 
 Result<bool, FieldProblem> read_flag(const Json& body, std::string_view name) {
   const Json* const value = body.find(name);
-  if (value == nullptr || value->is(Json::Kind::Null)) return false;
-  if (!value->is(Json::Kind::Boolean)) return failure(wrong_type(name, "true or false", *value));
+  if (value == nullptr || value->is_null()) return false;
+  if (!value->is_boolean()) return failure(wrong_type(name, "true or false", *value));
   return value->as_boolean();
 }
 
 Result<std::string, FieldProblem> read_string(const Json& body, std::string_view name) {
   const Json* const value = body.find(name);
-  if (value == nullptr || value->is(Json::Kind::Null)) return std::string();
-  if (!value->is(Json::Kind::String)) return failure(wrong_type(name, "a string", *value));
+  if (value == nullptr || value->is_null()) return std::string();
+  if (!value->is_string()) return failure(wrong_type(name, "a string", *value));
   return value->as_string();
 }
 
@@ -129,7 +125,7 @@ Result<std::string, FieldProblem> read_user_text(const Json* messages, const Mes
     return failure(FieldProblem{422, field, "wrong_input",
                                 fmt::format("`{}` has no message of the role `user` with a text", field)});
   };
-  if (messages == nullptr || !messages->is(Json::Kind::Array)) return missing();
+  if (messages == nullptr || !messages->is_array()) return missing();
   const Json::Array& items = messages->items();
   for (std::size_t at = items.size(); at-- > 0;) {
     const Json& item = items[at];

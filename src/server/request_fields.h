@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "inference/answers/json.h"
+#include "json/json.h"
 #include "server/http_message.h"
 
 /// The fields of requests in the formats of other APIs. Every documented field is in a table: what the server cannot
@@ -37,15 +37,13 @@ struct FieldProblem {
 
 /// The first field of the object that is unknown, or has a value that cannot be honoured. `path` precedes the names of
 /// the fields in the problem, such as `stream_options.`.
-[[nodiscard]] std::optional<FieldProblem> find_field_problem(const inference::answers::Json& body,
-                                                             std::span<const RequestField> fields,
+[[nodiscard]] std::optional<FieldProblem> find_field_problem(const Json& body, std::span<const RequestField> fields,
                                                              std::string_view path = {});
 
 /// A member that is true or false; false where it is missing or null.
-[[nodiscard]] Result<bool, FieldProblem> read_flag(const inference::answers::Json& body, std::string_view name);
+[[nodiscard]] Result<bool, FieldProblem> read_flag(const Json& body, std::string_view name);
 /// A member that is a string; empty where it is missing or null.
-[[nodiscard]] Result<std::string, FieldProblem> read_string(const inference::answers::Json& body,
-                                                            std::string_view name);
+[[nodiscard]] Result<std::string, FieldProblem> read_string(const Json& body, std::string_view name);
 
 /// How a format writes messages.
 struct MessageFormat {
@@ -56,7 +54,6 @@ struct MessageFormat {
 /// The text of the last message of the role `user`: what the client says now. Earlier messages are the client's copy of
 /// the conversation, and those of the roles `system` and `developer` address a bare model; they are not read. A last
 /// message of another role, and content other than text, are refused.
-[[nodiscard]] Result<std::string, FieldProblem> read_user_text(const inference::answers::Json* messages,
-                                                               const MessageFormat& format);
+[[nodiscard]] Result<std::string, FieldProblem> read_user_text(const Json* messages, const MessageFormat& format);
 
 }  // namespace tenon::server

@@ -2,16 +2,15 @@
 
 #include <gmock/gmock.h>
 
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 
 namespace tenon::server {
 namespace {
 
-using inference::answers::Json;
 using Use = RequestField::Use;
 
 Json parsed(std::string_view text) {
-  auto json = inference::answers::parse_json(text);
+  auto json = parse_json(text);
   EXPECT_TRUE(json.has_value()) << text;
   return json ? std::move(*json) : Json();
 }

@@ -3,15 +3,13 @@
 
 #include <charconv>
 
-#include "inference/answers/json_parser.h"
+#include "json/json.h"
+#include "json/reader.h"
 #include "server/api.h"
 #include "server/openai_fields.h"
 #include "server/turn_answer.h"
 
 namespace tenon::server {
-
-using inference::answers::Json;
-using nlohmann::ordered_json;
 
 /// Which part of a run a response is: from a request to the end of its turn, or to the question that it asks.
 struct ResponsePlace {
@@ -46,13 +44,13 @@ struct ResponseRequest {
 
   static std::string note_key(const ResponsePlace& place) { return "response/" + place.id(); }
   [[nodiscard]] journal::Note to_note(const ResponsePlace& place) const {
-    const ordered_json json = {{"previous", previous}, {"conversation", conversation}, {"background", is_background}};
+    const Json json =
+        Json::object({{"previous", previous}, {"conversation", conversation}, {"background", is_background}});
     return {note_key(place), json.dump(), std::nullopt};
   }
   static ResponseRequest from_note(std::string_view bytes) {
-    const auto json = nlohmann::json::parse(bytes, nullptr, false);
-    if (!json.is_object()) return {};
-    return {json.value("previous", ""), json.value("conversation", ""), json.value("background", false)};
+    const Json json = parse_own_json(bytes);
+    return {json.text_or("previous", ""), json.text_or("conversation", ""), json.boolean_or("background", false)};
   }
 };
 
@@ -86,40 +84,40 @@ class ResponseBody final : public TurnAnswer {
 
   void write_begin(std::string& out) override {
     if (!is_streamed()) return;
-    send("response.created", {{"response", object("in_progress", nullptr)}}, out);
-    send("response.in_progress", {{"response", object("in_progress", nullptr)}}, out);
+    send("response.created", Json::object({{"response", object("in_progress", nullptr)}}), out);
+    send("response.in_progress", Json::object({{"response", object("in_progress", nullptr)}}), out);
   }
   void write_piece(const std::string& piece, std::string& out) override {
     if (!is_streamed()) return;
     open_message(out);
-    send("response.output_text.delta", part_fields({{"delta", piece}, {"logprobs", ordered_json::array()}}), out);
+    send("response.output_text.delta", part_fields(Json::object({{"delta", piece}, {"logprobs", Json::array()}})), out);
   }
-  void write_end(const nlohmann::json& wait, std::string& out) override {
+  void write_end(const Json& wait, std::string& out) override {
     asks_ = !wait.is_null();
     if (!is_streamed()) {
       out += dump(object("completed", wait)) + "\n";
       return;
     }
     open_message(out);
-    send("response.output_text.done", part_fields({{"text", text()}, {"logprobs", ordered_json::array()}}), out);
-    send("response.content_part.done", part_fields({{"part", part(text())}}), out);
-    send("response.output_item.done", {{"output_index", 0}, {"item", message("completed")}}, out);
-    send("response.completed", {{"response", object("completed", wait)}}, out);
+    send("response.output_text.done", part_fields(Json::object({{"text", text()}, {"logprobs", Json::array()}})), out);
+    send("response.content_part.done", part_fields(Json::object({{"part", part(text())}})), out);
+    send("response.output_item.done", Json::object({{"output_index", 0}, {"item", message("completed")}}), out);
+    send("response.completed", Json::object({{"response", object("completed", wait)}}), out);
   }
   void write_failure(Failure failure, const std::string& why, const std::string& code, std::string& out) override {
     const bool is_cancelled = failure == Failure::Cancelled;
     if (form_ == Form::Created && !is_cancelled) {
-      auto error = ordered_json::parse(make_error(500, "failed", why).body);
+      auto error = parse_own_json(make_error(500, "failed", why).body);
       error["error"]["code"] = code;
       error["response"] = place_.id();
       out += dump(error) + "\n";
       return;
     }
     set_status(200);
-    ordered_json response = object(is_cancelled ? "cancelled" : "failed", nullptr);
-    response["error"] = {{"code", "server_error"}, {"message", fmt::format("{}: {}", code, why)}};
+    Json response = object(is_cancelled ? "cancelled" : "failed", nullptr);
+    response["error"] = Json::object({{"code", "server_error"}, {"message", fmt::format("{}: {}", code, why)}});
     if (is_streamed()) {
-      send("response.failed", {{"response", std::move(response)}}, out);
+      send("response.failed", Json::object({{"response", std::move(response)}}), out);
     } else {
       out += dump(response) + "\n";
     }
@@ -127,78 +125,80 @@ class ResponseBody final : public TurnAnswer {
 
   void open_message(std::string& out) {
     if (std::exchange(is_open_, true)) return;
-    ordered_json item = message("in_progress");
-    item["content"] = ordered_json::array();
-    send("response.output_item.added", {{"output_index", 0}, {"item", std::move(item)}}, out);
-    send("response.content_part.added", part_fields({{"part", part("")}}), out);
+    Json item = message("in_progress");
+    item["content"] = Json::array();
+    send("response.output_item.added", Json::object({{"output_index", 0}, {"item", std::move(item)}}), out);
+    send("response.content_part.added", part_fields(Json::object({{"part", part("")}})), out);
   }
 
-  void send(std::string_view type, const ordered_json& fields, std::string& out) {
-    ordered_json event = {{"type", type}, {"sequence_number", events_++}};
+  void send(std::string_view type, const Json& fields, std::string& out) {
+    Json event = Json::object({{"type", type}, {"sequence_number", events_++}});
     event.update(fields);
     out += fmt::format("event: {}\n", type) + make_sse(std::nullopt, dump(event));
   }
 
-  [[nodiscard]] ordered_json part_fields(const ordered_json& more) const {
-    ordered_json fields = {{"item_id", message_id()}, {"output_index", 0}, {"content_index", 0}};
+  [[nodiscard]] Json part_fields(const Json& more) const {
+    Json fields = Json::object({{"item_id", message_id()}, {"output_index", 0}, {"content_index", 0}});
     fields.update(more);
     return fields;
   }
-  static ordered_json part(const std::string& text) {
-    return {{"type", "output_text"},
-            {"text", text},
-            {"annotations", ordered_json::array()},
-            {"logprobs", ordered_json::array()}};
+  static Json part(const std::string& text) {
+    return Json::object(
+        {{"type", "output_text"}, {"text", text}, {"annotations", Json::array()}, {"logprobs", Json::array()}});
   }
   [[nodiscard]] std::string message_id() const { return "msg_" + place_.suffix(); }
-  [[nodiscard]] ordered_json message(std::string_view status) const {
-    return {{"id", message_id()},
-            {"type", "message"},
-            {"status", status},
-            {"role", "assistant"},
-            {"content", ordered_json::array({part(text())})}};
+  [[nodiscard]] Json message(std::string_view status) const {
+    return Json::object({{"id", message_id()},
+                         {"type", "message"},
+                         {"status", status},
+                         {"role", "assistant"},
+                         {"content", Json::array({part(text())})}});
   }
 
-  [[nodiscard]] ordered_json object(std::string_view status, const nlohmann::json& wait) const {
+  [[nodiscard]] Json object(std::string_view status, const Json& wait) const {
     const bool has_message = status == "completed" || !text().empty();
-    ordered_json response = {
-        {"id", place_.id()},
-        {"object", "response"},
-        {"created_at", created_},
-        {"status", status},
-        {"background", request_.is_background},
-        {"error", nullptr},
-        {"incomplete_details", nullptr},
-        {"instructions", nullptr},
-        {"max_output_tokens", nullptr},
-        {"model", model_},
-        {"output", ordered_json::array()},
-        {"parallel_tool_calls", true},
-        {"previous_response_id", nullptr},
-        {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
-        {"store", true},
-        {"temperature", 1.0},
-        {"text", {{"format", {{"type", "text"}}}}},
-        {"tool_choice", "auto"},
-        {"tools", ordered_json::array()},
-        {"top_p", 1.0},
-        {"truncation", "disabled"},
-        {"usage", nullptr},
-        {"metadata", ordered_json::object()},
-        {"conversation", {{"id", request_.conversation.empty() ? place_.run.text : request_.conversation}}}};
+    Json response = Json::object(
+        {{"id", place_.id()},
+         {"object", "response"},
+         {"created_at", created_},
+         {"status", status},
+         {"background", request_.is_background},
+         {"error", nullptr},
+         {"incomplete_details", nullptr},
+         {"instructions", nullptr},
+         {"max_output_tokens", nullptr},
+         {"model", model_},
+         {"output", Json::array()},
+         {"parallel_tool_calls", true},
+         {"previous_response_id", nullptr},
+         {"reasoning", Json::object({{"effort", nullptr}, {"summary", nullptr}})},
+         {"store", true},
+         {"temperature", 1.0},
+         {"text", Json::object({{"format", Json::object({{"type", "text"}})}})},
+         {"tool_choice", "auto"},
+         {"tools", Json::array()},
+         {"top_p", 1.0},
+         {"truncation", "disabled"},
+         {"usage", nullptr},
+         {"metadata", Json::object()},
+         {"conversation",
+          Json::object({{"id", request_.conversation.empty() ? place_.run.text : request_.conversation}})}});
     if (has_message) response["output"].push_back(message(status == "completed" ? "completed" : "incomplete"));
     if (!request_.previous.empty()) response["previous_response_id"] = request_.previous;
     if (status != "in_progress") response["usage"] = tokens();
-    if (!wait.is_null()) response["wait"] = {{"run", run().text}, {"wait", wait["wait"]}, {"schema", wait["schema"]}};
+    if (!wait.is_null())
+      response["wait"] =
+          Json::object({{"run", run().text}, {"wait", wait.get("wait")}, {"schema", wait.get("schema")}});
     return response;
   }
 
-  [[nodiscard]] ordered_json tokens() const {
-    return {{"input_tokens", usage().input},
-            {"input_tokens_details", {{"cached_tokens", usage().cached}, {"cache_write_tokens", 0}}},
-            {"output_tokens", usage().output},
-            {"output_tokens_details", {{"reasoning_tokens", 0}}},
-            {"total_tokens", usage().input + usage().output}};
+  [[nodiscard]] Json tokens() const {
+    return Json::object(
+        {{"input_tokens", usage().input},
+         {"input_tokens_details", Json::object({{"cached_tokens", usage().cached}, {"cache_write_tokens", 0}})},
+         {"output_tokens", usage().output},
+         {"output_tokens_details", Json::object({{"reasoning_tokens", 0}})},
+         {"total_tokens", usage().input + usage().output}});
   }
 
   ResponsePlace place_;
@@ -218,14 +218,14 @@ namespace {
 std::int64_t created_at(EventReader& reader) {
   const auto events = reader.take(1);
   if (events.empty()) return 0;
-  const auto event = nlohmann::json::parse(events.front().event->json, nullptr, false);
-  return event.value("time", std::int64_t{0}) / 1000;
+  const auto event = parse_own_json(events.front().event->json);
+  return static_cast<std::int64_t>(event.count_or("time", 0) / 1000);
 }
 
 /// `conversation` of a request: a name, or an object with it as `id`.
 Result<std::string, FieldProblem> read_conversation(const Json& body) {
   const Json* const given = body.find("conversation");
-  if (given == nullptr || !given->is(Json::Kind::Object)) return read_string(body, "conversation");
+  if (given == nullptr || !given->is_object()) return read_string(body, "conversation");
   auto id = read_string(*given, "id");
   if (id && !id->empty()) return id;
   return failure(FieldProblem{422, "conversation.id", "wrong_input", "`conversation.id`: expected a string"});
@@ -233,7 +233,7 @@ Result<std::string, FieldProblem> read_conversation(const Json& body) {
 
 Result<std::string, FieldProblem> read_input(const Json& body) {
   const Json* const input = body.find("input");
-  if (input != nullptr && input->is(Json::Kind::String)) return input->as_string();
+  if (input != nullptr && input->is_string()) return input->as_string();
   return read_user_text(input, {"input", "input_text", true});
 }
 

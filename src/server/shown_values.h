@@ -1,11 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/result.h"
 #include "journal/store.h"
+#include "json/json.h"
 #include "vm/loaded_program.h"
 
 namespace tenon::server {
@@ -14,8 +14,6 @@ namespace tenon::server {
 /// journal's lossless form (effects/value_form.h) and leave long values out. Used by the server's thread.
 class ShownValues {
  public:
-  using Json = nlohmann::ordered_json;
-
   /// `program`: the run's; with null, values stay as the events have them. `bytes_max`: limit for a value that its
   /// event leaves out.
   ShownValues(journal::Store& store, journal::RunName run, std::shared_ptr<const vm::LoadedProgram> program,
@@ -23,20 +21,20 @@ class ShownValues {
       : store_(store), run_(std::move(run)), program_(std::move(program)), bytes_max_(bytes_max) {}
 
   /// The value of a `turn_end`. The error is a message that says that it is too long.
-  [[nodiscard]] Result<Json, std::string> turn_value(const nlohmann::json& event) const;
+  [[nodiscard]] Result<Json, std::string> turn_value(const Json& event) const;
   /// The text of a `text` event; the same error.
-  [[nodiscard]] Result<std::string, std::string> text(const nlohmann::json& event) const;
+  [[nodiscard]] Result<std::string, std::string> text(const Json& event) const;
   /// Entries of the agent's state, from that field of the event.
-  [[nodiscard]] Json entries(const nlohmann::json& event, const char* field) const;
+  [[nodiscard]] Json entries(const Json& event, const char* field) const;
   /// The arguments of a `tool_call`: an object by parameter name; a list where the names are unknown.
-  [[nodiscard]] Json arguments(const nlohmann::json& event) const;
+  [[nodiscard]] Json arguments(const Json& event) const;
   /// The value of a `tool_result`.
-  [[nodiscard]] Json tool_value(const nlohmann::json& event) const;
+  [[nodiscard]] Json tool_value(const Json& event) const;
 
  private:
-  [[nodiscard]] Json plain(const nlohmann::json& value, types::TypeId type) const;
-  [[nodiscard]] Result<nlohmann::json, std::string> whole(const nlohmann::json& value) const;
-  [[nodiscard]] const bytecode::Extern* find_extern(const nlohmann::json& event) const;
+  [[nodiscard]] Json plain(const Json& value, types::TypeId type) const;
+  [[nodiscard]] Result<Json, std::string> whole(const Json& value) const;
+  [[nodiscard]] const bytecode::Extern* find_extern(const Json& event) const;
 
   journal::Store& store_;
   journal::RunName run_;
@@ -45,6 +43,6 @@ class ShownValues {
 };
 
 /// A value for people: a text as it is, anything else as JSON.
-[[nodiscard]] std::string shown(const nlohmann::ordered_json& value);
+[[nodiscard]] std::string shown(const Json& value);
 
 }  // namespace tenon::server

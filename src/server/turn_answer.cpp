@@ -30,42 +30,40 @@ std::string TurnAnswer::take(std::size_t bytes_max) {
 }
 
 void TurnAnswer::take_step(const TurnFollower::Step& step, std::string& out) {
-  const nlohmann::json& event = step.event;
+  const Json& event = step.event;
   switch (step.kind) {
     case EventKind::TextDelta:
       if (step.is_answer && is_in_pieces()) write(text_.take(event), out);
       return;
     case EventKind::GenerationFinished: {
-      const auto tokens = [&](const char* name) { return event.value(name, std::uint64_t{0}); };
+      const auto tokens = [&](const char* name) { return event.count_or(name, 0); };
       usage_.input += tokens("computed") + tokens("reused");
       usage_.cached += tokens("reused");
       usage_.output += tokens("generated");
       return;
     }
     case EventKind::Text:
-      if (event.contains("generation")) return;  // the program decides what becomes of a model's answer
-      if (event.value("depth", 0) > 0) return;   // it is addressed to the calling agent
+      if (event.contains("generation")) return;    // the program decides what becomes of a model's answer
+      if (event.count_or("depth", 0) > 0) return;  // it is addressed to the calling agent
       return emit(event, out);
     case EventKind::TurnEnd: {
-      if (event.value("depth", 0) > 0) return;
+      if (event.count_or("depth", 0) > 0) return;
       const auto value = values_.turn_value(event);
       return value ? end(shown(*value), nullptr, out) : fail(Failure::Failed, value.error(), "too_long", out);
     }
     case EventKind::TurnFailed:
-      return fail(Failure::Failed, event.value("message", std::string()), event.value("kind", std::string("failed")),
-                  out);
+      return fail(Failure::Failed, event.text_or("message", ""), event.text_or("kind", "failed"), out);
     case EventKind::TurnCancelled:
-      return fail(Failure::Cancelled, "the run was cancelled: " + event.value("reason", std::string()), "Cancelled",
-                  out);
+      return fail(Failure::Cancelled, "the run was cancelled: " + event.text_or("reason", ""), "Cancelled", out);
     default:
       return;
   }
 }
 
-void TurnAnswer::emit(const nlohmann::json& event, std::string& out) {
+void TurnAnswer::emit(const Json& event, std::string& out) {
   const auto text = values_.text(event);
   if (!text) return fail(Failure::Failed, text.error(), "too_long", out);
-  const auto more = text_.emit(*text, event.value("agent", std::string()));
+  const auto more = text_.emit(*text, event.text_or("agent", ""));
   if (!more) return fail_voided(out);
   write(*more, out);
 }
@@ -75,14 +73,14 @@ void TurnAnswer::emit(const nlohmann::json& event, std::string& out) {
 void TurnAnswer::finish(std::string& out) {
   if (turn_.problem()) return fail(Failure::Failed, *turn_.problem(), "damaged", out);
   if (turn_.waits().empty()) return end("", nullptr, out);
-  const nlohmann::json& wait = turn_.waits().front();
-  host_.note_shown(turn_.run(), wait.value("wait", std::string()));
+  const Json& wait = turn_.waits().front();
+  host_.note_shown(turn_.run(), wait.text_or("wait", ""));
   if (text_.has_shown()) write("\n\n", out);
   text_ = AnswerText();
-  end(wait.value("question", std::string()), wait, out);
+  end(wait.text_or("question", ""), wait, out);
 }
 
-void TurnAnswer::end(const std::string& value, const nlohmann::json& wait, std::string& out) {
+void TurnAnswer::end(const std::string& value, const Json& wait, std::string& out) {
   const auto rest = text_.finish(value);
   if (!rest) return fail_voided(out);
   write(*rest, out);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "json/json.h"
 #include "runtime/host.h"
 #include "server/answer_text.h"
 #include "server/http_message.h"
@@ -43,14 +44,12 @@ class TurnAnswer : public BodySource {
   /// The next piece of the text.
   virtual void write_piece(const std::string& piece, std::string& out) = 0;
   /// The text is complete. `wait`: the question with which it ends, as the run's summary has it; null for none.
-  virtual void write_end(const nlohmann::json& wait, std::string& out) = 0;
+  virtual void write_end(const Json& wait, std::string& out) = 0;
   virtual void write_failure(Failure failure, const std::string& message, const std::string& code,
                              std::string& out) = 0;
 
   /// JSON without line breaks; bytes that are not UTF-8 are replaced.
-  static std::string dump(const nlohmann::ordered_json& json) {
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  }
+  static std::string dump(const Json& json) { return json.dump(); }
   [[nodiscard]] const journal::RunName& run() const { return turn_.run(); }
   [[nodiscard]] bool is_in_pieces() const { return delivery_ == Delivery::Pieces; }
   /// What was written so far.
@@ -60,9 +59,9 @@ class TurnAnswer : public BodySource {
 
  private:
   void take_step(const TurnFollower::Step& step, std::string& out);
-  void emit(const nlohmann::json& event, std::string& out);
+  void emit(const Json& event, std::string& out);
   void finish(std::string& out);
-  void end(const std::string& value, const nlohmann::json& wait, std::string& out);
+  void end(const std::string& value, const Json& wait, std::string& out);
   void fail(Failure failure, const std::string& message, const std::string& code, std::string& out);
   void fail_voided(std::string& out);
   void write(const std::string& piece, std::string& out);

@@ -1,5 +1,7 @@
 #include "server/turn_follower.h"
 
+#include "json/reader.h"
+
 namespace tenon::server {
 
 std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
@@ -8,12 +10,12 @@ std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
   for (const EventReader::Read& read : reader_->take(bytes_max)) {
     const protocol::Event& event = *read.event;
     has_news_ = has_news_ || event.number > 0;
-    steps.push_back({nlohmann::json::parse(event.json, nullptr, false), event.kind, read.is_answer});
+    steps.push_back({parse_own_json(event.json), event.kind, read.is_answer});
     switch (event.kind) {
       case protocol::EventKind::TurnEnd:
       case protocol::EventKind::TurnFailed:
       case protocol::EventKind::TurnCancelled:
-        if (steps.back().event.value("depth", 0) > 0) continue;
+        if (steps.back().event.count_or("depth", 0) > 0) continue;
         is_over_ = true;
         return steps;
       default:
@@ -26,10 +28,10 @@ std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
   const auto head = reader_->settled_head();
   if (!head) return steps;
   if (head->summary.state == journal::RunState::Waiting) {
-    const auto details = nlohmann::json::parse(head->summary.detail, nullptr, false);
-    waits_ = nlohmann::json::array();
-    for (const auto& detail : details) {
-      if (detail.is_object() && detail.contains("wait")) waits_.push_back(detail);
+    const Json details = parse_own_json(head->summary.detail);
+    waits_.clear();
+    for (const Json& detail : details.items_or_none()) {
+      if (detail.contains("wait")) waits_.push_back(detail);
     }
     is_over_ = !waits_.empty();  // otherwise it waits only for a timer or a service
   }

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "json/json.h"
 #include "server/event_reader.h"
 
 namespace tenon::server {
@@ -11,7 +10,7 @@ namespace tenon::server {
 class TurnFollower {
  public:
   struct Step {
-    nlohmann::json event;
+    Json event;
     protocol::EventKind kind = protocol::EventKind::Text;
     bool is_answer = false;  ///< a piece of the turn's answer
   };
@@ -25,11 +24,11 @@ class TurnFollower {
   [[nodiscard]] const std::optional<std::string>& problem() const { return reader_->problem(); }
   [[nodiscard]] const journal::RunName& run() const { return reader_->run(); }
   /// Once it is over: the open questions, as the run's summary has them; empty when the turn has ended.
-  [[nodiscard]] const nlohmann::json& waits() const { return waits_; }
+  [[nodiscard]] const Json::Array& waits() const { return waits_; }
 
  private:
   std::unique_ptr<EventReader> reader_;
-  nlohmann::json waits_ = nlohmann::json::array();
+  Json::Array waits_;
   bool has_news_ = true;
   bool is_over_ = false;
 };

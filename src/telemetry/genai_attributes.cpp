@@ -1,13 +1,10 @@
 #include "telemetry/genai_attributes.h"
 
-#include <nlohmann/json.hpp>
-
+#include "json/json.h"
 #include "vm/render.h"
 
 namespace tenon::telemetry {
 namespace {
-
-using nlohmann::ordered_json;
 
 std::string finish_name(inference::Finish finish) {
   switch (finish) {
@@ -21,12 +18,8 @@ std::string finish_name(inference::Finish finish) {
   return "";
 }
 
-ordered_json text_message(std::string_view role, const std::string& text) {
-  return {{"role", role}, {"parts", ordered_json::array({{{"type", "text"}, {"content", text}}})}};
-}
-
-std::string dump(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+Json text_message(std::string_view role, const std::string& text) {
+  return Json::object({{"role", role}, {"parts", Json::array({Json::object({{"type", "text"}, {"content", text}})})}});
 }
 
 }  // namespace
@@ -88,22 +81,22 @@ std::string error_name(inference::ModelErrorKind kind) {
 }
 
 std::string messages_json(const std::vector<inference::Message>& messages) {
-  ordered_json list = ordered_json::array();
+  Json list = Json::array();
   for (const inference::Message& message : messages)
     list.push_back(text_message(role_name(message.role), message.text));
-  return dump(list);
+  return list.dump();
 }
 
 std::string answer_json(const inference::Answer& answer) {
-  ordered_json message = text_message("assistant", answer.text);
+  Json message = text_message("assistant", answer.text);
   message["finish_reason"] = finish_name(answer.finish);
-  return dump(ordered_json::array({std::move(message)}));
+  return Json::array({std::move(message)}).dump();
 }
 
 std::string value_json(const vm::Value& value, const types::TypeTable& types) {
   std::string text;
   if (const auto written = vm::to_json(value, types, text); !written) {
-    return dump(ordered_json(vm::describe(written.error())));
+    return Json(vm::describe(written.error())).dump();
   }
   return text;
 }

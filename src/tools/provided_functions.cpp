@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "base/ensure.h"
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 #include "tools/native/extern_table.h"
 #include "vm/render.h"
 
@@ -75,7 +75,7 @@ ExternOutcome ProvidedFunctions::read(const Pending& call, const ProvidedResult&
   };
   if (!result) return refuse(result.error());
   const bytecode::Program& program = call.table->program();
-  const auto json = inference::answers::parse_json(*result);
+  const auto json = parse_json(*result);
   if (!json) return refuse("the result is not JSON: " + json.error().message);
   const inference::answers::ValueReader reader(program.types);
   auto value = reader.read(program.externs[call.subject].result, *json);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/json_text.h"
+#include "json/text.h"
 
 namespace tenon::types {
 

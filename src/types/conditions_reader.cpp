@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "base/json_text.h"
+#include "json/text.h"
 #include "syntax/literals.h"
 #include "types/conditions_nodes.h"
 #include "types/type_parts.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json_text.h"
+#include "json/text.h"
 #include "syntax/literals.h"
 #include "types/type_parts.h"
 

@@ -3,24 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <tuple>
 
-namespace tenon::types {
+#include "json/reader.h"
+#include "json/text.h"
 
-using nlohmann::json;
+namespace tenon::types {
 
 namespace {
 
 /// A text of an entry; nothing when it is missing or no text.
-std::optional<std::string> text_of(const json& entry, const char* name) {
-  const auto found = entry.find(name);
-  if (found == entry.end() || !found->is_string()) return std::nullopt;
-  return found->get<std::string>();
+std::optional<std::string> text_of(const Json& entry, std::string_view name) {
+  const Json& found = entry.get(name);
+  if (!found.is_string()) return std::nullopt;
+  return found.as_string();
 }
 
-Result<PlanVerdict, PlanError> read_entry(const json& entry, std::size_t number) {
+Result<PlanVerdict, PlanError> read_entry(const Json& entry, std::size_t number) {
   const auto fault = [&](std::string_view what) {
     return failure(PlanError{fmt::format("entry {} {}", number, what)});
   };
@@ -32,15 +32,14 @@ Result<PlanVerdict, PlanError> read_entry(const json& entry, std::size_t number)
     if (!text) return fault(fmt::format("has no string \"{}\"", name));
     *place = std::move(*text);
   }
-  const bool has_definitions = entry.contains("definitions");
   for (const auto& [name, place] :
        {std::pair("given", &verdict.question.given), std::pair("definitions", &verdict.question.definitions)}) {
-    if (place == &verdict.question.definitions && !has_definitions) continue;
-    const auto list = entry.find(name);
-    const bool are_texts = list != entry.end() && list->is_array() &&
-                           std::all_of(list->begin(), list->end(), [](const json& text) { return text.is_string(); });
-    if (!are_texts) return fault(fmt::format("has no list of strings \"{}\"", name));
-    for (const json& text : *list) place->push_back(text.get<std::string>());
+    const Json* const list = entry.find(name);
+    if (list == nullptr && place == &verdict.question.definitions) continue;
+    if (list == nullptr || !list->is_array() || !std::ranges::all_of(list->items(), &Json::is_string)) {
+      return fault(fmt::format("has no list of strings \"{}\"", name));
+    }
+    for (const Json& text : list->items()) place->push_back(text.as_string());
   }
   const auto relation = find_relation(text_of(entry, "relation").value_or(""));
   if (!relation) return fault(R"(needs a "relation": "entails", "contradicts" or "open")");
@@ -60,8 +59,8 @@ std::optional<Relation> find_relation(std::string_view name) {
 }
 
 Hash EntailmentQuestion::key() const {
-  const json all = {type, wanted, given, definitions};
-  return sha256("tenon entailment 2\n", all.dump(-1, ' ', false, json::error_handler_t::replace));
+  const Json all = Json::array({type, wanted, Json::array_of(given), Json::array_of(definitions)});
+  return sha256("tenon entailment 2\n", all.dump());
 }
 
 std::string plan_path(const std::string& path) {
@@ -81,20 +80,20 @@ std::string_view relation_name(Relation relation) {
 }
 
 Result<PlanVerdicts, PlanError> read_plan(std::string_view text) {
-  const json file = json::parse(text, nullptr, false);
+  const auto read = parse_json(text);
+  const Json& file = read ? *read : Json();
   if (!file.is_object()) return failure(PlanError{"it is not a JSON file written by `tenon plan`"});
-  const auto format = file.find("format");
-  if (format == file.end() || !format->is_number_integer())
-    return failure(PlanError{"the number \"format\" is missing"});
-  if (*format != 1 && *format != plan_format) {
+  const Json* const format = file.find("format");
+  if (format == nullptr || !format->is_integer()) return failure(PlanError{"the number \"format\" is missing"});
+  if (format->as_integer() != 1 && format->as_integer() != plan_format) {
     return failure(PlanError{
         fmt::format("it has format {}, but this version of Tenon reads format {}", format->dump(), plan_format)});
   }
-  const auto entries = file.find("entailments");
-  if (entries == file.end() || !entries->is_array()) return failure(PlanError{"the list \"entailments\" is missing"});
+  const Json& entries = file.get("entailments");
+  if (!entries.is_array()) return failure(PlanError{"the list \"entailments\" is missing"});
   PlanVerdicts verdicts;
   std::size_t number = 0;
-  for (const json& entry : *entries) {
+  for (const Json& entry : entries.items()) {
     auto verdict = read_entry(entry, ++number);
     if (!verdict) return failure(verdict.error());
     const Hash key = verdict->question.key();
@@ -112,19 +111,21 @@ std::string write_plan(const PlanVerdicts& verdicts) {
     return std::tie(left->question.wanted, left->question.type, left->question.given, left->question.definitions) <
            std::tie(right->question.wanted, right->question.type, right->question.given, right->question.definitions);
   });
-  nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+  Json entries = Json::array();
   for (const PlanVerdict* verdict : sorted) {
-    nlohmann::ordered_json entry = {{"type", verdict->question.type}};
-    if (!verdict->question.definitions.empty()) entry["definitions"] = verdict->question.definitions;
-    entry["given"] = verdict->question.given;
-    entry["wanted"] = verdict->question.wanted;
-    entry["relation"] = relation_name(verdict->relation);
-    entry["reason"] = verdict->reason;
-    entry["model"] = verdict->model;
+    Json entry = Json::object({{"type", verdict->question.type}});
+    if (!verdict->question.definitions.empty()) {
+      entry.set("definitions", Json::array_of(verdict->question.definitions));
+    }
+    entry.set("given", Json::array_of(verdict->question.given));
+    entry.set("wanted", verdict->question.wanted);
+    entry.set("relation", relation_name(verdict->relation));
+    entry.set("reason", verdict->reason);
+    entry.set("model", verdict->model);
     entries.push_back(std::move(entry));
   }
-  const nlohmann::ordered_json file = {{"format", plan_format}, {"entailments", std::move(entries)}};
-  return file.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  const Json file = Json::object({{"format", plan_format}, {"entailments", std::move(entries)}});
+  return file.dump(JsonForm::Pretty) + "\n";
 }
 
 }  // namespace tenon::types

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/json_text.h"
 #include "base/utf8.h"
+#include "json/text.h"
 #include "vm/builtins.h"
 #include "vm/limits.h"
 #include "vm/render.h"

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "base/ensure.h"
-#include "base/json_text.h"
+#include "json/text.h"
 #include "vm/agent_prompts.h"
 #include "vm/context.h"
 #include "vm/text.h"

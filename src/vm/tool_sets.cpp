@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
-#include "base/json_text.h"
+#include "json/text.h"
 #include "vm/builtins.h"
 #include "vm/object.h"
 #include "vm/render.h"

@@ -11,14 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "inference/answers/json.h"
-#include "inference/answers/json_parser.h"
+#include "json/json.h"
+#include "json/reader.h"
 #include "tests/support/json_schema/json_schema.h"
 
 namespace {
 
-namespace answers = tenon::inference::answers;
-using answers::Json;
+using tenon::Json;
 
 /// The number of required cases that the validator supports. Fewer mean that it has lost support for something.
 constexpr std::size_t required_passed_min = 946;
@@ -31,14 +30,14 @@ struct Counts {
 const std::string& text_of(const Json& object, std::string_view name) {
   static const std::string none = "?";
   const Json* const value = object.find(name);
-  return value != nullptr && value->is(Json::Kind::String) ? value->as_string() : none;
+  return value != nullptr && value->is_string() ? value->as_string() : none;
 }
 
 void run_group(const std::string& file, const Json& group, Counts& counts) {
   const Json::Array& cases = group.find("tests")->items();
-  const auto schema = answers::Schema::compile(*group.find("schema"));
+  const auto schema = tenon::test::Schema::compile(*group.find("schema"));
   if (!schema) {
-    if (schema.error().kind == answers::SchemaError::Kind::Unsupported) {
+    if (schema.error().kind == tenon::test::SchemaError::Kind::Unsupported) {
       counts.refused += cases.size();
       counts.refused_by_keyword[schema.error().keyword] += cases.size();
     } else {
@@ -66,7 +65,7 @@ void run_group(const std::string& file, const Json& group, Counts& counts) {
 bool run_file(const std::filesystem::path& path, Counts& counts) {
   std::ifstream stream(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  const auto groups = answers::parse_json(text);
+  const auto groups = tenon::parse_json(text);
   if (!groups) {
     fmt::print("{}: not read: {}\n", path.filename().string(), groups.error().message);
     return false;

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ensure.h"
-#include "inference/answers/json_parser.h"
 #include "inference/answers/schema_writer.h"
+#include "json/json.h"
 #include "tests/simulation/program_maker.h"
 #include "vm/render.h"
 

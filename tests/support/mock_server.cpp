@@ -18,7 +18,7 @@
 #include <unordered_map>
 
 #include "base/ensure.h"
-#include "base/json_text.h"
+#include "json/text.h"
 
 namespace tenon::test {
 namespace {

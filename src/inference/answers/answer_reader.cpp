@@ -6,11 +6,12 @@
 #include <optional>
 
 #include "base/ascii.h"
-#include "base/json_text.h"
 #include "base/utf8.h"
-#include "inference/answers/json.h"
-#include "inference/answers/json_parser.h"
 #include "inference/answers/outline.h"
+#include "json/json.h"
+#include "json/lenient_reader.h"
+#include "json/reader.h"
+#include "json/text.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -53,17 +54,17 @@ std::vector<std::pair<std::string, Json>> list_words(const TypeTable& types, Typ
     case TypeKind::Secret:
       return list_words(types, types.get(type).arguments[0]);
     case TypeKind::Boolean:
-      for (const std::string_view word : {"true", "yes"}) words.emplace_back(word, Json::boolean(true));
-      for (const std::string_view word : {"false", "no"}) words.emplace_back(word, Json::boolean(false));
+      for (const std::string_view word : {"true", "yes"}) words.emplace_back(word, Json(true));
+      for (const std::string_view word : {"false", "no"}) words.emplace_back(word, Json(false));
       return words;
     case TypeKind::Union:
       if (const auto* texts = std::get_if<std::vector<std::string>>(&types.union_type(type).literals)) {
-        for (const std::string& text : *texts) words.emplace_back(text, Json::string(text));
+        for (const std::string& text : *texts) words.emplace_back(text, Json(text));
       }
       return words;
     case TypeKind::Enum:
       for (const types::Variant& variant : types.enum_type(type).variants) {
-        if (variant.payload.empty()) words.emplace_back(variant.name, Json::string(variant.name));
+        if (variant.payload.empty()) words.emplace_back(variant.name, Json(variant.name));
       }
       return words;
     case TypeKind::Error:
@@ -105,7 +106,7 @@ std::optional<Json> find_word(const TypeTable& types, TypeId type, std::string_v
     std::optional<Json> found;
     for (const auto& [word, json] : words) {
       if (!matches(word)) continue;
-      if (found && !equal(*found, json)) return std::nullopt;
+      if (found && *found != json) return std::nullopt;
       found = json;
     }
     return found;
@@ -123,7 +124,7 @@ Result<AnswerValues, AnswerProblems> read_text(const ValueReader& reader, const 
   }
   const std::string_view words = trimmed(text);
   if (words.empty()) return failure(AnswerProblems{"the answer is empty"});
-  return one_value(reader.read(shape.result, Json::string(words)));
+  return one_value(reader.read(shape.result, Json(words)));
 }
 
 Result<AnswerValues, AnswerProblems> read_completion(const ValueReader& reader, const AnswerShape& shape,
@@ -132,7 +133,7 @@ Result<AnswerValues, AnswerProblems> read_completion(const ValueReader& reader, 
   const Json* const inner = json.find("value");
   if (inner == nullptr) {
     Result<AnswerValues, AnswerProblems> bare = one_value(reader.read(shape.result, json));
-    if (bare || !json.is(Json::Kind::Object)) return bare;
+    if (bare || !json.is_object()) return bare;
     return failure(AnswerProblems{fmt::format("value is missing; the answer has the form {}", shape.outline)});
   }
   if (json.members().size() == 1) {
@@ -151,7 +152,7 @@ Result<AnswerValues, AnswerProblems> read_completion(const ValueReader& reader, 
 Result<std::vector<vm::Value>, AnswerProblems> read_items(const ValueReader& reader, const AnswerClause& clause,
                                                           const Json& json, std::string_view path) {
   const std::string_view whole = path.empty() ? whole_answer : path;
-  if (!json.is(Json::Kind::Object))
+  if (!json.is_object())
     return failure(AnswerProblems{fmt::format("{} is {}, where an object is asked for", whole, describe(json))});
   std::vector<vm::Value> values;
   AnswerProblems problems;
@@ -187,7 +188,7 @@ Result<std::vector<vm::Value>, AnswerProblems> read_items(const ValueReader& rea
 Result<std::uint32_t, std::string> read_choice(const AnswerShape& shape, const Json* function, const Json* choice) {
   const auto count = static_cast<std::int64_t>(shape.clauses.size());
   const auto form = [&] { return "the answer has the form " + shape.outline; };
-  if (function != nullptr && !function->is(Json::Kind::String)) return failure("function is no text; " + form());
+  if (function != nullptr && !function->is_string()) return failure("function is no text; " + form());
   if (choice != nullptr) {
     const bool is_whole = choice->is_numeric() && choice->as_double() >= 0 &&
                           choice->as_double() < static_cast<double>(count) &&
@@ -224,7 +225,7 @@ Result<AnswerValues, AnswerProblems> read_select(const ValueReader& reader, cons
     return failure(AnswerProblems{"the answer has other keys than `call`; it has the form " + shape.outline});
   }
   const Json& call = wrapped == nullptr ? json : *wrapped;
-  if (!call.is(Json::Kind::Object)) {
+  if (!call.is_object()) {
     return failure(AnswerProblems{fmt::format("the answer is {}; it has the form {}", describe(call), shape.outline)});
   }
   for (const JsonMember& member : call.members()) {
@@ -264,7 +265,7 @@ Result<AnswerValues, AnswerProblems> read_json(const ValueReader& reader, const 
 Result<AnswerValues, AnswerProblems> read_answer(const ValueReader& reader, const AnswerShape& shape,
                                                  std::string_view text) {
   if (shape.form == AnswerForm::Text) return read_text(reader, shape, text);
-  const Result<Json, ParseError> json = parse_lenient(text);
+  const Result<Json, JsonError> json = parse_lenient(text);
   Result<AnswerValues, AnswerProblems> values =
       json ? read_json(reader, shape, *json)
            : Result<AnswerValues, AnswerProblems>(

@@ -1,7 +1,7 @@
 #include "inference/answers/json_values.h"
 
-#include "inference/answers/json_parser.h"
 #include "inference/answers/value_reader.h"
+#include "json/reader.h"
 
 namespace tenon::inference::answers {
 namespace {

@@ -6,11 +6,10 @@
 
 #include "base/ascii.h"
 #include "base/ensure.h"
-#include "base/json_text.h"
 #include "inference/answers/constraints.h"
-#include "inference/answers/json.h"
-#include "inference/answers/json_parser.h"
 #include "inference/answers/named_types.h"
+#include "json/json.h"
+#include "json/text.h"
 
 namespace tenon::inference::answers {
 namespace {

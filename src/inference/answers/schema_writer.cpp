@@ -4,8 +4,8 @@
 
 #include "base/ensure.h"
 #include "inference/answers/constraints.h"
-#include "inference/answers/json.h"
 #include "inference/answers/named_types.h"
+#include "json/json.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -15,7 +15,7 @@ using types::TypeKind;
 using types::TypeTable;
 
 Json typed(std::string_view type) {
-  return Json::object().set("type", Json::string(type));
+  return Json::object().set("type", type);
 }
 
 void describe_with(Json& schema, std::string_view documentation) {
@@ -24,12 +24,12 @@ void describe_with(Json& schema, std::string_view documentation) {
   if (schema.find("$ref") != nullptr) {
     schema = Json::object().set("anyOf", Json::array({std::move(schema)}));
   }
-  schema.set("description", Json::string(documentation));
+  schema.set("description", documentation);
 }
 
 Json one_of(std::vector<Json> alternatives) {
   if (alternatives.size() == 1) return std::move(alternatives.front());
-  return Json::object().set("anyOf", Json::array(std::move(alternatives)));
+  return Json::object().set("anyOf", std::move(alternatives));
 }
 
 /// Collects properties; all are required, in their order.
@@ -37,13 +37,13 @@ class ObjectSchema {
  public:
   void add(std::string_view name, Json schema) {
     properties_.set(name, std::move(schema));
-    required_.mutable_items().push_back(Json::string(name));
+    required_.push_back(name);
   }
   [[nodiscard]] Json take() {
     return typed("object")
         .set("properties", std::move(properties_))
         .set("required", std::move(required_))
-        .set("additionalProperties", Json::boolean(false));
+        .set("additionalProperties", false);
   }
 
  private:
@@ -57,7 +57,7 @@ class SchemaWriter {
 
   [[nodiscard]] Json write(TypeId type) const {
     if (const std::string* name = names_.find_name(type)) {
-      return Json::object().set("$ref", Json::string("#/$defs/" + *name));
+      return Json::object().set("$ref", "#/$defs/" + *name);
     }
     return write_here(type);
   }
@@ -85,7 +85,7 @@ class SchemaWriter {
         return write_option(detail.arguments[0]);
       case TypeKind::Secret:
         // JSON Schema's word for what is given and never shown again.
-        return write(detail.arguments[0]).set("writeOnly", Json::boolean(true));
+        return write(detail.arguments[0]).set("writeOnly", true);
       case TypeKind::Tuple:
         return write_tuple(detail.arguments);
       case TypeKind::Struct:
@@ -114,7 +114,7 @@ class SchemaWriter {
       for (const TypeId type : names_.order()) definitions.set(*names_.find_name(type), write_here(type));
       root.set("$defs", std::move(definitions));
     }
-    return root.dump();
+    return root.dump(JsonForm::Shortest);  // its text is hashed
   }
 
  private:
@@ -130,13 +130,13 @@ class SchemaWriter {
 
   [[nodiscard]] Json write_tuple(const std::vector<TypeId>& items) const {
     Json prefix = Json::array();
-    for (const TypeId item : items) prefix.mutable_items().push_back(write(item));
+    for (const TypeId item : items) prefix.push_back(write(item));
     const auto count = static_cast<std::int64_t>(items.size());
     return typed("array")
         .set("prefixItems", std::move(prefix))
-        .set("items", Json::boolean(false))
-        .set("minItems", Json::integer(count))
-        .set("maxItems", Json::integer(count));
+        .set("items", false)
+        .set("minItems", count)
+        .set("maxItems", count);
   }
 
   [[nodiscard]] Json write_struct(const types::StructType& type) const {
@@ -145,7 +145,7 @@ class SchemaWriter {
       Json schema = write(field.type);
       // The field's own words stand for its type's where both have some.
       if (!field.documentation.empty() && schema.find("description") != nullptr) {
-        std::erase_if(schema.mutable_members(), [](const JsonMember& member) { return member.name == "description"; });
+        schema.erase("description");
       }
       describe_with(schema, field.documentation);
       object.add(field.name, std::move(schema));
@@ -165,9 +165,9 @@ class SchemaWriter {
                    variant.payload.size() == 1 ? write(variant.payload[0]) : write_tuple(variant.payload));
         others.push_back(object.take());
       } else if (!variant.documentation.empty()) {
-        others.push_back(typed("string").set("const", Json::string(variant.name)));
+        others.push_back(typed("string").set("const", variant.name));
       } else {
-        plain.mutable_items().push_back(Json::string(variant.name));
+        plain.push_back(variant.name);
         continue;
       }
       describe_with(others.back(), variant.documentation);
@@ -181,11 +181,11 @@ class SchemaWriter {
   [[nodiscard]] static Json write_union(const types::UnionType& type) {
     Json literals = Json::array();
     if (const auto* texts = std::get_if<std::vector<std::string>>(&type.literals)) {
-      for (const std::string& text : *texts) literals.mutable_items().push_back(Json::string(text));
+      for (const std::string& text : *texts) literals.push_back(text);
       return typed("string").set("enum", std::move(literals));
     }
     for (const std::int64_t number : std::get<std::vector<std::int64_t>>(type.literals)) {
-      literals.mutable_items().push_back(Json::integer(number));
+      literals.push_back(number);
     }
     return typed("integer").set("enum", std::move(literals));
   }
@@ -211,7 +211,7 @@ class SchemaWriter {
     std::int64_t high = constraints.integer_high;
     if (high >= -schema_number_max) low = std::max(low, -schema_number_max);
     if (low <= schema_number_max) high = std::min(high, schema_number_max);
-    return typed("integer").set("minimum", Json::integer(low)).set("maximum", Json::integer(high));
+    return typed("integer").set("minimum", low).set("maximum", high);
   }
 
   [[nodiscard]] static Json write_number(const Constraints& constraints) {
@@ -221,27 +221,25 @@ class SchemaWriter {
     if (high >= -largest) low = std::max(low, -largest);
     if (low <= largest) high = std::min(high, largest);
     const bool is_exclusive = constraints.number_high_is_exclusive && high == constraints.number_high;
-    return typed("number")
-        .set("minimum", Json::number(low))
-        .set(is_exclusive ? "exclusiveMaximum" : "maximum", Json::number(high));
+    return typed("number").set("minimum", low).set(is_exclusive ? "exclusiveMaximum" : "maximum", Json(high));
   }
 
   static void set_length(Json& schema, const Constraints& constraints, std::string_view low, std::string_view high) {
     const auto length = [](std::uint64_t value) {
-      return Json::integer(static_cast<std::int64_t>(std::min<std::uint64_t>(value, INT64_MAX)));
+      return Json(static_cast<std::int64_t>(std::min<std::uint64_t>(value, INT64_MAX)));
     };
     if (constraints.length_low && *constraints.length_low > 0) schema.set(low, length(*constraints.length_low));
     if (constraints.length_high) schema.set(high, length(*constraints.length_high));
   }
 
   static void set_patterns(Json& schema, const Constraints& constraints) {
-    const auto whole = [](const std::string& pattern) { return Json::string("^(?:" + pattern + ")$"); };
+    const auto whole = [](const std::string& pattern) { return Json("^(?:" + pattern + ")$"); };
     if (constraints.patterns.empty()) return;
     schema.set("pattern", whole(constraints.patterns.front()));
     if (constraints.patterns.size() == 1) return;
     Json others = Json::array();
     for (std::size_t index = 1; index < constraints.patterns.size(); ++index) {
-      others.mutable_items().push_back(typed("string").set("pattern", whole(constraints.patterns[index])));
+      others.push_back(typed("string").set("pattern", whole(constraints.patterns[index])));
     }
     schema.set("allOf", std::move(others));
   }
@@ -260,9 +258,9 @@ Json write_clause(const SchemaWriter& writer, const AnswerShape& shape, std::siz
                   std::string_view documentation) {
   const AnswerClause& clause = shape.clauses[index];
   ObjectSchema object;
-  object.add("function", typed("string").set("const", Json::string(clause.function)));
+  object.add("function", typed("string").set("const", clause.function));
   if (has_number(shape, clause)) {
-    object.add("choice", typed("integer").set("const", Json::integer(static_cast<std::int64_t>(index))));
+    object.add("choice", typed("integer").set("const", static_cast<std::int64_t>(index)));
   }
   if (has_arguments(shape, clause)) object.add("arguments", write_arguments(writer, clause));
   Json schema = object.take();
@@ -288,7 +286,7 @@ std::string make_verdict_schema(const TypeTable& types, std::optional<TypeId> va
     alternatives.push_back(object.take());
   }
   ObjectSchema retry;
-  retry.add("retry", Json::object().set("const", Json::boolean(true)));
+  retry.add("retry", Json::object().set("const", true));
   alternatives.push_back(retry.take());
   ObjectSchema fail;
   fail.add("fail", typed("string"));

@@ -4,12 +4,12 @@
 
 #include "inference/answers/answer_shape.h"
 #include "inference/answers/constraints.h"
-#include "inference/answers/json.h"
-#include "inference/answers/json_parser.h"
-#include "tests/support/json_schema/json_schema.h"
 #include "inference/answers/named_types.h"
 #include "inference/answers/value_reader.h"
 #include "inference/decoding/constraint.h"
+#include "json/json.h"
+#include "json/reader.h"
+#include "tests/support/json_schema/json_schema.h"
 #include "types/type_parts.h"
 
 namespace tenon::inference::answers {
@@ -176,7 +176,7 @@ TEST_F(SchemaWriterTest, StaysFlatHoweverDeepATypeIs) {
   for (int level = 0; level < 2'000; ++level) {
     type = level % 2 == 0 ? types_.add_struct({"Level", "", {{"inner", type, ""}}}) : types_.list(type);
   }
-  Result<Json, ParseError> parsed = parse_json(schema(type));
+  Result<Json, JsonError> parsed = parse_json(schema(type));
   ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
 }
 
@@ -439,7 +439,7 @@ TEST_F(AgreementTest, SchemaReaderAndMaskTakeTheSameInstances) {
   std::size_t accepted = 0;
   for (const TypeId type : checked_) {
     const std::string text = make_schema(types_, type);
-    const auto schema = Schema::compile(text);
+    const auto schema = test::Schema::compile(std::string_view(text));
     ASSERT_TRUE(schema.has_value()) << text << ": " << schema.error().message;
     const auto constraint = compiler_->compile(text);
     ASSERT_TRUE(constraint.has_value()) << text << ": " << constraint.error().message;

@@ -6,8 +6,8 @@
 #include <array>
 #include <optional>
 
-#include "inference/answers/json.h"
-#include "inference/answers/json_parser.h"
+#include "json/json.h"
+#include "json/reader.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -34,20 +34,20 @@ std::string say_length(const std::optional<Json>& low, const std::optional<Json>
   };
   if (!low) return fmt::format("At most {}.", characters(*high));
   if (!high) return fmt::format("At least {}.", characters(*low));
-  if (equal(*low, *high)) return fmt::format("Exactly {}.", characters(*low));
+  if (*low == *high) return fmt::format("Exactly {}.", characters(*low));
   return fmt::format("From {} to {}.", low->dump(), characters(*high));
 }
 
 /// Puts the bounds of a text's length into its description.
 void say_lengths(Json& schema) {
-  if (!schema.is(Json::Kind::Object)) return;
+  if (!schema.is_object()) return;
   const auto low = extract(schema, "minLength");
   const auto high = extract(schema, "maxLength");
   if (low || high) {
     const auto described = extract(schema, "description");
     std::string text = described ? described->as_string() : std::string();
     if (!text.empty()) text += text.ends_with('.') ? " " : ". ";
-    schema.set("description", Json::string(text + say_length(low, high)));
+    schema.set("description", text + say_length(low, high));
   }
   for (JsonMember& member : schema.mutable_members()) {
     if (member.name == "items") say_lengths(member.value);
@@ -65,7 +65,7 @@ struct Totals {
 bool fits(const Json& schema, std::size_t depth, Totals& totals);
 
 bool fits_each(const Json& schemas, std::size_t depth, Totals& totals) {
-  if (schemas.is(Json::Kind::Array)) {
+  if (schemas.is_array()) {
     return std::ranges::all_of(schemas.items(), [&](const Json& schema) { return fits(schema, depth, totals); });
   }
   return std::ranges::all_of(schemas.members(),
@@ -77,7 +77,7 @@ bool fits(const Json& schema, std::size_t depth, Totals& totals) {
   if (std::ranges::any_of(unknown_keywords, [&](std::string_view keyword) { return schema.find(keyword) != nullptr; }))
     return false;
   if (const Json* const additional = schema.find("additionalProperties");
-      additional != nullptr && !additional->is(Json::Kind::Boolean)) {
+      additional != nullptr && !additional->is_boolean()) {
     return false;
   }
   if (const Json* const values = schema.find("enum")) totals.enum_values += values->items().size();
@@ -99,12 +99,12 @@ bool fits(const Json& schema, std::size_t depth, Totals& totals) {
 }  // namespace
 
 std::optional<std::string> make_strict_schema(std::string_view json_schema) {
-  Result<Json, ParseError> schema = parse_json(json_schema);
-  if (!schema || !schema->is(Json::Kind::Object) || schema->find("properties") == nullptr) return std::nullopt;
+  Result<Json, JsonError> schema = parse_json(json_schema);
+  if (!schema || !schema->is_object() || schema->find("properties") == nullptr) return std::nullopt;
   say_lengths(*schema);
   Totals totals;
   if (!fits(*schema, 0, totals)) return std::nullopt;
-  return schema->dump();
+  return schema->dump(JsonForm::Shortest);
 }
 
 }  // namespace tenon::inference::answers

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <optional>
 
-#include "base/json_text.h"
 #include "base/utf8.h"
 #include "inference/answers/constraints.h"
-#include "inference/answers/json_parser.h"
 #include "inference/answers/outline.h"
+#include "json/reader.h"
+#include "json/text.h"
 #include "types/type_parts.h"
 
 namespace tenon::inference::answers {
@@ -28,8 +28,8 @@ constexpr std::size_t outline_bytes_max = 200;
 constexpr double exact_double_max = 9007199254740992.0;
 
 std::optional<std::int64_t> as_whole_number(const Json& json) {
-  if (json.is(Json::Kind::Integer)) return json.as_integer();
-  if (!json.is(Json::Kind::Number)) return std::nullopt;
+  if (json.is_integer()) return json.as_integer();
+  if (json.kind() != Json::Kind::Number) return std::nullopt;
   const double number = json.as_double();
   if (std::trunc(number) != number || std::abs(number) > exact_double_max) return std::nullopt;
   return static_cast<std::int64_t>(number);
@@ -51,10 +51,10 @@ class ValueReading {
     const types::Type& detail = types_.get(type);
     switch (detail.kind) {
       case TypeKind::Unit:
-        if (!json.is(Json::Kind::Null)) expect(type, json);
+        if (!json.is_null()) expect(type, json);
         return Value::unit();
       case TypeKind::Boolean:
-        if (!json.is(Json::Kind::Boolean)) return expect(type, json);
+        if (!json.is_boolean()) return expect(type, json);
         return Value::boolean(json.as_boolean());
       case TypeKind::I32:
       case TypeKind::I64:
@@ -68,7 +68,7 @@ class ValueReading {
       case TypeKind::Map:
         return read_map(type, json);
       case TypeKind::Option:
-        if (json.is(Json::Kind::Null)) return Value::none();
+        if (json.is_null()) return Value::none();
         return Value::some(read(detail.arguments[0], json));
       case TypeKind::Secret:
         return read_secret(detail.arguments[0], json);
@@ -146,8 +146,7 @@ class ValueReading {
     if (kind == TypeKind::F64) return read_number(type, constraints, json);
     if (kind == TypeKind::String || kind == TypeKind::Text) return read_text(type, constraints, json);
     Value value = read(constraints.base, json);
-    if (kind == TypeKind::List && json.is(Json::Kind::Array))
-      check_length(type, constraints, json.items().size(), "items");
+    if (kind == TypeKind::List && json.is_array()) check_length(type, constraints, json.items().size(), "items");
     return value;
   }
 
@@ -181,7 +180,7 @@ class ValueReading {
   }
 
   Value read_text(TypeId type, const Constraints& constraints, const Json& json) {
-    if (!json.is(Json::Kind::String)) return expect(type, json);
+    if (!json.is_string()) return expect(type, json);
     const std::string& text = json.as_string();
     if (constraints.length_low || constraints.length_high)
       check_length(type, constraints, count_code_points(text), "characters");
@@ -203,7 +202,7 @@ class ValueReading {
   }
 
   Value read_list(TypeId type, const Json& json) {
-    if (!json.is(Json::Kind::Array)) return expect(type, json);
+    if (!json.is_array()) return expect(type, json);
     const TypeId element = types_.get(type).arguments[0];
     std::vector<Value> items;
     items.reserve(json.items().size());
@@ -214,7 +213,7 @@ class ValueReading {
   }
 
   Value read_map(TypeId type, const Json& json) {
-    if (!json.is(Json::Kind::Object)) return expect(type, json);
+    if (!json.is_object()) return expect(type, json);
     const TypeId value = types_.get(type).arguments[0];
     std::vector<std::pair<Value, Value>> entries;
     entries.reserve(json.members().size());
@@ -227,7 +226,7 @@ class ValueReading {
 
   template <class Make>
   Value read_tuple(TypeId type, const std::vector<TypeId>& parts, const Json& json, Make make) {
-    if (!json.is(Json::Kind::Array)) return expect(type, json);
+    if (!json.is_array()) return expect(type, json);
     if (json.items().size() != parts.size()) {
       return mismatch(fmt::format("is {}, where {} items are asked for", describe(json), parts.size()));
     }
@@ -239,7 +238,7 @@ class ValueReading {
   }
 
   Value read_struct(TypeId type, const Json& json) {
-    if (!json.is(Json::Kind::Object)) return expect(type, json);
+    if (!json.is_object()) return expect(type, json);
     const types::StructType& detail = types_.struct_type(type);
     std::vector<Value> fields;
     fields.reserve(detail.fields.size());
@@ -274,11 +273,11 @@ class ValueReading {
 
   Value read_enum(TypeId type, const Json& json) {
     const std::vector<types::Variant>& variants = types_.enum_type(type).variants;
-    const bool is_pair = json.is(Json::Kind::Object) && json.members().size() == 1;
-    if (!json.is(Json::Kind::String) && !is_pair) return expect(type, json);
+    const bool is_pair = json.is_object() && json.members().size() == 1;
+    if (!json.is_string() && !is_pair) return expect(type, json);
     const std::string& name = is_pair ? json.members().front().name : json.as_string();
     const auto found = std::ranges::find(variants, name, &types::Variant::name);
-    if (found == variants.end()) return expect(type, is_pair ? Json::string(name) : json);
+    if (found == variants.end()) return expect(type, is_pair ? Json(name) : json);
     const auto index = static_cast<std::uint32_t>(found - variants.begin());
     if (found->payload.empty() == is_pair) {
       return mismatch(fmt::format("{} {}; {} is asked for", is_pair ? "has a value under" : "lacks the value of",
@@ -300,7 +299,7 @@ class ValueReading {
   Value read_union(TypeId type, const Json& json) {
     const types::UnionType& detail = types_.union_type(type);
     if (const auto* texts = std::get_if<std::vector<std::string>>(&detail.literals)) {
-      const bool is_one = json.is(Json::Kind::String) && std::ranges::find(*texts, json.as_string()) != texts->end();
+      const bool is_one = json.is_string() && std::ranges::find(*texts, json.as_string()) != texts->end();
       return is_one ? Value::string(json.as_string()) : expect(type, json);
     }
     const auto& numbers = std::get<std::vector<std::int64_t>>(detail.literals);
@@ -341,9 +340,9 @@ bool ValueReader::is_written_raw(TypeId type) const {
 Result<Value, std::vector<Mismatch>> ValueReader::read_argument(TypeId type, std::string_view text) const {
   if (is_written_raw(type)) {
     if (find_invalid_utf8(text) != std::string_view::npos) return failure(std::vector<Mismatch>{{"", "is not UTF-8"}});
-    return read(type, Json::string(text));
+    return read(type, Json(text));
   }
-  const Result<Json, ParseError> json = parse_json(text);
+  const Result<Json, JsonError> json = parse_json(text);
   if (!json) {
     // The words of a text with a secret in it are not repeated.
     const bool is_shown = !types::holds_secret(types_, type);

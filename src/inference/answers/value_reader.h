@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inference/answers/json.h"
 #include "inference/answers/mismatch.h"
+#include "json/json.h"
 #include "types/type_table.h"
 #include "vm/value.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 #include "vm/render.h"
 
 namespace tenon::inference::answers {
@@ -15,7 +15,7 @@ class ValueReaderTest : public testing::Test {
  protected:
   /// What comes out, as the machine renders it; or the mismatches, a line each.
   std::string read(TypeId type, std::string_view text) const {
-    const Result<Json, ParseError> json = parse_json(text);
+    const Result<Json, JsonError> json = parse_json(text);
     EXPECT_TRUE(json.has_value()) << text;
     return show(reader_.read(type, *json));
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <list>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "base/ensure.h"
 #include "inference/decoding/text_grammar.h"
 #include "inference/model.h"
+#include "json/reader.h"
 
 namespace tenon::inference::decoding {
 namespace {
@@ -30,7 +30,7 @@ using TokenizerPointer = std::unique_ptr<LlgTokenizer, TokenizerDeleter>;
 constexpr std::size_t forced_tokens_max = 512;
 
 /// A schema deeper than this is refused before a recursive parser sees it.
-constexpr int schema_depth_max = 100;
+constexpr std::size_t schema_depth_max = 100;
 
 DecodingError read_error(LlgMatcher* matcher) {
   const char* message = llg_matcher_get_error(matcher);
@@ -47,29 +47,23 @@ std::size_t tokenize_for_llguidance(const void* user_data, const std::uint8_t* b
   return tokens.size();
 }
 
-int measure_depth(const nlohmann::ordered_json& value, int depth_max) {
-  if (depth_max == 0 || !value.is_structured()) return 0;
-  int deepest = 0;
-  for (const auto& child : value) deepest = std::max(deepest, measure_depth(child, depth_max - 1));
-  return 1 + deepest;
-}
-
 /// The schema's text with llguidance's own options set: no white space between tokens of JSON, since a small model can
 /// write it forever, and nothing ignored that is not understood. Options that the text itself brings are dropped.
 Result<std::string, DecodingError> prepare_schema(std::string_view text) {
-  nlohmann::ordered_json schema = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (schema.is_discarded()) return failure(DecodingError{"the schema is not JSON"});
-  if (schema.is_boolean()) {
-    if (!schema.get<bool>()) return failure(DecodingError{"the schema `false` allows no value"});
-    schema = nlohmann::ordered_json::object();
-  }
-  if (!schema.is_object()) return failure(DecodingError{"a schema is an object, `true` or `false`"});
-  if (measure_depth(schema, schema_depth_max) >= schema_depth_max) {
+  auto schema = parse_json(text, {json_bytes_max, schema_depth_max - 1, json_nodes_max});
+  if (!schema && schema.error().kind == JsonErrorKind::TooDeep) {
     return failure(
         DecodingError{"the schema is nested more than " + std::to_string(schema_depth_max) + " levels deep"});
   }
-  schema["x-guidance"] = {{"whitespace_flexible", false}, {"lenient", false}, {"coerce_one_of", false}};
-  return schema.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  if (!schema) return failure(DecodingError{"the schema is not JSON"});
+  if (schema->is_boolean()) {
+    if (!schema->as_boolean()) return failure(DecodingError{"the schema `false` allows no value"});
+    schema = Json::object();
+  }
+  if (!schema->is_object()) return failure(DecodingError{"a schema is an object, `true` or `false`"});
+  (*schema)["x-guidance"] =
+      Json::object({{"whitespace_flexible", false}, {"lenient", false}, {"coerce_one_of", false}});
+  return schema->dump();
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/src.hpp>  // the library itself: only here is it used
 #include <cmath>
 #include <limits>
+
+#include "json/scanner.h"
 
 namespace tenon::inference {
 namespace {
@@ -91,58 +91,111 @@ std::uint32_t as_count(double number) {
   return static_cast<std::uint32_t>(std::min<double>(number, std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// Receives the events of Boost.JSON's parser, whose names the functions have. The places that matter nest a few levels
-/// deep; below them only the depth is counted.
+/// Receives what a JsonScanner finds. The places that matter are nested a few levels deep; below them only the depth is
+/// counted.
 class ReplyReader {
  public:
-  using Text = boost::json::string_view;
-  using Fault = boost::json::error_code;
-  static constexpr std::size_t max_array_size = SIZE_MAX;
-  static constexpr std::size_t max_object_size = SIZE_MAX;
-  static constexpr std::size_t max_string_size = SIZE_MAX;
-  static constexpr std::size_t max_key_size = SIZE_MAX;
-
   explicit ReplyReader(ChatReply& reply) : reply_(reply) {}
 
-  bool on_document_begin(Fault& /*fault*/) { return true; }
-  bool on_document_end(Fault& /*fault*/) { return true; }
-  bool on_null(Fault& /*fault*/) { return done(); }
-  bool on_bool(bool /*value*/, Fault& /*fault*/) { return done(); }
-  bool on_int64(std::int64_t value, Text text, Fault& /*fault*/) { return number(static_cast<double>(value), text); }
-  bool on_uint64(std::uint64_t value, Text text, Fault& /*fault*/) { return number(static_cast<double>(value), text); }
-  bool on_double(double value, Text text, Fault& /*fault*/) { return number(value, text); }
-  bool on_number_part(Text /*part*/, Fault& /*fault*/) { return true; }
-  bool on_comment_part(Text /*part*/, Fault& /*fault*/) { return true; }
-  bool on_comment(Text /*text*/, Fault& /*fault*/) { return true; }
+  void null() { done(); }
+  void boolean(bool) { done(); }
+  void integer(std::int64_t value, std::string_view digits) { number(static_cast<double>(value), digits); }
+  void large(std::uint64_t value, std::string_view digits) { number(static_cast<double>(value), digits); }
+  void begin_object() { enter(object_place()); }
+  void begin_list() { enter(array_place()); }
+  void end_object() { leave(); }
+  void end_list() { leave(); }
 
-  // A text with escapes comes in parts.
-  bool on_string_part(Text part, std::size_t /*size*/, Fault& /*fault*/) {
-    parts_ += part;
-    return true;
-  }
-  bool on_string(Text rest, std::size_t /*size*/, Fault& /*fault*/) {
-    if (parts_.empty()) return text(rest);
-    parts_ += rest;
-    text(parts_);
-    parts_.clear();
-    return true;
-  }
-  bool on_key_part(Text part, std::size_t /*size*/, Fault& /*fault*/) {
-    parts_ += part;
-    return true;
-  }
-  bool on_key(Text rest, std::size_t /*size*/, Fault& /*fault*/) {
-    if (parts_.empty()) return key(rest);
-    parts_ += rest;
-    key(parts_);
-    parts_.clear();
+  bool key(std::string_view key) {
+    field_ = Field::None;
+    const Place place = this->place();
+    if (place == Place::Other) return true;
+    for (const NamedField& named : named_fields) {
+      if (named.place == place && named.key == key) {
+        field_ = named.field;
+        break;
+      }
+    }
     return true;
   }
 
-  bool on_object_begin(Fault& /*fault*/) { return enter(object_place()); }
-  bool on_array_begin(Fault& /*fault*/) { return enter(array_place()); }
-  bool on_object_end(std::size_t /*size*/, Fault& /*fault*/) { return leave(); }
-  bool on_array_end(std::size_t /*size*/, Fault& /*fault*/) { return leave(); }
+  void text(std::string_view value) {
+    switch (field_) {
+      case Field::Model:
+        reply_.model = value;
+        break;
+      case Field::FinishReason:
+        reply_.finish_reason = value;
+        break;
+      case Field::Content:
+      case Field::Text:
+        reply_.content += value;
+        break;
+      case Field::Refusal:
+        reply_.refusal += value;
+        break;
+      case Field::Error:
+      case Field::ErrorText:
+      case Field::ErrorMessage:
+        error().message = value;
+        break;
+      case Field::ErrorType:
+        error().type = value;
+        break;
+      case Field::ErrorCode:
+        error().code = value;
+        break;
+      case Field::ErrorParam:
+        error().param = value;
+        break;
+      case Field::None:
+      case Field::Choices:
+      case Field::Usage:
+      case Field::Message:
+      case Field::ToolCalls:
+      case Field::PromptTokens:
+      case Field::CompletionTokens:
+      case Field::PromptDetails:
+      case Field::CachedTokens:
+        break;
+    }
+    done();
+  }
+
+  void number(double value, std::string_view digits) {
+    switch (field_) {
+      case Field::PromptTokens:
+        reply_.usage->prompt = as_count(value);
+        break;
+      case Field::CompletionTokens:
+        reply_.usage->generated = as_count(value);
+        break;
+      case Field::CachedTokens:
+        reply_.usage->cached = as_count(value);
+        break;
+      case Field::ErrorCode:
+        error().code = digits;
+        break;
+      case Field::None:
+      case Field::Model:
+      case Field::Choices:
+      case Field::Usage:
+      case Field::Error:
+      case Field::ErrorText:
+      case Field::Message:
+      case Field::FinishReason:
+      case Field::Content:
+      case Field::Refusal:
+      case Field::ToolCalls:
+      case Field::Text:
+      case Field::PromptDetails:
+      case Field::ErrorMessage:
+      case Field::ErrorType:
+      case Field::ErrorParam:
+        break;
+    }
+    done();
+  }
 
  private:
   static constexpr std::size_t depth_max = 8;
@@ -197,119 +250,25 @@ class ReplyReader {
     return Place::Other;
   }
 
-  bool enter(Place place) {
+  void enter(Place place) {
     if (place == Place::Other || depth_ == depth_max) {
       ++passed_over_;
     } else {
       places_[depth_++] = place;
     }
-    return done();
+    done();
   }
 
-  bool leave() {
+  void leave() {
     if (passed_over_ > 0) {
       --passed_over_;
     } else {
       --depth_;
     }
-    return done();
+    done();
   }
 
-  bool key(std::string_view key) {
-    field_ = Field::None;
-    const Place place = this->place();
-    if (place == Place::Other) return true;
-    for (const NamedField& named : named_fields) {
-      if (named.place == place && named.key == key) {
-        field_ = named.field;
-        break;
-      }
-    }
-    return true;
-  }
-
-  bool text(std::string_view value) {
-    switch (field_) {
-      case Field::Model:
-        reply_.model = value;
-        break;
-      case Field::FinishReason:
-        reply_.finish_reason = value;
-        break;
-      case Field::Content:
-      case Field::Text:
-        reply_.content += value;
-        break;
-      case Field::Refusal:
-        reply_.refusal += value;
-        break;
-      case Field::Error:
-      case Field::ErrorText:
-      case Field::ErrorMessage:
-        error().message = value;
-        break;
-      case Field::ErrorType:
-        error().type = value;
-        break;
-      case Field::ErrorCode:
-        error().code = value;
-        break;
-      case Field::ErrorParam:
-        error().param = value;
-        break;
-      case Field::None:
-      case Field::Choices:
-      case Field::Usage:
-      case Field::Message:
-      case Field::ToolCalls:
-      case Field::PromptTokens:
-      case Field::CompletionTokens:
-      case Field::PromptDetails:
-      case Field::CachedTokens:
-        break;
-    }
-    return done();
-  }
-
-  bool number(double value, std::string_view text) {
-    switch (field_) {
-      case Field::PromptTokens:
-        reply_.usage->prompt = as_count(value);
-        break;
-      case Field::CompletionTokens:
-        reply_.usage->generated = as_count(value);
-        break;
-      case Field::CachedTokens:
-        reply_.usage->cached = as_count(value);
-        break;
-      case Field::ErrorCode:
-        error().code = text;
-        break;
-      case Field::None:
-      case Field::Model:
-      case Field::Choices:
-      case Field::Usage:
-      case Field::Error:
-      case Field::ErrorText:
-      case Field::Message:
-      case Field::FinishReason:
-      case Field::Content:
-      case Field::Refusal:
-      case Field::ToolCalls:
-      case Field::Text:
-      case Field::PromptDetails:
-      case Field::ErrorMessage:
-      case Field::ErrorType:
-      case Field::ErrorParam:
-        break;
-    }
-    return done();
-  }
-
-  bool done() {
-    field_ = Field::None;
-    return true;
-  }
+  void done() { field_ = Field::None; }
 
   ServerError& error() {
     if (!reply_.error) reply_.error.emplace();
@@ -317,7 +276,6 @@ class ReplyReader {
   }
 
   ChatReply& reply_;
-  std::string parts_;
   std::array<Place, depth_max> places_{};
   std::size_t depth_ = 0;
   std::size_t passed_over_ = 0;
@@ -328,12 +286,11 @@ class ReplyReader {
 }  // namespace
 
 ReplySyntax read_chat_json(std::string_view json, ChatReply& reply) {
-  boost::json::parse_options options;
-  options.max_depth = reply_depth_max;
-  boost::json::basic_parser<ReplyReader> parser(options, reply);
-  boost::json::error_code fault;
-  const std::size_t read = parser.write_some(false, json.data(), json.size(), fault);
-  return !fault && read == json.size() ? ReplySyntax::Json : ReplySyntax::NotJson;
+  const JsonLimits limits{SIZE_MAX, reply_depth_max, SIZE_MAX};
+  if (check_json_bytes(json, limits)) return ReplySyntax::NotJson;
+  ReplyReader reader(reply);
+  JsonScanner<ReplyReader> scanner(json, 0, JsonDialect::Strict, limits, reader);
+  return scanner.scan_document() ? ReplySyntax::Json : ReplySyntax::NotJson;
 }
 
 }  // namespace tenon::inference

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/ensure.h"
-#include "base/json_text.h"
+#include "json/text.h"
 
 namespace tenon::inference {
 namespace {

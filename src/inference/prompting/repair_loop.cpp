@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "base/json_text.h"
 #include "base/utf8.h"
+#include "json/text.h"
 
 namespace tenon::inference::prompting {
 namespace {

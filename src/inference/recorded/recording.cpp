@@ -6,17 +6,15 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "base/ensure.h"
-#include "base/json_text.h"
+#include "json/reader.h"
+#include "json/writer.h"
 
 namespace tenon::inference {
 namespace {
-
-using Json = nlohmann::json;
 
 /// The number of the line format. A line of another number is refused.
 constexpr int format_version = 1;
@@ -58,15 +56,12 @@ auto find_named(const Table& table, std::string_view name) -> std::optional<decl
   return std::nullopt;
 }
 
-void append_text_field(std::string& out, std::string_view key, std::string_view text) {
-  out += key;
-  append_json_string(out, text);
-}
-
-void append_usage(std::string& out, const Usage& usage) {
-  out += fmt::format(
-      R"(,"usage":{{"prompt":{},"computed":{},"reused":{},"generated":{},"forced":{},"attempts":{},"milliseconds":{:.3f}}})",
-      usage.prompt, usage.computed, usage.reused, usage.generated, usage.forced, usage.attempts, usage.milliseconds);
+void add_usage(JsonWriter& out, const Usage& usage) {
+  out.name("usage").begin_object();
+  out.name("prompt").integer(usage.prompt).name("computed").integer(usage.computed);
+  out.name("reused").integer(usage.reused).name("generated").integer(usage.generated);
+  out.name("forced").integer(usage.forced).name("attempts").integer(usage.attempts);
+  out.name("milliseconds").raw(fmt::format("{:.3f}", usage.milliseconds)).end_object();
 }
 
 /// Thrown within this file only, by what reads a line and finds it to be something else.
@@ -74,29 +69,29 @@ struct Malformed {
   std::string message;
 };
 
-const Json& field(const Json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  if (!object.is_object() || found == object.end()) throw Malformed{fmt::format("`{}` is missing", key)};
+const Json& field(const Json& object, std::string_view key) {
+  const Json* const found = object.find(key);
+  if (found == nullptr) throw Malformed{fmt::format("`{}` is missing", key)};
   return *found;
 }
 
-std::string text_of(const Json& object, const char* key) {
+std::string text_of(const Json& object, std::string_view key) {
   const Json& value = field(object, key);
   if (!value.is_string()) throw Malformed{fmt::format("`{}` is not a text", key)};
-  return value.get<std::string>();
+  return value.as_string();
 }
 
 template <class Number>
-Number number_of(const Json& object, const char* key) {
+Number number_of(const Json& object, std::string_view key) {
   const Json& value = field(object, key);
   if constexpr (std::is_floating_point_v<Number>) {
-    if (!value.is_number()) throw Malformed{fmt::format("`{}` is not a number", key)};
-    return value.get<Number>();
+    if (!value.is_numeric()) throw Malformed{fmt::format("`{}` is not a number", key)};
+    return static_cast<Number>(value.as_double());
   } else {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<Number>::max()) {
+    if (!value.is_count() || value.as_count() > std::numeric_limits<Number>::max()) {
       throw Malformed{fmt::format("`{}` is not a count", key)};
     }
-    return value.get<Number>();
+    return static_cast<Number>(value.as_count());
   }
 }
 
@@ -116,7 +111,7 @@ GenerationRequest read_request(const Json& json) {
   GenerationRequest request;
   const Json& messages = field(json, "messages");
   if (!messages.is_array()) throw Malformed{"`messages` is not a list"};
-  for (const Json& message : messages) {
+  for (const Json& message : messages.items()) {
     const auto role = find_named(role_names, text_of(message, "role"));
     if (!role) throw Malformed{"a message has an unknown role"};
     request.messages.push_back({*role, text_of(message, "text"), {}});
@@ -143,8 +138,9 @@ GenerationOutcome read_outcome(const Json& json) {
 }
 
 RecordedExchange read_exchange(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) throw Malformed{"the line is not JSON"};
+  const auto parsed = parse_json(line, own_json_limits);
+  if (!parsed) throw Malformed{"the line is not JSON"};
+  const Json& json = *parsed;
   if (number_of<std::uint32_t>(json, "format") != format_version) throw Malformed{"the line has another format number"};
   RecordedExchange exchange;
   exchange.request_hash = text_of(json, "sha256");
@@ -160,23 +156,20 @@ RecordedExchange read_exchange(std::string_view line) {
 }  // namespace
 
 std::string canonical_request(const GenerationRequest& request) {
-  std::string out = R"({"messages":[)";
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().name("messages").begin_list();
   for (const Message& message : request.messages) {
-    if (&message != &request.messages.front()) out += ',';
-    append_text_field(out, R"({"role":)", name_of(role_names, message.role));
-    append_text_field(out, R"(,"text":)", message.text);
-    out += '}';
+    out.begin_object().name("role").text(name_of(role_names, message.role));
+    out.name("text").text(message.text).end_object();
   }
-  if (request.schema) {
-    append_text_field(out, R"(],"schema":)", request.schema->json_schema);
-  } else {
-    out += R"(],"schema":null)";
-  }
+  out.end_list().name("schema");
+  request.schema ? out.text(request.schema->json_schema) : out.null();
   // JSON has no infinities; every backend takes them for 0.
   const float temperature = std::isfinite(request.sampling.temperature) ? request.sampling.temperature : 0.0F;
-  out += fmt::format(R"(,"temperature":{},"seed":{},"tokens_max":{}}})", temperature, request.sampling.seed,
-                     request.sampling.tokens_max);
-  return out;
+  out.name("temperature").raw(fmt::format("{}", temperature)).name("seed").integer(request.sampling.seed);
+  out.name("tokens_max").integer(request.sampling.tokens_max).end_object();
+  return text;
 }
 
 std::string hash_request(std::string_view canonical) {
@@ -189,23 +182,21 @@ std::string hash_request(std::string_view canonical) {
 }
 
 std::string encode_exchange(std::string_view canonical, std::string_view label, const GenerationOutcome& outcome) {
-  std::string out = fmt::format(R"({{"format":{},"sha256":"{}","label":)", format_version, hash_request(canonical));
-  append_json_string(out, label);
-  out += R"(,"request":)";
-  out += canonical;
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().name("format").integer(format_version).name("sha256").text(hash_request(canonical));
+  out.name("label").text(label).name("request").raw(canonical).name("outcome").begin_object();
   if (const auto* answer = std::get_if<Answer>(&outcome)) {
-    append_text_field(out, R"(,"outcome":{"text":)", answer->text);
-    append_text_field(out, R"(,"finish":)", name_of(finish_names, answer->finish));
-    append_text_field(out, R"(,"model":)", answer->model);
-    append_usage(out, answer->usage);
+    out.name("text").text(answer->text).name("finish").text(name_of(finish_names, answer->finish));
+    out.name("model").text(answer->model);
+    add_usage(out, answer->usage);
   } else {
     const auto& error = std::get<ModelError>(outcome);
-    append_text_field(out, R"(,"outcome":{"error":)", name_of(error_names, error.kind));
-    append_text_field(out, R"(,"message":)", error.message);
-    append_usage(out, error.usage);
+    out.name("error").text(name_of(error_names, error.kind)).name("message").text(error.message);
+    add_usage(out, error.usage);
   }
-  out += "}}\n";
-  return out;
+  out.end_object().end_object();
+  return text + "\n";
 }
 
 Result<Recording, RecordingSyntaxError> parse_recording(std::string_view text) {

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+
+#include "json/reader.h"
 
 namespace tenon::inference {
 namespace {
@@ -212,13 +213,13 @@ class Reader {
       fail("unterminated string; a string of several lines is written between `\"\"\"`");
       return std::nullopt;
     }
-    const auto parsed = nlohmann::json::parse(text_.substr(begin, at_ - begin), nullptr, false);
-    if (!parsed.is_string()) {
+    const auto parsed = parse_json(text_.substr(begin, at_ - begin));
+    if (!parsed) {
       at_ = begin;
       fail("the text has an escape that JSON does not know, or is not UTF-8");
       return std::nullopt;
     }
-    return parsed.get<std::string>();
+    return parsed->as_string();
   }
 
   /// A JSON value other than a string, as it is written.
@@ -237,7 +238,7 @@ class Reader {
       return std::nullopt;
     }
     std::string value(text_.substr(begin, at_ - begin));
-    if (!nlohmann::json::accept(value)) {
+    if (!is_json(value)) {
       at_ = begin;
       fail("this is not JSON");
       return std::nullopt;

@@ -6,7 +6,7 @@
 
 #include "base/ensure.h"
 
-namespace tenon::inference::answers {
+namespace tenon::test {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -27,7 +27,7 @@ Decimal strip(Decimal number) {
 
 /// The shortest decimal that reads back as the number: what was written, where it had at most 15 digits.
 Decimal to_decimal(const Json& number) {
-  if (number.is(Json::Kind::Integer)) {
+  if (number.is_integer()) {
     const std::int64_t integer = number.as_integer();
     const auto bits = static_cast<std::uint64_t>(integer);
     return strip({integer < 0 ? 0 - bits : bits, 0});
@@ -79,4 +79,4 @@ bool is_multiple(const Json& value, const Json& divisor) {
   return shifted_modulo(a.mantissa, shift, b.mantissa) == 0;
 }
 
-}  // namespace tenon::inference::answers
+}  // namespace tenon::test

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 
-namespace tenon::inference::answers {
+namespace tenon::test {
 namespace {
 
 bool multiple(std::string_view value, std::string_view divisor) {
@@ -35,4 +35,4 @@ TEST(DecimalTest, NeitherOverflowsNorUnderflows) {
 }
 
 }  // namespace
-}  // namespace tenon::inference::answers
+}  // namespace tenon::test

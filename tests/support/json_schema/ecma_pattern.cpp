@@ -12,7 +12,7 @@
 #include "base/ascii.h"
 #include "inference/decoding/text_grammar.h"
 
-namespace tenon::inference::answers {
+namespace tenon::test {
 namespace {
 
 /// What `\s` and `\S` are, as the inside of a class.
@@ -272,4 +272,4 @@ Result<std::string, std::string> translate_ecma_pattern(std::string_view pattern
   return Translator(pattern).translate();
 }
 
-}  // namespace tenon::inference::answers
+}  // namespace tenon::test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
-namespace tenon::inference::answers {
+namespace tenon::test {
 namespace {
 
 bool finds(std::string_view pattern, std::string_view text) {
@@ -58,4 +58,4 @@ TEST(EcmaPatternTest, RefusesWhatOnlyRe2Has) {
 }
 
 }  // namespace
-}  // namespace tenon::inference::answers
+}  // namespace tenon::test

@@ -11,7 +11,7 @@
 #include "tests/support/json_schema/decimal.h"
 #include "tests/support/json_schema/schema_program.h"
 
-namespace tenon::inference::answers {
+namespace tenon::test {
 namespace {
 
 using Mismatches = std::vector<Mismatch>;
@@ -24,6 +24,7 @@ std::uint8_t types_of(const Json& instance) {
     case Json::Kind::Boolean:
       return bit(InstanceType::Boolean);
     case Json::Kind::Integer:
+    case Json::Kind::Unsigned:
       return bit(InstanceType::Integer);
     case Json::Kind::Number:
       return bit(std::trunc(instance.as_double()) == instance.as_double() ? InstanceType::Integer
@@ -61,6 +62,7 @@ std::size_t hash_of(const Json& json) {
     case Json::Kind::Boolean:
       return json.as_boolean() ? 2 : 3;
     case Json::Kind::Integer:
+    case Json::Kind::Unsigned:
     case Json::Kind::Number:
       return std::hash<double>{}(json.as_double() + 0.0);
     case Json::Kind::String:
@@ -118,6 +120,7 @@ class Validation {
       case Json::Kind::Boolean:
         break;
       case Json::Kind::Integer:
+      case Json::Kind::Unsigned:
       case Json::Kind::Number:
         then([&] { return check_number(node, instance, out); });
         break;
@@ -150,11 +153,11 @@ class Validation {
     if (node.types != 0 && (node.types & types_of(instance)) == 0) {
       return fail(out, fmt::format("is {}, where {} is asked for", describe(instance), name_types(node.types)));
     }
-    if (node.constant && !equal(*node.constant, instance)) {
+    if (node.constant && *node.constant != instance) {
       return fail(out, fmt::format("is {}, where {} is asked for", describe(instance), describe(*node.constant)));
     }
     if (node.enumeration &&
-        std::ranges::none_of(*node.enumeration, [&](const Json& each) { return equal(each, instance); })) {
+        std::ranges::none_of(*node.enumeration, [&](const Json& each) { return each == instance; })) {
       return fail(out, fmt::format("is {}, which is none of the {} that are allowed", describe(instance),
                                    node.enumeration->size()));
     }
@@ -199,8 +202,7 @@ class Validation {
       is_fine = check_count(count_code_points(text), node.length_min, node.length_max, "characters", out);
     }
     if (node.pattern != nullptr && !re2::RE2::PartialMatch(text, *node.pattern)) {
-      is_fine =
-          fail(out, fmt::format("is {}, which does not match /{}/", describe(Json::string(text)), node.pattern_text));
+      is_fine = fail(out, fmt::format("is {}, which does not match /{}/", describe(Json(text)), node.pattern_text));
     }
     return is_fine;
   }
@@ -253,7 +255,7 @@ class Validation {
           is_given_up_ = true;
           return false;
         }
-        if (equal(items[index], items[other->second])) {
+        if (items[index] == items[other->second]) {
           return fail(out, fmt::format("has equal items, {} and {}, where all must differ", other->second, index));
         }
       }
@@ -303,8 +305,7 @@ class Validation {
                                                : check(node.additional_properties, member.value, out);
       is_fine = is_allowed && is_fine;
     }
-    if (node.property_names != no_schema)
-      is_fine = check(node.property_names, Json::string(member.name), out) && is_fine;
+    if (node.property_names != no_schema) is_fine = check(node.property_names, Json(member.name), out) && is_fine;
     return is_fine;
   }
 
@@ -361,4 +362,4 @@ Result<void, std::vector<Mismatch>> Schema::validate(const Json& instance) const
   return failure(std::move(mismatches));
 }
 
-}  // namespace tenon::inference::answers
+}  // namespace tenon::test

@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inference/answers/json.h"
 #include "inference/answers/mismatch.h"
+#include "json/json.h"
 
-namespace tenon::inference::answers {
+namespace tenon::test {
+
+using inference::answers::Mismatch;
+using inference::answers::mismatches_max;
 
 /// Why a text is not a schema, or not one that can be checked exactly.
 struct SchemaError {
@@ -53,4 +56,4 @@ class Schema {
   std::shared_ptr<const Program> program_;
 };
 
-}  // namespace tenon::inference::answers
+}  // namespace tenon::test

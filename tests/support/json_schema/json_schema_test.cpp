@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "inference/answers/json_parser.h"
+#include "json/reader.h"
 
-namespace tenon::inference::answers {
+namespace tenon::test {
 namespace {
 
 /// The mismatches, a line each; empty when the instance fits.
@@ -127,4 +127,4 @@ TEST(JsonSchemaTest, ManyItemsAreComparedInTime) {
 }
 
 }  // namespace
-}  // namespace tenon::inference::answers
+}  // namespace tenon::test

@@ -7,12 +7,12 @@
 #include <functional>
 #include <unordered_set>
 
-#include "base/json_text.h"
+#include "json/reader.h"
+#include "json/text.h"
 #include "tests/support/json_schema/ecma_pattern.h"
-#include "inference/answers/json_parser.h"
 #include "tests/support/json_schema/schema_program.h"
 
-namespace tenon::inference::answers {
+namespace tenon::test {
 namespace {
 
 constexpr std::string_view dialect = "https://json-schema.org/draft/2020-12/schema";
@@ -92,9 +92,9 @@ class SchemaCompiling {
     const auto index = static_cast<SchemaIndex>(program_->nodes.size());
     program_->nodes.emplace_back();
     by_pointer_.emplace(pointer, index);
-    if (schema.is(Json::Kind::Boolean)) {
+    if (schema.is_boolean()) {
       node(index).verdict = schema.as_boolean();
-    } else if (!schema.is(Json::Kind::Object)) {
+    } else if (!schema.is_object()) {
       stop(SchemaError::Kind::Malformed, pointer, "", "a schema is an object, true or false");
     } else {
       for (const JsonMember& member : schema.members()) {
@@ -117,13 +117,13 @@ class SchemaCompiling {
 
   bool add_annotation(const std::string& name, const Json& value, const std::string& pointer, SchemaIndex index) {
     if (name == "$schema") {
-      std::string_view given = value.is(Json::Kind::String) ? value.as_string() : std::string_view{};
+      std::string_view given = value.is_string() ? value.as_string() : std::string_view{};
       if (given.ends_with('#')) given.remove_suffix(1);
       if (given != dialect) refuse(pointer, name, "only the dialect 2020-12 is supported");
       return true;
     }
     if (name == "$id") {
-      if (!value.is(Json::Kind::String))
+      if (!value.is_string())
         malformed(pointer, name, "a text");
       else if (!pointer.empty())
         refuse(pointer, name, "`$id` below the root is not supported");
@@ -131,7 +131,7 @@ class SchemaCompiling {
     }
     if (std::ranges::find(annotations, name) == annotations.end()) return false;
     if (name == "$anchor") {
-      if (!value.is(Json::Kind::String))
+      if (!value.is_string())
         malformed(pointer, name, "a text");
       else if (!by_anchor_.emplace(value.as_string(), index).second)
         refuse(pointer, name, "an anchor is given twice");
@@ -203,7 +203,7 @@ class SchemaCompiling {
     }
     if (const auto found = std::ranges::find(several, name, [](const auto& entry) { return entry.first; });
         found != several.end()) {
-      if (!value.is(Json::Kind::Array) || value.items().empty()) {
+      if (!value.is_array() || value.items().empty()) {
         malformed(pointer, name, "a list of schemas, one at least");
         return true;
       }
@@ -216,7 +216,7 @@ class SchemaCompiling {
     if (name != "properties" && name != "patternProperties" && name != "dependentSchemas" && name != "$defs" &&
         name != "definitions")
       return false;
-    if (!value.is(Json::Kind::Object)) {
+    if (!value.is_object()) {
       malformed(pointer, name, "an object of schemas");
       return true;
     }
@@ -243,33 +243,33 @@ class SchemaCompiling {
     } else if (name == "const") {
       node(index).constant = value;
     } else if (name == "enum") {
-      if (value.is(Json::Kind::Array))
+      if (value.is_array())
         node(index).enumeration = value.items();
       else
         malformed(pointer, name, "a list");
     } else if (name == "pattern") {
-      if (!value.is(Json::Kind::String))
+      if (!value.is_string())
         malformed(pointer, name, "a text");
       else if (auto pattern = compile_pattern(value.as_string(), pointer)) {
         node(index).pattern = std::move(pattern);
         node(index).pattern_text = value.as_string();
       }
     } else if (name == "uniqueItems") {
-      if (value.is(Json::Kind::Boolean))
+      if (value.is_boolean())
         node(index).items_are_unique = value.as_boolean();
       else
         malformed(pointer, name, "true or false");
     } else if (name == "required") {
       node(index).required = read_names(value, pointer, name);
     } else if (name == "dependentRequired") {
-      if (!value.is(Json::Kind::Object))
+      if (!value.is_object())
         malformed(pointer, name, "an object of lists");
       else
         for (const JsonMember& member : value.members()) {
           node(index).dependent_required.emplace_back(member.name, read_names(member.value, pointer, name));
         }
     } else if (name == "$ref") {
-      if (value.is(Json::Kind::String))
+      if (value.is_string())
         references_.push_back({index, pointer, value.as_string()});
       else
         malformed(pointer, name, "a text");
@@ -281,26 +281,26 @@ class SchemaCompiling {
 
   void add_types(SchemaIndex index, const Json& value, const std::string& pointer) {
     const auto add_type = [&](const Json& type) {
-      const auto found = type.is(Json::Kind::String) ? std::ranges::find(type_names, type.as_string(),
-                                                                         [](const auto& entry) { return entry.first; })
-                                                     : type_names.end();
+      const auto found = type.is_string() ? std::ranges::find(type_names, type.as_string(),
+                                                              [](const auto& entry) { return entry.first; })
+                                          : type_names.end();
       if (found == type_names.end())
         return malformed(pointer, "type", "one or more of null, boolean, integer, number, string, array, object");
       node(index).types = static_cast<std::uint8_t>(node(index).types | found->second);
     };
-    if (!value.is(Json::Kind::Array)) return add_type(value);
+    if (!value.is_array()) return add_type(value);
     if (value.items().empty()) malformed(pointer, "type", "one type at least");
     for (const Json& type : value.items()) add_type(type);
   }
 
   std::vector<std::string> read_names(const Json& value, const std::string& pointer, std::string_view keyword) {
     std::vector<std::string> names;
-    if (!value.is(Json::Kind::Array)) {
+    if (!value.is_array()) {
       malformed(pointer, keyword, "a list of texts");
       return names;
     }
     for (const Json& name : value.items()) {
-      if (name.is(Json::Kind::String))
+      if (name.is_string())
         names.push_back(name.as_string());
       else
         malformed(pointer, keyword, "a list of texts");
@@ -399,7 +399,7 @@ class SchemaCompiling {
 }  // namespace
 
 Result<Schema, SchemaError> Schema::compile(std::string_view text) {
-  const Result<Json, ParseError> json = parse_json(text);
+  const Result<Json, JsonError> json = parse_json(text);
   if (!json) return failure(SchemaError{SchemaError::Kind::NotJson, "", "", json.error().message});
   return compile(*json);
 }
@@ -410,4 +410,4 @@ Result<Schema, SchemaError> Schema::compile(const Json& schema) {
   return Schema(std::move(*program));
 }
 
-}  // namespace tenon::inference::answers
+}  // namespace tenon::test

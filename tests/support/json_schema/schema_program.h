@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "inference/answers/json.h"
+#include "json/json.h"
 #include "tests/support/json_schema/json_schema.h"
 
 /// What the compiler of schemas hands to the validator.
-namespace tenon::inference::answers {
+namespace tenon::test {
 
 using SchemaIndex = std::uint32_t;
 inline constexpr SchemaIndex no_schema = UINT32_MAX;
@@ -65,4 +65,4 @@ struct Schema::Program {
   std::vector<SchemaNode> nodes;  ///< the root first
 };
 
-}  // namespace tenon::inference::answers
+}  // namespace tenon::test

@@ -1,4 +1,4 @@
-#include "base/json_text.h"
+#include "json/text.h"
 
 #include <array>
 #include <bit>
