@@ -110,8 +110,8 @@ bool JsonCursor::enter() {
   return stop(JsonErrorKind::TooDeep, fmt::format("lists and objects are nested deeper than {}", limits_.depth_max));
 }
 
-bool JsonCursor::count_node() {
-  return ++nodes_ <= limits_.nodes_max || stop(JsonErrorKind::TooLarge, "the value has too many parts");
+bool JsonCursor::stop_at_node() {
+  return stop(JsonErrorKind::TooLarge, "the value has too many parts");
 }
 
 bool JsonCursor::skip_comments() {
@@ -133,13 +133,13 @@ bool JsonCursor::skip_comments() {
   }
 }
 
-std::optional<std::string_view> JsonCursor::parse_key() {
+std::optional<std::string_view> JsonCursor::parse_other_key() {
   if (at_ == text_.size()) {
     stop_at_end();
     return std::nullopt;
   }
   const char c = text_[at_];
-  if (c == '"' || (c == '\'' && is_lenient())) return parse_string();
+  if (c == '\'' && is_lenient()) return parse_string();
   if (is_lenient() && begins_name(c)) {
     const std::size_t begin = at_;
     while (at_ < text_.size() && continues_name(text_[at_])) ++at_;
@@ -149,7 +149,7 @@ std::optional<std::string_view> JsonCursor::parse_key() {
   return std::nullopt;
 }
 
-std::optional<std::string_view> JsonCursor::parse_string() {
+std::optional<std::string_view> JsonCursor::parse_long_string() {
   const char quote = text_[at_++];
   std::size_t begin = at_;
   bool is_whole = true;  // no escape so far: the string is a piece of the text

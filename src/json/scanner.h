@@ -53,9 +53,15 @@ class JsonCursor {
   /// The text at a position, as messages show it.
   [[nodiscard]] std::string shown(std::size_t from) const;
 
+  /// Whether the byte is itself within a string with these quotes.
+  [[nodiscard]] static bool is_plain(char c, char quote) {
+    return c != quote && c != '\\' && static_cast<unsigned char>(c) >= 0x20U;
+  }
+
   bool enter();
   void leave() { --depth_; }
-  bool count_node();
+  bool count_node() { return ++nodes_ <= limits_.nodes_max || stop_at_node(); }
+  bool stop_at_node();
   bool take(char wanted) {
     if (at_ >= text_.size() || text_[at_] != wanted) return false;
     ++at_;
@@ -64,12 +70,27 @@ class JsonCursor {
   bool skip_comments();
 
   // The text is valid until the next string, key or number is read.
-  std::optional<std::string_view> parse_string();
-  std::optional<std::string_view> parse_key();
+  std::optional<std::string_view> parse_string() {
+    const char quote = text_[at_];
+    const std::size_t begin = at_ + 1;
+    // Most strings are short names without escapes.
+    const std::size_t end = std::min(text_.size(), begin + short_bytes_max);
+    std::size_t at = begin;
+    while (at < end && is_plain(text_[at], quote)) ++at;
+    if (at == end || text_[at] != quote) return parse_long_string();
+    at_ = at + 1;
+    return text_.substr(begin, at - begin);
+  }
+  std::optional<std::string_view> parse_key() {
+    if (at_ < text_.size() && text_[at_] == '"') return parse_string();
+    return parse_other_key();
+  }
   std::optional<Number> parse_number();
   /// `true`, `false` or, for nothing, `null`. False after an error.
   bool parse_word(std::optional<bool>& value);
 
+  std::optional<std::string_view> parse_long_string();
+  std::optional<std::string_view> parse_other_key();
   bool parse_escape();
   bool parse_unicode_escape();
   std::optional<std::uint32_t> parse_code_unit();
@@ -77,6 +98,8 @@ class JsonCursor {
   bool stop_at_non_finite();
   /// The double of a JSON number that is too large or too small for from_chars.
   std::optional<double> round_extreme(std::string_view digits);
+
+  static constexpr std::size_t short_bytes_max = 24;
 
   std::string_view text_;
   std::size_t at_;

@@ -58,8 +58,8 @@ struct NamedField {
   Field field;
 };
 
-/// `delta` is what a chunk calls its piece of a message; `detail` and a `message` at the top are the error texts of
-/// servers that have no error object.
+/// In the order of the places. `delta` is what a chunk calls its piece of a message; `detail` and a `message` at the
+/// top are the error texts of servers that have no error object.
 constexpr std::array named_fields = {
     NamedField{Place::Top, "choices", Field::Choices},
     NamedField{Place::Top, "model", Field::Model},
@@ -86,6 +86,8 @@ constexpr std::array named_fields = {
     NamedField{Place::Error, "param", Field::ErrorParam},
 };
 
+static_assert(std::ranges::is_sorted(named_fields, {}, &NamedField::place));
+
 std::uint32_t as_count(double number) {
   if (!(number > 0)) return 0;
   return static_cast<std::uint32_t>(std::min<double>(number, std::numeric_limits<std::uint32_t>::max()));
@@ -111,6 +113,7 @@ class ReplyReader {
     const Place place = this->place();
     if (place == Place::Other) return true;
     for (const NamedField& named : named_fields) {
+      if (named.place > place) break;
       if (named.place == place && named.key == key) {
         field_ = named.field;
         break;
