@@ -300,7 +300,7 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
     // Read and written again, so that the text is the canonical one.
     const types::TypeId type = shape->parameters[shape->holes[at]];
     const types::TypeTable& types = image_.program().types;
-    const auto value = effects::read_value(answers.items()[at].dump(), type, types);
+    const auto value = effects::convert_value(answers.items()[at], type, types);
     call.arguments[shape->holes[at]] = value ? write(*value, type) : std::string(unwritable);
   }
   Branch& caller = branch(branch_of(key));

@@ -32,7 +32,8 @@ std::string_view finish_name(inference::Finish finish) {
 Json json_value(const vm::Value& value, const types::TypeTable& types) {
   std::string text;
   if (const auto written = vm::to_json(value, types, text); !written) return vm::describe(written.error());
-  return parse_own_json(text);
+  auto json = parse_json(text, own_json_limits);
+  return json ? std::move(*json) : Json(json.error().message);
 }
 
 Json json_usage(const inference::Usage& usage) {

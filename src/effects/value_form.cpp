@@ -533,7 +533,11 @@ Result<Value, ValueFormError> read_value(std::string_view json, TypeId type, con
                                          SecretForm secrets) {
   const auto parsed = parse_json(json, own_json_limits);
   if (!parsed) return failure(ValueFormError{"the text is no JSON"});
-  return ValueParser(types, secrets).read(*parsed, type);
+  return convert_value(*parsed, type, types, secrets);
+}
+
+Result<Value, ValueFormError> convert_value(const Json& json, TypeId type, const TypeTable& types, SecretForm secrets) {
+  return ValueParser(types, secrets).read(json, type);
 }
 
 }  // namespace tenon::effects

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "json/json.h"
 #include "types/type_table.h"
 #include "vm/value.h"
 
@@ -53,6 +54,11 @@ struct SealPlace {
 [[nodiscard]] Result<vm::Value, ValueFormError> read_value(std::string_view json, types::TypeId type,
                                                            const types::TypeTable& types,
                                                            SecretForm secrets = SecretForm::Sealed);
+
+/// The same for JSON that was read already.
+[[nodiscard]] Result<vm::Value, ValueFormError> convert_value(const Json& json, types::TypeId type,
+                                                              const types::TypeTable& types,
+                                                              SecretForm secrets = SecretForm::Sealed);
 
 /// The values of an array, one for each type.
 [[nodiscard]] Result<std::vector<vm::Value>, ValueFormError> read_values(std::string_view json,

@@ -107,18 +107,23 @@ void Runtime::enqueue_outcome(RunId id, std::string key, vm::Outcome outcome, ef
   const OpenRequest* const open = run.core->find(key);
   if (open == nullptr) return;  // its branch has been cancelled
   if (run.image->has_secrets()) seal_outcome(run, key, open->request, outcome);
-  if (run.journal.is_stored()) {
-    // What cannot be written down cannot have happened.
-    const auto form = effects::write_outcome(outcome, open->request, run.core->image()->program());
-    if (!form) {
+  effects::OutcomeForm form;
+  if (run.journal.takes_records()) {
+    const bytecode::Program& program = run.core->image()->program();
+    auto written = effects::write_outcome(outcome, open->request, program);
+    if (!written && run.journal.is_stored()) {
+      // What cannot be recorded cannot have happened.
       outcome.what = vm::EffectFailure{
           FailureKind::Conversion,
-          fmt::format("the result of `{}` cannot be recorded: {}", open->described.subject, form.error().message),
+          fmt::format("the result of `{}` cannot be recorded: {}", open->described.subject, written.error().message),
           open->described.subject};
+      written = effects::write_outcome(outcome, open->request, program);
+      ENSURE(written.has_value());
     }
+    if (written) form = std::move(*written);
   }
   set_usage(cost, outcome.usage);
-  run.pending_outcomes.push_back({std::move(key), std::move(outcome), std::move(cost)});
+  run.pending_outcomes.push_back({std::move(key), std::move(outcome), std::move(cost), std::move(form)});
   enqueue(id);
 }
 

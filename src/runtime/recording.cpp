@@ -147,23 +147,20 @@ bool Runtime::give_known(RunId id, const OpenRequest& open, const effects::Finis
   return true;
 }
 
-void Runtime::record_outcome(Run& run, const PendingOutcome& arrived, const OpenRequest& open) {
-  auto form = effects::write_outcome(arrived.outcome, open.request, run.core->image()->program());
-  // `enqueue_outcome` has ensured this for a store. A record in memory lacks a value that is nested too deep.
-  ENSURE(form.has_value() || !run.journal.is_stored());
-  if (!form) form = effects::OutcomeForm{};
+void Runtime::record_outcome(Run& run, PendingOutcome& arrived, const OpenRequest& open) {
+  effects::OutcomeForm form = std::move(arrived.form);
   effects::Finished finished;
   finished.key = arrived.key;
   finished.kind = open.described.kind;
   finished.subject = open.described.subject;
   place(run, open.request, finished.agent, finished.depth);
-  finished.value = run.journal.keep(std::move(form->value));
-  finished.clause = form->clause;
-  finished.tool = form->tool;
-  finished.failure = std::move(form->failure);
+  finished.value = run.journal.keep(std::move(form.value));
+  finished.clause = form.clause;
+  finished.tool = std::move(form.tool);
+  finished.failure = std::move(form.failure);
   finished.cost = arrived.cost;
   run.core->blocks().add_tokens(arrived.key, arrived.cost.tokens);
-  finished.prompted = std::move(form->prompted);
+  finished.prompted = std::move(form.prompted);
   if (arrived.said) {
     effects::Continued said{arrived.key, run.journal.keep(*arrived.said), {}, 0};
     place(run, open.request, said.agent, said.depth);

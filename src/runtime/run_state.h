@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "effects/effect.h"
 #include "inference/model.h"
 #include "inference/prompting/repair_loop.h"
 #include "journal/store.h"
@@ -27,6 +28,7 @@ struct PendingOutcome {
   std::string key;
   vm::Outcome outcome;
   effects::Cost cost;
+  effects::OutcomeForm form;  ///< for its record; without one, or if a value is nested too deep for it, empty
   std::optional<journal::Note> note = std::nullopt;
   std::optional<std::string> said = std::nullopt;  ///< by a person, of a call that was cut off
 };

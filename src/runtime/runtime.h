@@ -222,7 +222,7 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void open_requests(RunId run, const std::vector<std::string>& keys);
   bool give_known(RunId run, const OpenRequest& open, const effects::Finished& known);
   void record_request(Run& run, OpenRequest& open);
-  void record_outcome(Run& run, const PendingOutcome& arrived, const OpenRequest& open);
+  void record_outcome(Run& run, PendingOutcome& arrived, const OpenRequest& open);
   void flush_step(RunId run);
   void commit();
   void on_committed(std::vector<CommittedBatch> passed);

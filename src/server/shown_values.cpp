@@ -27,7 +27,7 @@ std::optional<types::TypeId> find_result(const bytecode::Program& program, std::
 }  // namespace
 
 Json ShownValues::plain(const Json& value, types::TypeId type) const {
-  const auto read = effects::read_value(value.dump(), type, program_->types());
+  const auto read = effects::convert_value(value, type, program_->types());
   std::string json;
   if (!read || !vm::to_json(*read, program_->types(), json)) return value;
   return parse_own_json(json);
