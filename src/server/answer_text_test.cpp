@@ -5,9 +5,8 @@
 namespace tenon::server {
 namespace {
 
-nlohmann::json piece(std::uint64_t attempt, std::uint64_t offset, const std::string& text,
-                     const std::string& generation = "0") {
-  return {{"generation", generation}, {"attempt", attempt}, {"offset", offset}, {"text", text}};
+Json piece(std::uint64_t attempt, std::uint64_t offset, const std::string& text, const std::string& generation = "0") {
+  return Json::object({{"generation", generation}, {"attempt", attempt}, {"offset", offset}, {"text", text}});
 }
 
 TEST(AnswerTextTest, WhiteSpaceAroundIsNotShown) {
