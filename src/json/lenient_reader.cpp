@@ -18,9 +18,9 @@ struct Found {
   std::size_t end = 0;
 };
 
-/// The first object or list from `from` on that one of `openers` begins. What begins like one and is none (`{braces}`
-/// in prose) is passed over, but once a key or an item was read, an error is the answer's error: an inner value is
-/// never taken for the whole.
+/// The first object or list from `from` on that starts with one of `openers`. Text that only looks like one (`{braces}`
+/// in prose) is skipped. Once a key or an item was read, an error is the answer's error: a part is never taken for the
+/// whole.
 Result<Found, JsonError> find_value(std::string_view text, std::size_t from, std::string_view openers) {
   std::size_t budget = search_rounds_max * text.size() + search_bytes_min;
   JsonError last{JsonErrorKind::NoValue, 0, "there is no JSON in the text"};
