@@ -151,7 +151,7 @@ struct Beginning {
   engine::Program program;
   std::uint32_t agent = 0;  ///< of a new one
   engine::ModelChoice model;
-  runtime::Runtime::SameModel same_model = runtime::Runtime::SameModel::Yes;
+  runtime::SameModel same_model = runtime::SameModel::Yes;
   engine::NewerProgram newer;  ///< that a conversation of the store is upgraded to, if any
 };
 
@@ -196,7 +196,7 @@ int begin_stored(const ChatCommand& command, journal::Store& store, const Enviro
     image = engine::make_image(stored->program.loaded, stored->program.templates);
   }
   beginning.model = command.model;
-  if (!engine::complete_choice(beginning.model, settings)) beginning.same_model = runtime::Runtime::SameModel::No;
+  if (!engine::complete_choice(beginning.model, settings)) beginning.same_model = runtime::SameModel::No;
   if (beginning.newer.image && beginning.newer.image->hash() == image->hash()) {
     image = std::exchange(beginning.newer.image, nullptr);
   }

@@ -145,7 +145,7 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   if (!local) return report(local.error(), environment);
   const auto id =
       (*local)->engine().resume(name, engine::images_with(image),
-                                is_same_model ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
+                                is_same_model ? runtime::SameModel::Yes : runtime::SameModel::No);
   if (!id) return report(id.error(), environment);
   runtime::Runtime& runtime = (*local)->runtime();
   const runtime::Conversation* const conversation = runtime.conversation(*id);

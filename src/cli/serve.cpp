@@ -12,6 +12,7 @@
 #include "engine/secret_key.h"
 #include "engine/store_access.h"
 #include "engine/telemetry_setup.h"
+#include "journal/async_store.h"
 #include "runtime/host.h"
 #include "runtime/migration.h"
 #include "server/http_server.h"
@@ -171,6 +172,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
   if (!reader) return report(reader.error(), environment);
   auto hosts_reader = engine::open_store(command.settings.store, StoreUse::Read, system);
   if (!hosts_reader) return report(hosts_reader.error(), environment);
+  journal::ThreadedStore hosts_store(std::move(*store), std::move(*hosts_reader));
   inference::Model& asked = **model;
   const std::string reports =
       engine::reports_folder(command.settings.store.reports, command.settings.store.path, system);
@@ -193,8 +195,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
   options.runtime.memory_bytes_max = std::uint64_t{limits->memory_mb} << 20U;
   options.idle_runs_max = limits->idle_runs;
   effects::SecretVault secrets(engine::secret_keys(command.settings.store.path, system));
-  runtime::Host host({.store = std::move(*store),
-                      .reader = std::move(*hosts_reader),
+  runtime::Host host({.store = hosts_store,
                       .model = asked,
                       .extern_caller = &caller,
                       .clock = environment.clock,

@@ -208,11 +208,11 @@ Result<RunId, EngineError> Engine::resume(const journal::RunName& run, const std
     image = std::move(*bound);
   }
   const bool is_same = settings.model == options_.model_choice.spec && settings.judge == options_.model_choice.judge;
-  return resume(run, images_with(image), is_same ? runtime::Runtime::SameModel::Yes : runtime::Runtime::SameModel::No);
+  return resume(run, images_with(image), is_same ? runtime::SameModel::Yes : runtime::SameModel::No);
 }
 
 Result<RunId, EngineError> Engine::resume(const journal::RunName& run, const runtime::ImageSource& images,
-                                          runtime::Runtime::SameModel same_model) {
+                                          runtime::SameModel same_model) {
   auto resumed = runtime_->resume(run, images, same_model);
   if (!resumed) return failure(engine::to_error(resumed.error()));
   can_continue_ = true;

@@ -99,7 +99,7 @@ class Engine final {
   /// The same with programs that are bound already.
   [[nodiscard]] Result<runtime::RunId, EngineError> resume(const journal::RunName& run,
                                                            const runtime::ImageSource& images,
-                                                           runtime::Runtime::SameModel same_model);
+                                                           runtime::SameModel same_model);
 
   /// Begins the next turn of a conversation. `input`: a text type raw, the rest as JSON.
   [[nodiscard]] Result<void, EngineError> prompt(runtime::RunId run, std::string_view input);

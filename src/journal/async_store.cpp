@@ -3,9 +3,9 @@
 namespace tenon::journal {
 
 ThreadedStore::ThreadedStore(std::unique_ptr<StoreConnection> owner, std::unique_ptr<StoreConnection> reader)
-    : owner_(std::move(owner)), reader_(std::move(reader)), committer_(owner_->journals(), writes_, [this] {
-        notify();
-      }) {}
+    : owner_(std::move(owner)),
+      reader_(std::move(reader)),
+      committer_(owner_->journals(), writes_, [this] { notify(); }) {}
 
 ThreadedStore::~ThreadedStore() {
   finish();

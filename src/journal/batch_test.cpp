@@ -31,7 +31,7 @@ TEST(Batch, MayHaveNoRecordsOrNoReferences) {
   EXPECT_EQ(decode_batch(Hash{}, only_references.bytes)->references, references);
 }
 
-TEST(Batch, TellsOfEachByteThatWasAltered) {
+TEST(Batch, ReportsEachAlteredByte) {
   const Hash start = chain_start(run);
   const std::string bytes = encode_batch(start, records, references).bytes;
   for (std::size_t at = 0; at < bytes.size(); ++at)

@@ -169,7 +169,7 @@ Result<RunFile, StoreError> decode_run_file(std::string_view bytes) {
   };
   if (!bytes.starts_with(magic)) return no_such_file("this is no file of an exported run");
   wire::Reader reader(bytes.substr(magic.size()));
-  // The format is looked at before anything else, so that a newer file is told as such.
+  // The format is looked at before anything else, so that a newer file is reported as such.
   if (!reader.next_field() || reader.number() != FormatField) return broken_file("it has no format");
   const std::uint64_t format = reader.value();
   if (!reader.is_good()) return broken_file("it has no format");

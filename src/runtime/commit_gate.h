@@ -18,6 +18,7 @@ struct PendingBatch {
   std::uint64_t last = 0;               ///< the number of the newest record
   RecordList records;                   ///< for the listener; empty without one
   std::vector<std::string> to_perform;  ///< keys of requests that may begin then
+  enum class WithoutRoom : bool { Fail, Drop } without_room = WithoutRoom::Fail;  ///< on the disk
 };
 
 /// Something that a commit was made for.

@@ -1,30 +1,38 @@
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <deque>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
-#include "journal/committer.h"
-#include "journal/open_store.h"
+#include "journal/async_store.h"
 #include "json/json.h"
+#include "runtime/host_counts.h"
 #include "runtime/host_reply.h"
+#include "runtime/inbox_reader.h"
+#include "runtime/pending_replies.h"
+#include "runtime/request_queue.h"
+#include "runtime/resident_runs.h"
+#include "runtime/run_loader.h"
+#include "runtime/run_schedule.h"
 #include "runtime/runtime.h"
 #include "runtime/store_notes.h"
+#include "runtime/text_pieces.h"
+#include "runtime/waker.h"
 
 namespace tenon::runtime {
 
 struct HostOptions {
-  RuntimeOptions runtime{.memory_bytes_max = std::uint64_t{4} << 30U, .lone_call = tools::Placement::Pool};
+  RuntimeOptions runtime{.memory_bytes_max = std::uint64_t{4} << 30U,
+                         .lone_call = tools::Placement::Pool,
+                         .commits_inline_when_alone = false};
   /// Runs that only wait and are kept in memory all the same, so that the next answer finds them there.
   std::size_t idle_runs_max = 1'000;
   /// Requests in the queue; further ones are refused.
@@ -53,7 +61,7 @@ enum class CancelScope : std::uint8_t {
 /// A client's input, as an answer or as a prompt.
 struct Input {
   enum class Form : std::uint8_t {
-    Json,   ///< a text type wants a JSON string; for any other type a string stands also for the JSON that it holds
+    Json,   ///< a text type wants a JSON string; for any other type a string is also taken for the JSON that it holds
     Typed,  ///< a text, as it is typed at a terminal: text types raw, the rest as JSON
   };
   Form form = Form::Json;
@@ -72,16 +80,6 @@ struct GivenAnswer {
   std::optional<Json> input;  ///< nothing: there will be no answer, and the turn is cancelled
 };
 
-/// A provisional piece of an answer.
-struct TextProgress {
-  std::string_view generation;  ///< the request's key
-  std::uint32_t attempt = 0;    ///< counts from 0 within the generation; a higher one voids those before
-  std::uint64_t offset = 0;     ///< bytes of the attempt before it
-  std::string_view piece;
-  bool is_answer = false;   ///< a piece of what the run says (vm/streamed_output.h)
-  std::uint32_t depth = 0;  ///< agents above the one whose answer it is
-};
-
 /// Receives what has become durable, on the host's thread. Views are valid during the call.
 class HostObserver {
  public:
@@ -98,30 +96,23 @@ class HostObserver {
   virtual void on_broken(std::string_view message) = 0;
 };
 
-/// Counters for monitoring; any thread.
-struct HostCounts {
-  std::atomic<std::uint64_t> runs_started{0}, runs_ended{0}, runs_loaded{0}, runs_released{0}, answers_taken{0},
-      records{0}, commands_taken{0}, resident{0}, effects_under_way{0};
-};
-
-/// The program with which conversations with the agent of that name are to go on, and its libraries for the record; no
-/// image when there is none.
+/// The program that continues conversations with the agent of that name, and its libraries for the record; no image
+/// when there is none.
 struct NewestImage {
   std::shared_ptr<const ProgramImage> image;
   std::vector<std::string> libraries;
 };
 using NewestProgram = std::function<NewestImage(std::string_view agent)>;
 
-/// A thread that owns a Runtime and a Store, and another one that commits to it: takes requests from other threads,
-/// commands that other processes left in the store's inbox, and goes on with what the store says is to be done. Runs
-/// are read from the store when they are addressed or due, and leave the memory when they only wait. A reply means
-/// durable.
+/// Owns a Runtime and drives it with a store: takes requests from other threads, commands that other processes left in
+/// the store's inbox, and continues the runs for which the store says that it is time. Runs are loaded when they are
+/// addressed or due, and leave the memory when they only wait. The host's thread never waits for the disk, and a reply
+/// means durable.
 class Host final : private Listener {
  public:
+  /// All of it outlives the host.
   struct Parts {
-    std::unique_ptr<journal::StoreConnection> store;
-    std::unique_ptr<journal::StoreConnection>
-        reader;  ///< the same store, opened for reading: no read waits for a commit
+    journal::AsyncStore& store;
     inference::Model& model;
     tools::ExternCaller* extern_caller = nullptr;
     Clock& clock;
@@ -129,7 +120,7 @@ class Host final : private Listener {
     ImageSource images;
     HostObserver& observer;
     effects::SecretVault* secrets = nullptr;  ///< as RuntimeDependencies::secrets; the host's thread uses it
-    NewestProgram newest = {};                ///< takes over conversations with its agent; none: nothing does
+    NewestProgram newest = {};                ///< upgrades conversations with its agent; none: no conversation is
     Listener* listener = nullptr;             ///< receives what the runtime does, on the host's thread
   };
   Host(Parts parts, HostOptions options);
@@ -137,11 +128,23 @@ class Host final : private Listener {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  /// Resumes the runs that were cut off, and takes requests from now on.
-  void begin();
-  /// Ends the thread: requests that wait are refused, and effects in progress get `grace` to end (Runtime::drain). The
-  /// runs continue when the store is opened again.
+  /// Who drives the host: a thread of its own, or the caller with `run_once`.
+  enum class DrivenBy : bool { OwnThread, Caller };
+  /// Resumes the runs that were interrupted, and takes requests from now on.
+  void begin(DrivenBy driver = DrivenBy::OwnThread);
+  /// Requests that wait are refused, and effects in progress get `grace` to end (Runtime::drain). The runs continue
+  /// when the store is opened again. With `DrivenBy::Caller` on the thread that calls `run_once`.
   void end(std::chrono::milliseconds grace = std::chrono::milliseconds{0});
+
+  /// With `DrivenBy::Caller`, always on the same thread: does what there is to do. Without anything to do it waits, at
+  /// most `wait`. False after `end`.
+  bool run_once(std::chrono::milliseconds wait);
+  /// Becomes readable when `run_once` has something to do that came from another thread: a request, or the end of work
+  /// with the store. It says nothing about timers (`time_to_next`), nor about generations and calls in progress
+  /// (HostCounts::effects_under_way): while there are some, `run_once` itself has to wait.
+  [[nodiscard]] int wake_descriptor() const { return waker_.descriptor(); }
+  /// With `DrivenBy::Caller`: `run_once` has something to do by then.
+  [[nodiscard]] std::chrono::milliseconds time_to_next();
 
   // Any thread.
   void start(RunStart start, RequestKey key, OnReply reply);
@@ -170,56 +173,47 @@ class Host final : private Listener {
   [[nodiscard]] const HostCounts& counts() const { return counts_; }
 
  private:
-  struct Writing {
-    std::uint32_t attempts = 0;  ///< begun
-    std::pair<std::uint32_t, std::uint32_t> newest{};
-    std::uint64_t offset = 0;
-    bool is_answer = false;
-    std::string agent;
-    std::uint32_t depth = 0;
-  };
-  struct Hosted {
-    journal::RunName name;
-    std::uint64_t idle_since = 0;  ///< key in idle_; 0: not there
-    bool is_touched = false;
-    std::map<std::string, Writing, std::less<>> writing;  ///< by generation
-    std::string shown_wait;                               ///< the question that a person was shown last
-  };
-  /// A reply that waits until what it says is durable.
-  struct Pending {
-    enum class Until : std::uint8_t { Started, Prompted, Answered, Retried, Ended };
-    Until until = Until::Started;
-    Accepted accepted;
-    std::string request_key;
-    OnReply reply;
-  };
-
+  void wake() const;
   void post(std::function<void()> request, const OnReply& reply);
-  void loop();
-  bool take_requests();
-  void take_inbox();
-  void load_some();
-  /// Whether the store can write again: asked before a run goes on, whose effects would be performed for nothing.
-  [[nodiscard]] bool has_room(const journal::RunName& run);
-  void load_due();
-  void drop_idle();
-  void wait_for_work();
-  /// The run in memory. `Conflict` for one that has ended.
-  [[nodiscard]] Result<RunId, HostFailure> load(const journal::RunName& run);
-  /// Whether the request is known, in progress or refused by its key: then it has been answered.
-  [[nodiscard]] bool is_repeated(const RequestKey& key, const OnReply& reply);
-  void await(RunId run, Pending pending);
-  void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply);
-  /// Without an input: tries the services again.
-  void give_answer(const journal::RunName& run, std::string wait, const std::optional<Input>& input,
-                   const RequestKey& key, OnReply reply);
-  void cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
-                  OnReply reply);
-  void prompt_now(const journal::RunName& run, const Json& input, const RequestKey& key, OnReply reply);
+  void finish(std::chrono::milliseconds grace);
+  void finish_store();
+  void retry_detached();
+  void note_broken(std::string_view message);
+  [[nodiscard]] std::int64_t now_ms() const;
+
+  // host_requests.cpp
+  /// A request that is looked up before it is performed.
+  struct Request {
+    RequestKey key;
+    OnReply reply;
+    std::string conversation = {};  ///< a client's name for one; empty: none
+    journal::RunName run = {};      ///< that `key.find_refusal` looks at
+    std::uint32_t lookups = 0;      ///< that were made in vain, because the run changed meanwhile
+    /// Performs it. `known`: the run of the conversation.
+    std::function<void(const std::optional<journal::RunName>& known, const OnReply& reply)> perform;
+  };
+  void admit(Request request);
+  void look_up(std::shared_ptr<Request> request);
+  void check_refusal(std::shared_ptr<Request> request, std::uint64_t records,
+                     const std::optional<HostFailure>& refusal);
+  void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, const OnReply& reply);
+  void begin_conversation(const std::string& note, RunStart start, const RequestKey& key, const OnReply& reply);
+  void keep_notes(RunId run, const RequestKey& key, const Accepted& accepted);
+  /// Calls `use` with the run in memory, or `reply` with the reason why it is not.
+  void with_run(const journal::RunName& run, const OnReply& reply, std::function<void(RunId run)> use);
+  void give_answer(RunId run, std::string wait, const Input& input, const RequestKey& key, const OnReply& reply);
+  void retry_services(RunId run, const RequestKey& key, const OnReply& reply);
+  void cancel_run(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                  const OnReply& reply);
+  void cancel_resident(RunId run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                       const OnReply& reply);
+  void cancel_damaged(const journal::RunName& run, const std::string& reason, const RequestKey& key,
+                      const OnReply& reply);
+  void prompt_run(RunId run, const Json& input, const RequestKey& key, const OnReply& reply);
   [[nodiscard]] Result<void, HostFailure> upgrade_program(RunId run);
-  [[nodiscard]] Result<void, HostFailure> prompt_run(RunId run, const Json& input);
-  void say_now(const journal::RunName& run, const std::string& text, SeveralQuestions several, const RequestKey& key,
-               OnReply reply);
+  [[nodiscard]] Result<void, HostFailure> begin_turn(RunId run, const Json& input);
+  void say_in(RunId run, const std::string& text, SeveralQuestions several, const RequestKey& key,
+              const OnReply& reply);
   /// Answers to several questions that are taken one after the other.
   struct AnswerList {
     journal::RunName run;
@@ -227,58 +221,39 @@ class Host final : private Listener {
     RequestKey key;
     std::uint64_t after = 0;  ///< of the first answer that was taken
   };
-  void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply reply);
+  void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply);
   void take_command(const journal::Command& command);
-  void touch(RunId run);
-  /// Reports the same problem once, until a run is loaded again.
-  void report_problem(const std::string& message);
-  void release(RunId run);
-  void fail_pending(RunId run, const HostFailure& failure);
-  [[nodiscard]] std::int64_t now_ms() const;
-  [[nodiscard]] HostFailure stopping() const;
+  void await(RunId run, PendingReply pending);
 
   void on_generation_started(const SentGeneration& generation) override;
   void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
                std::string_view piece) override;
   void on_run_ended(RunId run, const EndedRun& ended) override;
+  void on_run_released(RunId run) override;
   void on_recorded(const RecordBatch& batch) override;
 
   Parts parts_;
   const HostOptions options_;
   HostCounts counts_;
+  Waker waker_;
+  RequestQueue requests_;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> requests_;
-  std::optional<std::chrono::milliseconds> ending_;  ///< once it ends: the grace for effects in progress
-
-  // The host's thread alone.
-  std::unique_ptr<journal::Committer> committer_;
+  // The host's thread alone; made by `begin`.
   std::unique_ptr<Listener> listeners_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<StoreNotes> notes_;
-  std::vector<Hosted> hosted_;  ///< by RunId; without a name: not in memory
-  std::unordered_map<std::string, RunId> resident_;
-  std::map<std::uint64_t, RunId> idle_;  ///< longest idle first
-  std::uint64_t idle_counter_ = 0;
-  std::vector<RunId> touched_;
-  std::vector<RunId> detached_;
-  std::unordered_multimap<std::uint32_t, Pending> pending_;  ///< by RunId
-  std::set<std::string> under_way_;                          ///< keys of requests
-  std::deque<journal::RunName> to_load_;
-  std::set<std::string> script_followed_;  ///< runs whose answers a model that follows a script knows of
-  std::set<std::uint64_t> commands_under_way_;
-  std::optional<std::int64_t> next_due_;
-  bool is_due_known_ = false;
-  std::int64_t due_not_before_ = 0;
-  std::int64_t load_not_before_ = 0;
-  std::string reported_problem_;
-  std::int64_t retry_ms_ = 0;  ///< how long the last wait for room on the disk was; 0: there is room
+  std::unique_ptr<ResidentRuns> residents_;
+  std::unique_ptr<RunLoader> loader_;
+  std::unique_ptr<RunSchedule> schedule_;
+  std::unique_ptr<InboxReader> inbox_;
+  PendingReplies pending_;
+  TextPieces pieces_;
+  std::set<std::string> in_progress_;              ///< keys of requests, and names of conversations that begin
+  std::map<std::string, journal::RunName> begun_;  ///< conversations that began while a request was looked up
+  std::size_t lookups_ = 0;                        ///< in progress
+  std::vector<std::pair<journal::RunName, RunDetached>> detached_;
   bool is_broken_ = false;
-  bool has_inbox_rest_ = true;
-  std::atomic<bool> has_inbox_notice_{false};
-  std::int64_t inbox_read_at_ = 0;
-  std::unique_ptr<journal::Subscription> inbox_;
+  bool is_ending_ = false;
 
   std::thread thread_;
 };

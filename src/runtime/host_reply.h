@@ -44,8 +44,8 @@ struct RequestKey {
   Hash fingerprint;  ///< of everything that the request contains
   /// More to keep in the same commit as what the request leads to. Called on the host's thread; may be empty.
   std::function<std::vector<journal::Note>(const Accepted&)> notes = {};
-  /// Why a request that is not a repetition is refused in the present state of the store. Called on the host's thread
-  /// before anything is done; may be empty.
+  /// Why a request that is not a repetition is refused in the present state of the store. Called on a thread that reads
+  /// the store, before anything is done, and again when the run has changed meanwhile; may be empty.
   std::function<std::optional<HostFailure>(journal::Store&)> find_refusal = {};
 };
 

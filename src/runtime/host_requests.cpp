@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "json/reader.h"
 #include "runtime/host.h"
@@ -11,11 +13,6 @@ namespace tenon::runtime {
 
 namespace {
 
-/// Commands of other processes that are looked at together.
-constexpr std::size_t commands_per_round = 64;
-/// How often the inbox is read without a notice.
-constexpr std::int64_t inbox_poll_ms = 1'000;
-
 bool is_wrong_input(AnswerRefusal::Kind kind) {
   return kind == AnswerRefusal::Kind::WrongAnswer;
 }
@@ -23,8 +20,8 @@ bool is_wrong_input(PromptRefusal::Kind kind) {
   return kind == PromptRefusal::Kind::WrongInput;
 }
 
-/// Gives what was said to `take`, which reads text types raw and the rest as JSON, in the readings that it may have,
-/// until one is taken; otherwise the failure that says most. `wants_text`: a text type is asked for. `wrong`: makes a
+/// Gives the input to `take`, which reads text types raw and the rest as JSON, in the readings that it may have, until
+/// one is taken; otherwise returns the failure that says most. `wants_text`: a text type is asked for. `wrong`: makes a
 /// failure.
 template <class Take, class Wrong>
 auto take_input(const Input& input, bool wants_text, const Take& take, const Wrong& wrong) {
@@ -57,71 +54,142 @@ HostFailure conflict(std::string message) {
 
 }  // namespace
 
-void Host::start(RunStart start, RequestKey key, OnReply reply) {
-  post(
-      [this, start = std::move(start), key = std::move(key), reply] {
-        if (!is_repeated(key, reply)) begin_run(start, key, {}, reply);
+void Host::admit(Request request) {
+  if (is_broken_ || is_ending_) return request.reply(failure(RequestQueue::stopping()));
+  const RequestKey& key = request.key;
+  if (key.key.empty() && !key.find_refusal && request.conversation.empty()) {
+    return request.perform(std::nullopt, request.reply);
+  }
+  if (!key.key.empty()) {
+    if (!in_progress_.insert(key.key).second) {
+      return request.reply(failure(conflict("a request with the same key is in progress; send it again later")));
+    }
+    request.reply = [this, name = key.key, reply = std::move(request.reply)](HostReply outcome) {
+      in_progress_.erase(name);
+      reply(std::move(outcome));
+    };
+  }
+  look_up(std::make_shared<Request>(std::move(request)));
+}
+
+/// Finds out whether the request is repeated or refused, and what run its conversation is.
+void Host::look_up(std::shared_ptr<Request> request) {
+  struct Answers {
+    StoreNotes::Found kept = std::optional<StoreNotes::Kept>();
+    std::optional<HostFailure> refusal;
+    std::uint64_t records = 0;  ///< of the run, before the refusal was looked for
+    Result<std::optional<journal::Note>, journal::StoreError> conversation = std::optional<journal::Note>();
+  };
+  const auto answers = std::make_shared<Answers>();
+  std::optional<StoreNotes::Query> query;
+  if (!request->key.key.empty()) query = notes_->query_of(request->key);
+  ++lookups_;
+  parts_.store.read(
+      [answers, query = std::move(query), request](journal::StoreConnection& reader) {
+        journal::Store& store = reader.journals();
+        if (query) answers->kept = StoreNotes::find(*query, store);
+        if (!answers->kept || *answers->kept) return;
+        if (request->key.find_refusal) {
+          if (const auto head = store.head(request->run)) answers->records = head->records;
+          answers->refusal = request->key.find_refusal(store);
+        }
+        if (!request->conversation.empty()) answers->conversation = store.find_note(request->conversation);
       },
-      reply);
+      [this, answers, request] {
+        const auto begun = begun_.find(request->conversation);
+        std::optional<journal::RunName> known;
+        if (begun != begun_.end()) known = begun->second;
+        if (--lookups_ == 0) begun_.clear();
+        const OnReply& reply = request->reply;
+        if (is_broken_ || is_ending_) return reply(failure(RequestQueue::stopping()));
+        if (!answers->kept) return reply(failure(std::move(answers->kept.error())));
+        if (*answers->kept) return reply(std::move((*answers->kept)->accepted));
+        if (request->key.find_refusal) return check_refusal(request, answers->records, answers->refusal);
+        if (!answers->conversation) return reply(failure(make_failure(answers->conversation.error())));
+        if (*answers->conversation) known = journal::RunName{(*answers->conversation)->bytes};
+        request->perform(known, reply);
+      });
+}
+
+/// Performs the request unless it is refused. What was looked at, up to record `records`, must still be all of the run.
+void Host::check_refusal(std::shared_ptr<Request> request, std::uint64_t records,
+                         const std::optional<HostFailure>& refusal) {
+  constexpr std::uint32_t lookups_max = 8;
+  loader_->load(request->run, [this, request, records, refusal](const Result<RunId, HostFailure>& loaded) {
+    const OnReply& reply = request->reply;
+    if (!loaded) return reply(failure(refusal ? *refusal : loaded.error()));
+    if (is_broken_) return reply(failure(RequestQueue::stopping()));
+    const bool has_changed = runtime_->last_record(*loaded) != records;
+    if (pending_.contains(*loaded) || (has_changed && ++request->lookups == lookups_max)) {
+      return reply(failure(conflict("another request to the conversation is in progress")));
+    }
+    if (has_changed) return look_up(request);
+    if (refusal) return reply(failure(*refusal));
+    request->perform(std::nullopt, reply);
+  });
+}
+
+void Host::with_run(const journal::RunName& run, const OnReply& reply, std::function<void(RunId run)> use) {
+  loader_->load(run, [this, reply, use = std::move(use)](const Result<RunId, HostFailure>& loaded) {
+    if (!loaded) return reply(failure(loaded.error()));
+    if (is_broken_) return reply(failure(RequestQueue::stopping()));
+    use(*loaded);
+  });
+}
+
+void Host::start(RunStart start, RequestKey key, OnReply reply) {
+  const auto perform = [this, start = std::move(start), key](const auto&, const OnReply& answer) {
+    begin_run(start, key, {}, answer);
+  };
+  post([this, request = Request{.key = std::move(key), .reply = reply, .perform = perform}] { admit(request); }, reply);
 }
 
 void Host::resume(journal::RunName run, std::string wait, std::optional<Json> input, RequestKey key, OnReply reply) {
-  post(
-      [this, run = std::move(run), wait = std::move(wait), input = std::move(input), key = std::move(key), reply] {
-        if (!is_repeated(key, reply)) {
-          give_answer(run, wait, input ? std::optional(Input{Input::Form::Json, *input}) : std::nullopt, key, reply);
-        }
-      },
-      reply);
+  const auto perform = [this, run = std::move(run), wait = std::move(wait), input = std::move(input), key](
+                           const auto&, const OnReply& answer) {
+    with_run(run, answer, [this, wait, input, key, answer](RunId id) {
+      if (!input) return retry_services(id, key, answer);
+      give_answer(id, wait, {Input::Form::Json, *input}, key, answer);
+    });
+  };
+  post([this, request = Request{.key = std::move(key), .reply = reply, .perform = perform}] { admit(request); }, reply);
 }
 
 void Host::cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply) {
-  post(
-      [this, run = std::move(run), scope, reason = std::move(reason), key = std::move(key), reply] {
-        if (!is_repeated(key, reply)) cancel_now(run, scope, reason, key, reply);
-      },
-      reply);
+  const auto perform = [this, run = std::move(run), scope, reason = std::move(reason), key](
+                           const auto&, const OnReply& answer) { cancel_run(run, scope, reason, key, answer); };
+  post([this, request = Request{.key = std::move(key), .reply = reply, .perform = perform}] { admit(request); }, reply);
 }
 
 void Host::prompt(journal::RunName run, Json input, RequestKey key, OnReply reply) {
-  post(
-      [this, run = std::move(run), input = std::move(input), key = std::move(key), reply] {
-        if (!is_repeated(key, reply)) prompt_now(run, input, key, reply);
-      },
-      reply);
+  const auto perform = [this, run = std::move(run), input = std::move(input), key](const auto&, const OnReply& answer) {
+    with_run(run, answer, [this, input, key, answer](RunId id) { prompt_run(id, input, key, answer); });
+  };
+  post([this, request = Request{.key = std::move(key), .reply = reply, .perform = perform}] { admit(request); }, reply);
 }
 
 void Host::say(std::string name, RunStart start, std::string text, SeveralQuestions several, RequestKey key,
                OnReply reply) {
+  const std::string note = name.empty() ? "" : "conversation/" + name;
+  const auto perform = [this, note, start = std::move(start), text = std::move(text), several, key](
+                           const std::optional<journal::RunName>& known, const OnReply& answer) {
+    if (!known) return begin_conversation(note, start, key, answer);
+    with_run(*known, answer, [this, text, several, key, answer](RunId id) { say_in(id, text, several, key, answer); });
+  };
   post(
-      [this, name = std::move(name), start = std::move(start), text = std::move(text), several, key = std::move(key),
-       reply] {
-        if (is_repeated(key, reply)) return;
-        if (name.empty()) return begin_run(start, key, {}, reply);
-        const std::string known = "conversation/" + name;
-        const auto note = parts_.reader->journals().find_note(known);
-        if (!note) return reply(failure(make_failure(note.error())));
-        if (*note) return say_now({(*note)->bytes}, text, several, key, reply);
-        if (!under_way_.insert(known).second) return reply(failure(conflict("the conversation is just being begun")));
-        // The run's name is not known yet: `begin_run` fills it in.
-        begin_run(start, key, {{known, "", std::nullopt}}, [this, known, reply](HostReply outcome) {
-          under_way_.erase(known);
-          reply(std::move(outcome));
-        });
+      [this, request = Request{.key = std::move(key), .reply = reply, .conversation = note, .perform = perform}] {
+        admit(request);
       },
       reply);
 }
 
 void Host::say(journal::RunName run, std::string text, SeveralQuestions several, RequestKey key, OnReply reply) {
+  const auto perform = [this, run, text = std::move(text), several, key](const auto&, const OnReply& answer) {
+    with_run(run, answer, [this, text, several, key, answer](RunId id) { say_in(id, text, several, key, answer); });
+  };
   post(
-      [this, run = std::move(run), text = std::move(text), several, key = std::move(key), reply] {
-        if (is_repeated(key, reply)) return;
-        // `find_refusal` has not seen what is not durable.
-        const auto found = resident_.find(run.text);
-        if (key.find_refusal && found != resident_.end() && pending_.contains(found->second.index)) {
-          return reply(failure(conflict("another request to the conversation is in progress")));
-        }
-        say_now(run, text, several, key, reply);
+      [this, request = Request{.key = std::move(key), .reply = reply, .run = std::move(run), .perform = perform}] {
+        admit(request);
       },
       reply);
 }
@@ -129,30 +197,27 @@ void Host::say(journal::RunName run, std::string text, SeveralQuestions several,
 void Host::note_shown(journal::RunName run, std::string wait) {
   post(
       [this, run = std::move(run), wait = std::move(wait)] {
-        const auto found = resident_.find(run.text);
-        if (found != resident_.end()) hosted_[found->second.index].shown_wait = wait;
+        if (const auto found = residents_->find(run)) (*residents_)[*found].shown_wait = wait;
       },
       [](const HostReply&) {});
 }
 
 void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey key, OnReply reply) {
-  auto list = std::make_shared<AnswerList>(AnswerList{{}, std::move(answers), std::move(key)});
-  post(
-      [this, name = std::move(name), list, reply] {
-        if (is_broken_) return reply(failure(stopping()));
-        if (is_repeated(list->key, reply)) return;
-        const auto note = parts_.reader->journals().find_note("conversation/" + name);
-        if (!note) return reply(failure(make_failure(note.error())));
-        if (!*note) return reply(failure(conflict("there is no such conversation, and nothing in it waits")));
-        list->run = {(*note)->bytes};
-        answer_next(list, 0, reply);
-      },
-      reply);
+  auto list = std::make_shared<AnswerList>(AnswerList{{}, std::move(answers), key});
+  const auto perform = [this, list](const std::optional<journal::RunName>& known, const OnReply& answer) {
+    if (!known) return answer(failure(conflict("there is no such conversation, and nothing in it waits")));
+    list->run = *known;
+    answer_next(list, 0, answer);
+  };
+  post([this, request = Request{.key = std::move(key),
+                                .reply = reply,
+                                .conversation = "conversation/" + name,
+                                .perform = perform}] { admit(request); },
+       reply);
 }
 
-/// The first answer carries the request's key: what comes again is known from then on.
-void Host::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply reply) {
-  const GivenAnswer& given = list->answers[at];
+/// The first answer carries the request's key: a repetition is recognized from then on.
+void Host::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply) {
   const auto on_taken = [this, list, at, reply](HostReply taken) {
     if (!taken) {
       if (at > 0) taken.error().message += fmt::format("; {} answered before it: taken", at);
@@ -164,54 +229,31 @@ void Host::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, OnReply
     if (is_last) return reply(std::move(taken));
     post([this, list, at, reply] { answer_next(list, at + 1, reply); }, reply);
   };
+  const GivenAnswer& given = list->answers[at];
   const RequestKey key = at == 0 ? list->key : RequestKey{};
-  if (given.input) return give_answer(list->run, given.wait, Input{Input::Form::Json, *given.input}, key, on_taken);
-  cancel_now(list->run, CancelScope::Turn, "its question was not answered", key, on_taken);
-}
-
-bool Host::is_repeated(const RequestKey& key, const OnReply& reply) {
-  if (key.key.empty() && !key.find_refusal) return false;
-  if (is_broken_) {
-    reply(failure(stopping()));
-    return true;
-  }
-  auto kept = key.key.empty() ? std::optional<StoreNotes::Kept>() : notes_->find(key);
-  if (!kept || *kept) {
-    reply(std::move(kept).map([](std::optional<StoreNotes::Kept> found) { return std::move(found->accepted); }));
-    return true;
-  }
-  if (under_way_.contains(key.key)) {
-    reply(failure(conflict("a request with the same key is in progress; send it again later")));
-    return true;
-  }
-  auto refusal = key.find_refusal ? key.find_refusal(parts_.reader->journals()) : std::nullopt;
-  if (refusal) reply(failure(std::move(*refusal)));
-  return refusal.has_value();
+  if (!given.input) return cancel_run(list->run, CancelScope::Turn, "its question was not answered", key, on_taken);
+  with_run(list->run, on_taken, [this, list, at, key, on_taken](RunId id) {
+    const GivenAnswer& answer = list->answers[at];
+    give_answer(id, answer.wait, {Input::Form::Json, *answer.input}, key, on_taken);
+  });
 }
 
 void Host::use_notes(std::function<void(Result<StoreNotes*, HostFailure>)> use) {
   post(
       [this, use] {
-        if (is_broken_) return use(failure(stopping()));
+        if (is_broken_ || is_ending_) return use(failure(RequestQueue::stopping()));
         use(notes_.get());
       },
       [use](const HostReply& refused) { use(failure(refused.error())); });
 }
 
-void Host::await(RunId run, Pending pending) {
-  if (!pending.request_key.empty()) under_way_.insert(pending.request_key);
-  pending_.emplace(run.index, std::move(pending));
-  touch(run);
-}
-
-void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, OnReply reply) {
-  if (is_broken_) return reply(failure(stopping()));
+void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, const OnReply& reply) {
   const journal::RunName name = journal::make_run_name(now_ms());
   RunId id;
   if (start.agent) {
     id = runtime_->start_conversation(std::move(start.image), *start.agent, std::move(start.options), name);
     if (start.input) {
-      if (auto taken = prompt_run(id, *start.input); !taken) {
+      if (auto taken = begin_turn(id, *start.input); !taken) {
         runtime_->abandon(id);
         return reply(failure(std::move(taken.error())));
       }
@@ -221,47 +263,58 @@ void Host::begin_run(RunStart start, const RequestKey& key, std::vector<journal:
     if (!arguments) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, std::move(arguments.error())}));
     id = runtime_->start(std::move(start.image), start.function, std::move(*arguments), std::move(start.options), name);
   }
-  if (hosted_.size() <= id.index) hosted_.resize(id.index + 1);
-  hosted_[id.index] = Hosted{name, 0, false, {}, {}};
-  resident_.emplace(name.text, id);
-  if (parts_.model.follows_a_script()) script_followed_.insert(name.text);
+  residents_->add(id, name);
+  loader_->note_started(name);
   for (journal::Note& note : notes) {
     note.bytes = name.text;
     runtime_->keep_note(id, std::move(note));
   }
   Accepted accepted{name, "", 0};
-  if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(id, std::move(*note));
-  keep_more(*runtime_, id, key, accepted);
+  keep_notes(id, key, accepted);
   ++counts_.runs_started;
-  await(id, {Pending::Until::Started, std::move(accepted), key.key, std::move(reply)});
+  await(id, {PendingReply::Until::Started, std::move(accepted), reply});
 }
 
-void Host::give_answer(const journal::RunName& run, std::string wait, const std::optional<Input>& input,
-                       const RequestKey& key, OnReply reply) {
-  if (is_broken_) return reply(failure(stopping()));
-  const auto id = load(run);
-  if (!id) return reply(failure(id.error()));
-  if (!input) {
-    if (runtime_->retries(*id).empty()) return reply(failure(conflict("the run waits for no model and no tool")));
-    Accepted accepted{run, "", runtime_->last_record(*id)};
-    if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
-    keep_more(*runtime_, *id, key, accepted);
-    runtime_->retry_services(*id);
-    return await(*id, {Pending::Until::Retried, std::move(accepted), key.key, std::move(reply)});
-  }
+/// `note`: names the conversation for its client; empty: nothing does.
+void Host::begin_conversation(const std::string& note, RunStart start, const RequestKey& key, const OnReply& reply) {
+  if (note.empty()) return begin_run(std::move(start), key, {}, reply);
+  if (!in_progress_.insert(note).second) return reply(failure(conflict("the conversation is just being begun")));
+  // The run's name is not known yet: `begin_run` fills it in.
+  begin_run(std::move(start), key, {{note, "", std::nullopt}}, [this, note, reply](HostReply outcome) {
+    in_progress_.erase(note);
+    if (outcome && lookups_ > 0) begun_.insert_or_assign(note, outcome->run);
+    reply(std::move(outcome));
+  });
+}
+
+/// With the run's next commit: by what a repetition is recognized, and what the request wants to be kept.
+void Host::keep_notes(RunId run, const RequestKey& key, const Accepted& accepted) {
+  if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(run, std::move(*note));
+  keep_more(*runtime_, run, key, accepted);
+}
+
+void Host::retry_services(RunId run, const RequestKey& key, const OnReply& reply) {
+  if (runtime_->retries(run).empty()) return reply(failure(conflict("the run waits for no model and no tool")));
+  Accepted accepted{(*residents_)[run].name, "", runtime_->last_record(run)};
+  keep_notes(run, key, accepted);
+  runtime_->retry_services(run);
+  await(run, {PendingReply::Until::Retried, std::move(accepted), reply});
+}
+
+void Host::give_answer(RunId run, std::string wait, const Input& input, const RequestKey& key, const OnReply& reply) {
   if (wait.empty()) {
-    const std::vector<PendingInput> questions = runtime_->questions(*id);
+    const std::vector<PendingInput> questions = runtime_->questions(run);
     if (questions.size() != 1) {
       return reply(failure(conflict(questions.empty() ? "the run has no open question"
                                                       : "the run asks several things; say which wait is answered")));
     }
     wait = questions.front().wait;
   }
-  Accepted accepted{run, wait, runtime_->last_record(*id)};
+  Accepted accepted{(*residents_)[run].name, wait, runtime_->last_record(run)};
   const auto note = notes_->note_of(key, accepted);
   auto taken = take_input(
-      *input, runtime_->takes_raw_answer(*id, wait),
-      [&](const std::string& text) { return runtime_->answer(*id, wait, text, note); },
+      input, runtime_->takes_raw_answer(run, wait),
+      [&](const std::string& text) { return runtime_->answer(run, wait, text, note); },
       [](std::string message) -> Result<void, AnswerRefusal> {
         return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
       });
@@ -278,36 +331,48 @@ void Host::give_answer(const journal::RunName& run, std::string wait, const std:
         HostFailure{is_wrong ? HostFailure::Kind::WrongInput : HostFailure::Kind::Conflict, std::move(message)}));
   }
   ++counts_.answers_taken;
-  keep_more(*runtime_, *id, key, accepted);
-  await(*id, {Pending::Until::Answered, std::move(accepted), key.key, std::move(reply)});
+  keep_more(*runtime_, run, key, accepted);
+  await(run, {PendingReply::Until::Answered, std::move(accepted), reply});
 }
 
-void Host::cancel_now(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
-                      OnReply reply) {
-  if (is_broken_) return reply(failure(stopping()));
-  const auto id = load(run);
-  if (id) {
-    if (runtime_->end(*id)) return reply(failure(conflict("the run has ended")));
-    const Conversation* const conversation = runtime_->conversation(*id);
-    const bool ends_turn = conversation != nullptr && scope == CancelScope::Turn;
-    if (ends_turn && !conversation->is_in_turn()) return reply(failure(conflict("no turn is in progress")));
-    Accepted accepted{run, "", runtime_->last_record(*id)};
-    if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
-    if (ends_turn) {
-      runtime_->cancel_turn(*id, reason);
-    } else {
-      runtime_->cancel(*id, reason);
-    }
-    return await(*id, {Pending::Until::Ended, std::move(accepted), key.key, std::move(reply)});
-  }
-  if (id.error().kind != HostFailure::Kind::Damaged) return reply(failure(id.error()));
-  // It cannot continue, but it can end.
-  const auto cancelled = cancel_stored(runtime_->store(), run, reason, now_ms());
-  if (!cancelled) return reply(failure(HostFailure{HostFailure::Kind::Unavailable, cancelled.error().message}));
-  parts_.observer.on_changed(run);
-  const Accepted accepted{run, "", 0};
-  notes_->keep_reply(key, accepted);
-  reply(accepted);
+void Host::cancel_run(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                      const OnReply& reply) {
+  loader_->load(run, [this, run, scope, reason, key, reply](const Result<RunId, HostFailure>& loaded) {
+    if (is_broken_) return reply(failure(RequestQueue::stopping()));
+    if (loaded) return cancel_resident(*loaded, scope, reason, key, reply);
+    if (loaded.error().kind != HostFailure::Kind::Damaged) return reply(failure(loaded.error()));
+    cancel_damaged(run, reason, key, reply);
+  });
+}
+
+void Host::cancel_resident(RunId run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                           const OnReply& reply) {
+  if (runtime_->end(run)) return reply(failure(conflict("the run has ended")));
+  const Conversation* const conversation = runtime_->conversation(run);
+  const bool ends_turn = conversation != nullptr && scope == CancelScope::Turn;
+  if (ends_turn && !conversation->is_in_turn()) return reply(failure(conflict("no turn is in progress")));
+  Accepted accepted{(*residents_)[run].name, "", runtime_->last_record(run)};
+  if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(run, std::move(*note));
+  ends_turn ? runtime_->cancel_turn(run, reason) : runtime_->cancel(run, reason);
+  await(run, {PendingReply::Until::Ended, std::move(accepted), reply});
+}
+
+/// It cannot continue, but it can end.
+void Host::cancel_damaged(const journal::RunName& run, const std::string& reason, const RequestKey& key,
+                          const OnReply& reply) {
+  const auto cancelled = std::make_shared<Result<void, RecoveryError>>();
+  parts_.store.write(
+      [cancelled, run, reason, now = now_ms()](journal::StoreConnection& store) {
+        *cancelled = cancel_stored(store.journals(), run, reason, now);
+      },
+      [this, cancelled, run, key, reply] {
+        if (!*cancelled) {
+          return reply(failure(HostFailure{HostFailure::Kind::Unavailable, std::move(cancelled->error().message)}));
+        }
+        parts_.observer.on_changed(run);
+        const Accepted accepted{run, "", 0};
+        notes_->keep_reply(key, accepted, [reply, accepted] { reply(accepted); });
+      });
 }
 
 /// Before a turn begins.
@@ -321,7 +386,7 @@ Result<void, HostFailure> Host::upgrade_program(RunId run) {
   return failure(conflict(std::move(taken.error().message)));
 }
 
-Result<void, HostFailure> Host::prompt_run(RunId run, const Json& input) {
+Result<void, HostFailure> Host::begin_turn(RunId run, const Json& input) {
   if (auto taken = upgrade_program(run); !taken) return taken;
   const Conversation* const conversation = runtime_->conversation(run);
   auto taken = take_input(
@@ -346,68 +411,47 @@ Result<void, HostFailure> Host::prompt_run(RunId run, const Json& input) {
   return {};
 }
 
-void Host::prompt_now(const journal::RunName& run, const Json& input, const RequestKey& key, OnReply reply) {
-  if (is_broken_) return reply(failure(stopping()));
-  const auto id = load(run);
-  if (!id) return reply(failure(id.error()));
-  Accepted accepted{run, "", runtime_->last_record(*id)};
-  if (auto taken = prompt_run(*id, input); !taken) return reply(failure(std::move(taken.error())));
-  if (auto note = notes_->note_of(key, accepted)) runtime_->keep_note(*id, std::move(*note));
-  keep_more(*runtime_, *id, key, accepted);
-  await(*id, {Pending::Until::Prompted, std::move(accepted), key.key, std::move(reply)});
+void Host::prompt_run(RunId run, const Json& input, const RequestKey& key, const OnReply& reply) {
+  Accepted accepted{(*residents_)[run].name, "", runtime_->last_record(run)};
+  if (auto taken = begin_turn(run, input); !taken) return reply(failure(std::move(taken.error())));
+  keep_notes(run, key, accepted);
+  await(run, {PendingReply::Until::Prompted, std::move(accepted), reply});
 }
 
-void Host::say_now(const journal::RunName& run, const std::string& text, SeveralQuestions several,
-                   const RequestKey& key, OnReply reply) {
-  if (is_broken_) return reply(failure(stopping()));
-  const auto id = load(run);
-  const std::vector<PendingInput> questions = id ? runtime_->questions(*id) : std::vector<PendingInput>();
-  if (questions.empty()) return prompt_now(run, Json(text), key, std::move(reply));
-  std::string& shown = hosted_[id->index].shown_wait;
+void Host::say_in(RunId run, const std::string& text, SeveralQuestions several, const RequestKey& key,
+                  const OnReply& reply) {
+  const std::vector<PendingInput> questions = runtime_->questions(run);
+  if (questions.empty()) return prompt_run(run, Json::string(text), key, reply);
+  std::string& shown = (*residents_)[run].shown_wait;
   const PendingInput& oldest = questions.front();
   if (!shown.empty() && std::ranges::find(questions, shown, &PendingInput::wait) == questions.end()) {
     shown = oldest.wait;
     return reply(failure(conflict("the question that was shown is not open any more; now it is: " + oldest.text)));
   }
   std::string wait = shown.empty() && several == SeveralQuestions::Oldest ? oldest.wait : shown;
-  give_answer(run, std::move(wait), Input{Input::Form::Json, Json(text)}, key, std::move(reply));
+  give_answer(run, std::move(wait), {Input::Form::Json, Json::string(text)}, key, reply);
 }
 
-void Host::take_inbox() {
-  if (!has_inbox_notice_.exchange(false) && !has_inbox_rest_ && now_ms() < inbox_read_at_ + inbox_poll_ms) return;
-  inbox_read_at_ = now_ms();
-  const auto commands = parts_.reader->inbox().unanswered(commands_per_round + commands_under_way_.size());
-  if (!commands) return parts_.observer.on_problem(commands.error().message);
-  has_inbox_rest_ = commands->size() >= commands_per_round;
-  for (const journal::Command& command : *commands) {
-    if (commands_under_way_.insert(command.id).second) take_command(command);
-  }
-}
-
-/// A command that was performed and not answered, for a crash, is known by its number when it comes again.
+/// A command that was performed, but not answered because of a crash, is recognized by its number when it comes again.
 void Host::take_command(const journal::Command& command) {
-  const auto reply = [this, id = command.id](HostReply outcome) {
-    commands_under_way_.erase(id);
-    InboxReply answer;
-    if (!outcome) answer.error = std::move(outcome.error().message);
-    static_cast<void>(runtime_->store());  // waits for the commit in progress
-    const auto answered = parts_.store->inbox().answer(id, encode(answer));
-    if (!answered) parts_.observer.on_problem(answered.error().message);
-    ++counts_.commands_taken;
+  const auto answer = [this, id = command.id](HostReply outcome) {
+    InboxReply reply;
+    if (!outcome) reply.error = std::move(outcome.error().message);
+    inbox_->answer(id, encode(reply));
   };
-  const auto wanted = open_command(command.bytes, parts_.secrets);
-  if (!wanted) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, wanted.error()}));
-  const RequestKey key{fmt::format("inbox/{}", command.id), sha256(command.bytes)};
-  if (is_repeated(key, reply)) return;
-  switch (wanted->verb) {
-    case InboxCommand::Verb::Resume:
-      return give_answer(command.run, wanted->wait, Input{Input::Form::Typed, Json(wanted->input)}, key, reply);
-    case InboxCommand::Verb::Retry:
-      return give_answer(command.run, "", std::nullopt, key, reply);
-    case InboxCommand::Verb::Cancel:
-      return cancel_now(command.run, CancelScope::Run, wanted->reason.empty() ? "it was cancelled" : wanted->reason,
-                        key, reply);
-  }
+  auto wanted = open_command(command.bytes, parts_.secrets);
+  if (!wanted) return answer(failure(HostFailure{HostFailure::Kind::WrongInput, wanted.error()}));
+  RequestKey key{fmt::format("inbox/{}", command.id), sha256(command.bytes)};
+  const auto perform = [this, run = command.run, key, wanted = std::move(*wanted)](const auto&, const OnReply& reply) {
+    if (wanted.verb == InboxCommand::Verb::Cancel) {
+      return cancel_run(run, CancelScope::Run, wanted.reason.empty() ? "it was cancelled" : wanted.reason, key, reply);
+    }
+    with_run(run, reply, [this, key, wanted, reply](RunId id) {
+      if (wanted.verb == InboxCommand::Verb::Retry) return retry_services(id, key, reply);
+      give_answer(id, wanted.wait, {Input::Form::Typed, Json::string(wanted.input)}, key, reply);
+    });
+  };
+  admit({.key = std::move(key), .reply = answer, .perform = perform});
 }
 
 }  // namespace tenon::runtime

@@ -16,7 +16,7 @@ TEST(InboxCommandTest, ComesBackAsItWas) {
   EXPECT_EQ(decode_reply(encode(InboxReply{"no"})).value(), InboxReply{"no"});
 }
 
-TEST(InboxCommandTest, OtherBytesAreToldWhatIsWrong) {
+TEST(InboxCommandTest, OtherBytesAreRejectedWithTheReason) {
   for (const std::string_view bytes : {"", "[]", "{", "{\"do\":\"fly\"}", "{\"do\":3}", "\xff"}) {
     const auto command = decode_command(bytes);
     ASSERT_FALSE(command.has_value()) << bytes;

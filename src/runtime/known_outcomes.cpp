@@ -101,7 +101,7 @@ void KnownOutcomes::follow(std::uint64_t number, const effects::Record& record) 
   }
 }
 
-Result<void, journal::StoreError> KnownOutcomes::follow(journal::Store& store, const journal::RunName& run,
+Result<void, journal::StoreError> KnownOutcomes::follow(journal::RunReader& store, const journal::RunName& run,
                                                         std::uint64_t until) {
   for (std::uint64_t after = after_; after < until;) {
     const std::size_t limit = std::min<std::uint64_t>(records_per_read, until - after);
@@ -110,7 +110,7 @@ Result<void, journal::StoreError> KnownOutcomes::follow(journal::Store& store, c
     if (records->empty()) return {};
     for (const journal::Record& raw : *records) {
       after = raw.number;
-      // One that cannot be read is told of by whoever needs what it says.
+      // One that cannot be read is reported by the code that needs it.
       if (const auto record = effects::decode_record(raw.bytes)) follow(raw.number, *record);
     }
   }

@@ -26,7 +26,7 @@ class KnownOutcomes {
     Hash request;                ///< its identity: effects::Requested::request
     effects::Finished finished;  ///< under the key that it has in the other run
   };
-  /// `after`: the number of the last record that the fork began with; requests behind it take from these.
+  /// `after`: the number of the last record that the fork began with; requests after it take from these.
   KnownOutcomes(std::uint64_t after, std::vector<Entry> entries);
 
   [[nodiscard]] std::string encode() const;
@@ -37,11 +37,14 @@ class KnownOutcomes {
   /// What `take` gave under this key, as long as no outcome is recorded; null otherwise.
   [[nodiscard]] const effects::Finished* find_taken(const std::string& key) const;
   /// Takes what the recorded requests took, up to record `until`.
-  [[nodiscard]] Result<void, journal::StoreError> follow(journal::Store& store, const journal::RunName& run,
+  [[nodiscard]] Result<void, journal::StoreError> follow(journal::RunReader& store, const journal::RunName& run,
                                                          std::uint64_t until);
   /// One more record of the fork, read again.
   void follow(std::uint64_t number, const effects::Record& record);
 
+  /// As given to the constructor.
+  [[nodiscard]] std::uint64_t after() const { return after_; }
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   /// What nothing has taken, in its order.
   [[nodiscard]] std::vector<Entry> left() const;
   [[nodiscard]] bool is_empty() const { return entries_.empty(); }

@@ -20,7 +20,7 @@ bool is_set(const std::atomic<bool>* stop) {
 
 void Runtime::run(const std::atomic<bool>* stop, const std::function<std::chrono::milliseconds()>& grace) {
   while (!is_set(stop)) {
-    if (poll(poll_wait, stop)) continue;
+    if (poll(poll_wait, stop) || gate_.is_committing()) continue;
     const auto timer = time_to_timer();
     if (!timer || (dependencies_.store != nullptr && *timer > options_.patience)) return;
     if (options_.asks_at_once && is_person_asked()) return;
@@ -70,7 +70,7 @@ bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop
   if (is_set(stop)) return true;
   commit();
   if (!ready_.empty()) wait = std::chrono::milliseconds{0};
-  if (generations_.empty() && calls_.empty()) return !ready_.empty() || gate_.is_committing();
+  if (generations_.empty() && calls_.empty()) return !ready_.empty();
   if (const auto timer = time_to_timer()) wait = std::min(wait, *timer);
   if (const auto end = budget_ends_.time_to_next(dependencies_.clock.monotonic())) wait = std::min(wait, *end);
   // One of the two is waited for; a call or a commit that ends wakes the model.

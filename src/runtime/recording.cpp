@@ -205,8 +205,9 @@ void Runtime::flush_step(RunId id) {
 /// Where nothing else could continue meanwhile, a commit is waited for: handing it to another thread costs a lone run
 /// more than it saves. A script's answers do not arrive by themselves, and their order is the script's alone.
 void Runtime::commit() {
-  const bool is_alone =
-      ready_.empty() && calls_.empty() && (generations_.empty() || dependencies_.model.follows_a_script());
+  const bool may_be_alone =
+      generations_.empty() ? options_.commits_inline_when_alone : dependencies_.model.follows_a_script();
+  const bool is_alone = ready_.empty() && calls_.empty() && may_be_alone;
   if (dependencies_.committer == nullptr || (is_alone && !gate_.is_committing())) {
     if (gate_.waiting() == 0) return;
     on_committed(gate_.commit());
@@ -231,7 +232,9 @@ void Runtime::on_committed(std::vector<CommittedBatch> passed) {
     Run& run = runs_[id.index];
     --run.outgoing;
     if (run.end && std::holds_alternative<RunDetached>(*run.end)) continue;
-    if (one.problem) {
+    const bool is_dropped = one.problem && one.problem->error == journal::StoreError::Kind::Full &&
+                            one.what.without_room == PendingBatch::WithoutRoom::Drop;
+    if (one.problem && !is_dropped) {
       cancel_effects(id);
       run.end = std::move(*one.problem);
       run.outgoing -= gate_.drop(id);

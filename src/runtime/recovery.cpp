@@ -6,6 +6,7 @@
 #include "base/wire.h"
 #include "runtime/run_journal.h"
 #include "runtime/run_options.h"
+#include "runtime/snapshot_fields.h"
 #include "vm/context.h"
 
 namespace tenon::runtime {
@@ -20,20 +21,6 @@ RecoveryError replay_error(const journal::RunName& run, const ReplayError& error
   return {fmt::format("run {}, record {}: {}", run.text, error.record, error.message)};
 }
 
-/// The fields of a conversation in a run's snapshot; they are on disks.
-enum : std::uint32_t {
-  conversation_turns = 1,
-  conversation_state = 2,
-  conversation_talk = 3,
-  conversation_said = 4,
-  conversation_agent = 5,
-  conversation_older = 6,
-  conversation_recent = 7,  ///< each: 1 role, 2 text
-  conversation_agent_before = 50,
-  conversation_kept_state = 51,  ///< each: 1 the agent, 2 its state
-  conversation_program = 60,     ///< the hash of the one that has taken over
-};
-
 /// Of the newest entries of a conversation that its snapshot repeats, so that going on with it does not look for each
 /// of them in the store. Bounded, because each turn writes a snapshot.
 constexpr std::size_t recent_bytes_max = 4'096;
@@ -41,8 +28,8 @@ constexpr std::size_t recent_bytes_max = 4'096;
 /// Feeds a run's records to its machine, or to those of its turns.
 class Recovery {
  public:
-  Recovery(journal::Store& store, RecoveredRun& run, const ImageSource& images, const ReplayedGeneration& on_replayed,
-           RecoveryObserver* observer)
+  Recovery(journal::RunReader& store, RecoveredRun& run, const ImageSource& images,
+           const ReplayedGeneration& on_replayed, RecoveryObserver* observer)
       : store_(store), run_(run), images_(images), on_replayed_(on_replayed), observer_(observer) {}
 
   using Done = Result<void, ReplayError>;
@@ -199,7 +186,7 @@ class Recovery {
     const std::string went_on = run_.conversation->declaration().name;
     const types::TypeId result = run_.image->program().functions[run_.conversation->declaration().turn].result;
     static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr));
-    // Before the record said who has the next turn, a failed one left it to whoever had gone on with it.
+    // In older records, which do not name the agent of the next turn, a failed turn leaves it to its last agent.
     const bool is_failure = ended.how == effects::Ended::How::Failed;
     if (!ended.agent.empty() || is_failure) run_.conversation->hand_off(ended.agent.empty() ? went_on : ended.agent);
     run_.turn_ended = ended;
@@ -328,7 +315,7 @@ class Recovery {
     std::uint8_t role = 0;
     std::string text;
   };
-  /// The chain of contents that ends in the node, and behind it the `newer` entries, oldest first.
+  /// The chain of contents that ends in the node, followed by the `newer` entries, oldest first.
   Result<vm::Value, ReplayError> read_context(Hash node, std::vector<Entry> newer) const {
     std::vector<Entry> entries(std::make_move_iterator(newer.rbegin()), std::make_move_iterator(newer.rend()));
     while (!node.is_zero()) {
@@ -351,7 +338,7 @@ class Recovery {
     return context;
   }
 
-  journal::Store& store_;
+  journal::RunReader& store_;
   RecoveredRun& run_;
   const ImageSource& images_;
   const ReplayedGeneration& on_replayed_;
@@ -360,13 +347,13 @@ class Recovery {
 
 }  // namespace
 
-Result<std::string, journal::StoreError> resolve(journal::Store& store, const journal::RunName& run,
+Result<std::string, journal::StoreError> resolve(journal::RunReader& store, const journal::RunName& run,
                                                  const effects::StoredText& text) {
   if (!text.hash) return text.text;
   return store.content(run, *text.hash);
 }
 
-Result<effects::Started, RecoveryError> read_started(journal::Store& store, const journal::RunName& run) {
+Result<effects::Started, RecoveryError> read_started(journal::RunReader& store, const journal::RunName& run) {
   const auto damaged = [&](std::string_view what) {
     return failure(RecoveryError{fmt::format("run {}, record 1: {}", run.text, what)});
   };
@@ -380,7 +367,7 @@ Result<effects::Started, RecoveryError> read_started(journal::Store& store, cons
   return std::move(*started);
 }
 
-Result<effects::Started, RecoveryError> read_program(journal::Store& store, const journal::RunName& run) {
+Result<effects::Started, RecoveryError> read_program(journal::RunReader& store, const journal::RunName& run) {
   auto started = read_started(store, run);
   if (!started || started->agent.empty()) return started;
   std::uint64_t after = 1;
@@ -456,7 +443,7 @@ Result<bool, RecoveryError> request_stored_cancel(journal::Store& store, const j
   return true;
 }
 
-Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal::RunHead& head,
+Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const journal::RunHead& head,
                                             const ImageSource& images, SnapshotUse use,
                                             const ReplayedGeneration& on_replayed, RecoveryObserver* observer) {
   ENSURE(observer == nullptr || use == SnapshotUse::Ignore);

@@ -10,6 +10,9 @@
 
 namespace tenon::runtime {
 
+/// Whether a run continues with the model that has answered it so far.
+enum class SameModel : bool { No, Yes };
+
 /// Returns the program of a bundle, with its externs bound; the same one for the same hash.
 using ImageSource =
     std::function<Result<std::shared_ptr<const ProgramImage>, ImageError>(const Hash& hash, std::string_view bundle)>;
@@ -39,11 +42,11 @@ struct RecoveredRun {
 using ReplayedGeneration = std::function<void(const ProgramImage& image, const effects::RunSettings& settings,
                                               const OpenRequest& open, std::uint64_t asked)>;
 
-/// Is told of a recovery that begins at the first record, so that whoever wants to know what a run did sees it again.
+/// Follows a recovery that begins at the first record, to see again what the run did.
 class RecoveryObserver {
  public:
   virtual ~RecoveryObserver() = default;
-  /// The core is a new one, of the run or of its next turn, and stands before its first instruction. `input`: the text
+  /// The core is a new one, of the run or of its next turn, and is before its first instruction. `input`: the text
   /// of Started::arguments, or of TurnStarted::input.
   virtual void on_begun(RecoveredRun& run, const std::string& input) = 0;
   /// All branches of the core wait, or it has ended: after its start, and after each outcome.
@@ -53,7 +56,7 @@ class RecoveryObserver {
   /// The run or its turn was cancelled, and its blocks of `finally` begin.
   virtual void on_cancelled(RecoveredRun& /*run*/, const effects::CancelWanted& /*wanted*/) {}
   /// The program has come to the end of a turn, and so has the journal; `result` is the type of the turn's value. The
-  /// conversation has the state that the program has made; it goes on with `recorded`, that of the journal.
+  /// conversation has the state that the program has made; it continues with `recorded`, that of the journal.
   virtual void on_turn_rebuilt(RecoveredRun& /*run*/, types::TypeId /*result*/, const std::string& /*recorded*/) {}
   /// RecoveredRun::turn_ended says how.
   virtual void on_turn_ended(RecoveredRun& run) = 0;
@@ -64,20 +67,22 @@ class RecoveryObserver {
 /// Feeds the journal to a machine; from the newest snapshot on when there is one and `use` says so, which no `observer`
 /// can follow.
 enum class SnapshotUse : bool { Ignore, Use };
-[[nodiscard]] Result<RecoveredRun, RecoveryError> recover(journal::Store& store, const journal::RunHead& head,
+[[nodiscard]] Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const journal::RunHead& head,
                                                           const ImageSource& images, SnapshotUse use,
                                                           const ReplayedGeneration& on_replayed = {},
                                                           RecoveryObserver* observer = nullptr);
 
 /// The first record of a run.
-[[nodiscard]] Result<effects::Started, RecoveryError> read_started(journal::Store& store, const journal::RunName& run);
+[[nodiscard]] Result<effects::Started, RecoveryError> read_started(journal::RunReader& store,
+                                                                   const journal::RunName& run);
 
-/// The same, with the program, libraries and key with which the run goes on now: of a conversation those of the newest
-/// program that has taken over, for which all its records are read.
-[[nodiscard]] Result<effects::Started, RecoveryError> read_program(journal::Store& store, const journal::RunName& run);
+/// The same, with the program, libraries and key with which the run continues now: of a conversation those of the
+/// newest program that has taken over, for which all its records are read.
+[[nodiscard]] Result<effects::Started, RecoveryError> read_program(journal::RunReader& store,
+                                                                   const journal::RunName& run);
 
-/// Cancels a run that nobody goes on with, where that has something to clean up (`finally`): whoever goes on with it
-/// does that, and ends it. False, and nothing done, when there is nothing, or when it was cancelled before.
+/// Cancels a run that no process continues, if it has something to clean up (`finally`): the process that continues it
+/// does that, and ends it. False, and nothing done, if there is nothing, or if it was cancelled before.
 [[nodiscard]] Result<bool, RecoveryError> request_stored_cancel(journal::Store& store, const journal::RunName& run,
                                                                 const std::string& reason, std::int64_t now_ms,
                                                                 const ImageSource& images);
@@ -86,11 +91,11 @@ enum class SnapshotUse : bool { Ignore, Use };
 [[nodiscard]] Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run,
                                                         const std::string& reason, std::int64_t now_ms);
 
-/// A run as a snapshot keeps it: a conversation, a machine that goes on, or both.
+/// A run as a snapshot keeps it: a conversation, a machine that continues, or both.
 [[nodiscard]] std::string write_snapshot(const Conversation* conversation, const RunCore* core);
 
 /// The text itself, or the content that the run has of it.
-[[nodiscard]] Result<std::string, journal::StoreError> resolve(journal::Store& store, const journal::RunName& run,
+[[nodiscard]] Result<std::string, journal::StoreError> resolve(journal::RunReader& store, const journal::RunName& run,
                                                                const effects::StoredText& text);
 
 }  // namespace tenon::runtime

@@ -5,14 +5,12 @@
 #include "base/ensure.h"
 #include "base/wire.h"
 #include "runtime/prompts.h"
+#include "runtime/snapshot_fields.h"
 #include "vm/context.h"
 #include "vm/snapshot.h"
 
 namespace tenon::runtime {
 namespace {
-
-/// The fields of a run's snapshot; they are on disks.
-enum : std::uint32_t { snapshot_machine = 1, snapshot_record = 2, snapshot_block = 3, snapshot_cancelled = 4 };
 
 std::string shown(const effects::DescribedRequest& request) {
   std::string text = fmt::format("{} `{}`", effects::effect_name(request.kind), request.subject);

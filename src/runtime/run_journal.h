@@ -8,14 +8,12 @@
 
 #include "effects/record.h"
 #include "journal/store.h"
+#include "runtime/snapshot_fields.h"
 #include "vm/value.h"
 
 namespace tenon::runtime {
 
 class ProgramImage;
-
-/// The fields of a run's snapshot; they are on disks.
-enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2, snapshot_start = 3 };
 
 /// Records that follow one another, for listeners, with the texts that they name by hash.
 struct RecordList {

@@ -161,32 +161,44 @@ void Runtime::notify_run_started(RunId id, Resumed resumed) const {
 
 /// Stores the summary of a run that was recovered, if the stored one differs: it was damaged, or the process ended
 /// before it was written.
-static void refresh_summary(journal::Store& store, const journal::RunHead& stored, journal::RunSummary summary) {
-  const journal::RunSummary& before = stored.summary;
-  if (summary.state == before.state && summary.wake_at == before.wake_at && summary.detail == before.detail) return;
-  journal::Append append;
-  append.run = stored.run;
-  append.epoch = stored.epoch;
-  append.first = stored.records + 1;
-  append.summary = std::move(summary);
+static void refresh_summary(CommitGate& gate, RunId id, Run& run, const journal::RunSummary& stored,
+                            journal::RunSummary summary) {
+  if (summary.state == stored.state && summary.wake_at == stored.wake_at && summary.detail == stored.detail) return;
   // Without room on the disk the next append writes it.
-  static_cast<void>(store.commit({&append, 1}));
+  PendingBatch out{id, run.journal.last(), {}, {}, PendingBatch::WithoutRoom::Drop};
+  out.records.first = run.journal.last() + 1;
+  ++run.outgoing;
+  gate.add(std::move(out), run.journal.take(std::move(summary)));
+}
+
+SnapshotUse snapshot_use(const inference::Model& model, SameModel same) {
+  const bool tells_model = same == SameModel::Yes && model.follows_a_script();
+  return tells_model ? SnapshotUse::Ignore : SnapshotUse::Use;
 }
 
 Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const ImageSource& images, SameModel same) {
   ENSURE(dependencies_.store != nullptr);
-  const auto head = store().claim(name);
+  auto head = store().claim(name);
   if (!head) return failure(RecoveryError{head.error().message, head.error().kind});
-  const bool tells_model = same == SameModel::Yes && dependencies_.model.follows_a_script();
+  LoadedRun loaded(store(), std::move(*head), snapshot_use(dependencies_.model, same));
+  auto id = resume(loaded, images);
+  // Nothing drives a run that has ended.
+  if (id && runs_[id->index].end) flush();
+  return id;
+}
+
+Result<RunId, RecoveryError> Runtime::resume(LoadedRun& loaded, const ImageSource& images) {
+  const journal::RunHead& head = loaded.head();
+  const journal::RunName& name = head.run;
   ReplayedGeneration skip;
-  if (tells_model) {
+  if (loaded.snapshot_use() == SnapshotUse::Ignore) {
     skip = [this](const ProgramImage& image, const effects::RunSettings& settings, const OpenRequest& open,
                   std::uint64_t asked) {
       const inference::GenerationRequest request = prompt_of(image, to_options(settings), open.request);
       for (std::uint64_t at = 0; at < asked; ++at) dependencies_.model.skip(request);
     };
   }
-  auto recovered = recover(store(), *head, images, tells_model ? SnapshotUse::Ignore : SnapshotUse::Use, skip);
+  auto recovered = recover(loaded, head, images, loaded.snapshot_use(), skip);
   if (!recovered) return failure(std::move(recovered.error()));
   if (!recovered->ended && !recovered->started.secret_key.empty()) {
     const auto problem = dependencies_.secrets == nullptr ? std::string("there is no key for its secrets") : [&] {
@@ -203,23 +215,23 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   run.image = recovered->image;
   run.core = std::move(recovered->core);
   run.conversation = std::move(recovered->conversation);
-  run.journal = RunJournal(name, head->epoch, head->records,
+  run.journal = RunJournal(name, head.epoch, head.records,
                            dependencies_.listener != nullptr ? RunJournal::Readers::Some : RunJournal::Readers::None);
   run.journal.count(recovered->bytes_since_snapshot);
   run.journal.know_start(recovered->started);
   run.snapshot_bytes = recovered->snapshot_bytes;
   run.known = std::move(recovered->known);
-  run.stored_records = head->records;
+  run.stored_records = head.records;
   run.is_quiescent = true;
   if (recovered->ended) {
     run.end = end_of(run.core.get(), *recovered->ended);
-    refresh_summary(store(), *head, summary_of(id));
+    refresh_summary(gate_, id, run, head.summary, summary_of(id));
     return id;
   }
   notify_run_started(id, Resumed::Yes);
   if (run.conversation && !run.conversation->is_in_turn()) {
     if (run.core && recovered->turn_ended) run.turn_outcome = outcome_of(*run.core, *recovered->turn_ended);
-    refresh_summary(store(), *head, summary_of(id));
+    refresh_summary(gate_, id, run, head.summary, summary_of(id));
     return id;
   }
   if (run.core->end()) {
@@ -257,7 +269,7 @@ Result<RunId, RecoveryError> Runtime::resume(const journal::RunName& name, const
   });
   for (const std::string& key : in_doubt) ask_resolution(id, key);
   open_requests(id, unrecorded);
-  if (!run.journal.has_pending()) refresh_summary(store(), *head, summary_of(id));
+  if (!run.journal.has_pending()) refresh_summary(gate_, id, run, head.summary, summary_of(id));
   enqueue(id);
   return id;
 }

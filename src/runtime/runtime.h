@@ -21,6 +21,7 @@
 #include "runtime/conversation.h"
 #include "runtime/events.h"
 #include "runtime/known_outcomes.h"
+#include "runtime/loaded_run.h"
 #include "runtime/recovery.h"
 #include "runtime/run_core.h"
 #include "runtime/run_journal.h"
@@ -42,6 +43,9 @@ struct RuntimeOptions {
   std::size_t appends_per_commit_max = 4'096;
   /// Where a call of an extern runs when nothing else is in progress.
   tools::Placement lone_call = tools::Placement::Inline;
+  /// Whether a commit is made on the caller's thread when nothing else is in progress: handing it to the committer
+  /// costs a lone run more than it saves, unless the caller has other work that must not wait.
+  bool commits_inline_when_alone = true;
   /// A run without a store waits for its timers; one with a store only for those that fire within this time.
   std::chrono::milliseconds patience{1'000};
   /// `run` returns as soon as a person is asked something and nothing else is to be done: it waits for no timer then.
@@ -125,9 +129,10 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
               RunOptions options, std::optional<journal::RunName> name = std::nullopt);
   /// Resumes a run of the store where its journal ends. With `SameModel::Yes`, a model that follows a script skips what
   /// it has answered already.
-  enum class SameModel : bool { No, Yes };
   [[nodiscard]] Result<RunId, RecoveryError> resume(const journal::RunName& name, const ImageSource& images,
                                                     SameModel same);
+  /// The same for a run that was claimed and then loaded as `snapshot_use` says: waits for no disk.
+  [[nodiscard]] Result<RunId, RecoveryError> resume(LoadedRun& loaded, const ImageSource& images);
   /// Begins a conversation with an agent, an index into Program::agents; it waits for the first prompt.
   RunId start_conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent, RunOptions options,
                            std::optional<journal::RunName> name = std::nullopt);
@@ -171,7 +176,8 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   void drain(std::chrono::milliseconds grace);
 
   /// For callers with other work to do: gives each run that can continue a slice, commits, and then waits for effects
-  /// in progress, `wait` at most and not beyond the next timer. Returns false, without waiting, when there are none.
+  /// in progress, `wait` at most and not beyond the next timer. Returns false, without waiting, when there are none and
+  /// no run can continue; a commit may be in progress even so.
   /// `stop` ends it between two slices.
   bool poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop = nullptr);
   /// Commits the records of all runs and starts nothing any more. Effects in progress are cancelled, and performed
@@ -315,6 +321,9 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   std::uint64_t next_effect_ = 1;
   std::uint64_t heap_bytes_at_start_ = 0;
 };
+
+/// How a run is loaded that the model may have answered before.
+[[nodiscard]] SnapshotUse snapshot_use(const inference::Model& model, SameModel same);
 
 /// For people: `error: …` lines with the place, the call stack and what to do. Files as paths.
 [[nodiscard]] std::string describe_failure(const vm::LoadedProgram& program, const vm::FailureReport& report);

@@ -1,6 +1,9 @@
 #include "runtime/store_notes.h"
 
-#include "json/reader.h"
+#include <memory>
+#include <utility>
+
+#include "json/lenient_reader.h"
 
 namespace tenon::runtime {
 
@@ -49,17 +52,28 @@ HostFailure make_failure(const journal::StoreError& error) {
   return {kind, error.message};
 }
 
-Result<std::optional<StoreNotes::Kept>, HostFailure> StoreNotes::find(const RequestKey& key) const {
-  const auto note = parts_.reader.journals().find_note(note_key(key));
+StoreNotes::Query StoreNotes::query_of(const RequestKey& key) const {
+  return {note_key(key), fingerprint_of(key), key.fingerprint.hex(), now_ms()};
+}
+
+StoreNotes::Found StoreNotes::find(const Query& query, journal::Store& store) {
+  const auto note = store.find_note(query.note);
   if (!note) return failure(make_failure(note.error()));
-  const bool is_kept = *note && (!(*note)->expires_at || *(*note)->expires_at > now_ms());
+  const bool is_kept = *note && (!(*note)->expires_at || *(*note)->expires_at > query.now_ms);
   if (!is_kept) return std::optional<Kept>();
   auto reply = decode_kept((*note)->bytes);
   // Notes of older stores have the plain fingerprint.
-  if (reply && (reply->fingerprint == key.fingerprint.hex() || reply->fingerprint == fingerprint_of(key))) {
-    return std::optional<Kept>(std::move(reply->kept));
-  }
+  const bool is_same =
+      reply && (reply->fingerprint == query.plain_fingerprint || reply->fingerprint == query.fingerprint);
+  if (is_same) return std::optional<Kept>(std::move(reply->kept));
   return failure(HostFailure{HostFailure::Kind::KeyReused, "another request came with the same key"});
+}
+
+void StoreNotes::find(const RequestKey& key, std::function<void(Found)> then) {
+  const auto found = std::make_shared<Found>();
+  parts_.store.read(
+      [found, query = query_of(key)](journal::StoreConnection& store) { *found = find(query, store.journals()); },
+      [found, then = std::move(then)] { then(std::move(*found)); });
 }
 
 std::optional<journal::Note> StoreNotes::note_of(const RequestKey& key, const Accepted& accepted,
@@ -69,24 +83,31 @@ std::optional<journal::Note> StoreNotes::note_of(const RequestKey& key, const Ac
                        now_ms() + parts_.replies_kept.count()};
 }
 
-Result<void, HostFailure> StoreNotes::keep_result(const RequestKey& key, std::string result) {
-  const auto note = note_of(key, {}, std::move(result));
-  if (!note) return {};
-  const auto kept = keep(*note);
-  if (!kept) return failure(make_failure(kept.error()));
-  return {};
+void StoreNotes::keep_result(const RequestKey& key, std::string result, std::function<void(Done)> then) {
+  auto note = note_of(key, {}, std::move(result));
+  if (!note) return then({});
+  keep(std::move(*note), [then = std::move(then)](const Stored& kept) {
+    then(kept ? Done() : Done(failure(make_failure(kept.error()))));
+  });
 }
 
-void StoreNotes::keep_reply(const RequestKey& key, const Accepted& accepted) {
-  if (const auto note = note_of(key, accepted)) static_cast<void>(keep(*note));
+void StoreNotes::keep_reply(const RequestKey& key, const Accepted& accepted, std::function<void()> then) {
+  auto note = note_of(key, accepted);
+  if (!note) return then();
+  keep(std::move(*note), [then = std::move(then)](const Stored&) { then(); });
 }
 
-Result<void, HostFailure> StoreNotes::check_store() {
+void StoreNotes::check_store(std::function<void(Done)> then) {
   const auto now = parts_.clock.monotonic();
-  if (checked_at_ && now - *checked_at_ < check_interval) return last_check_;
-  // It has expired already: the next append with a note removes it.
-  const auto kept = keep({"store/checked", "", 0});
+  if (checking_.empty() && checked_at_ && now - *checked_at_ < check_interval) return then(last_check_);
+  checking_.push_back(std::move(then));
+  if (checking_.size() > 1) return;
   checked_at_ = now;
+  // It has expired already: the next append with a note removes it.
+  keep({"store/checked", "", 0}, [this](const Stored& kept) { on_checked(kept); });
+}
+
+void StoreNotes::on_checked(const Stored& kept) {
   last_check_ = {};
   if (!kept) {
     using Kind = journal::StoreError::Kind;
@@ -97,14 +118,19 @@ Result<void, HostFailure> StoreNotes::check_store() {
                                       : kind == Kind::Denied ? "cannot write the store: permission denied"
                                                              : "cannot write the store"});
   }
-  return last_check_;
+  for (const auto& then : std::exchange(checking_, {})) then(last_check_);
 }
 
-Result<void, journal::StoreError> StoreNotes::keep(const journal::Note& note) {
-  parts_.finish_commit();
-  auto kept = parts_.store.admin().keep_note(note);
-  if (!kept && kept.error().kind == journal::StoreError::Kind::Broken) parts_.on_broken(kept.error().message);
-  return kept;
+void StoreNotes::keep(journal::Note note, std::function<void(const Stored&)> then) {
+  const auto kept = std::make_shared<Stored>();
+  parts_.store.write(
+      [kept, note = std::move(note)](journal::StoreConnection& store) { *kept = store.admin().keep_note(note); },
+      [this, kept, then = std::move(then)] {
+        if (!*kept && kept->error().kind == journal::StoreError::Kind::Broken) {
+          parts_.on_broken(kept->error().message);
+        }
+        then(*kept);
+      });
 }
 
 /// A request may contain a secret, which its plain hash would let an attacker guess: where there is a secret key, only

@@ -5,26 +5,24 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "effects/secret_vault.h"
-#include "journal/open_store.h"
+#include "journal/async_store.h"
 #include "runtime/host_reply.h"
 
 namespace tenon::runtime {
 
 /// The notes of a host's store: replies to requests that may be repeated, and results of requests that change no run.
-/// Used by the host's thread.
+/// Used by the host's thread, where each `then` is called.
 class StoreNotes {
  public:
   struct Parts {
-    journal::StoreConnection& store;
-    journal::StoreConnection& reader;  ///< the same store, opened for reading
-    effects::SecretVault* secrets;     ///< may be null
+    journal::AsyncStore& store;
+    effects::SecretVault* secrets;  ///< may be null
     Clock& clock;
     std::chrono::milliseconds replies_kept;
-    std::function<void()> finish_commit;                      ///< waits until the store is not used by a commit
     std::function<void(std::string_view message)> on_broken;  ///< a write has broken the store
   };
   explicit StoreNotes(Parts parts) : parts_(std::move(parts)) {}
@@ -35,27 +33,42 @@ class StoreNotes {
     Accepted accepted;
     std::string result;  ///< of a request that changes no run
   };
-  /// What was kept for the request; nothing when it is new. `KeyReused` when another request had that key.
-  [[nodiscard]] Result<std::optional<Kept>, HostFailure> find(const RequestKey& key) const;
-  /// The note that makes a repetition of the request known; nothing for a request without a key.
+  using Found = Result<std::optional<Kept>, HostFailure>;
+  using Done = Result<void, HostFailure>;
+
+  /// What is looked for, for another thread.
+  struct Query {
+    std::string note;
+    std::string fingerprint, plain_fingerprint;
+    std::int64_t now_ms = 0;
+  };
+  [[nodiscard]] Query query_of(const RequestKey& key) const;
+  /// What was kept for the request; nothing if it is new. `KeyReused` if another request had that key. Any thread.
+  [[nodiscard]] static Found find(const Query& query, journal::Store& store);
+  void find(const RequestKey& key, std::function<void(Found)> then);
+
+  /// The note by which a repetition of the request is recognized; nothing for a request without a key.
   [[nodiscard]] std::optional<journal::Note> note_of(const RequestKey& key, const Accepted& accepted,
                                                      std::string result = {}) const;
-  /// Keeps the result of a request with a key that changes no run. Durable when it returns.
-  [[nodiscard]] Result<void, HostFailure> keep_result(const RequestKey& key, std::string result);
-  /// Keeps the reply to a request whose effect on a run is durable already. Without a key nothing is kept.
-  void keep_reply(const RequestKey& key, const Accepted& accepted);
+  /// Keeps the result of a request that changes no run. `then`: when it is durable; without a key at once.
+  void keep_result(const RequestKey& key, std::string result, std::function<void(Done)> then);
+  /// Keeps the reply to a request whose effect on a run is durable already, as far as that is possible.
+  void keep_reply(const RequestKey& key, const Accepted& accepted, std::function<void()> then);
   /// Makes a small change durable, to see whether requests could be accepted now. Within a second the result of the
   /// last check is repeated. The message names no file.
-  [[nodiscard]] Result<void, HostFailure> check_store();
+  void check_store(std::function<void(Done)> then);
 
  private:
-  [[nodiscard]] Result<void, journal::StoreError> keep(const journal::Note& note);
+  using Stored = Result<void, journal::StoreError>;
+  void keep(journal::Note note, std::function<void(const Stored&)> then);
+  void on_checked(const Stored& kept);
   [[nodiscard]] std::string fingerprint_of(const RequestKey& key) const;
   [[nodiscard]] std::int64_t now_ms() const;
 
   Parts parts_;
   std::optional<std::chrono::nanoseconds> checked_at_;  ///< Clock::monotonic
-  Result<void, HostFailure> last_check_;
+  Done last_check_;
+  std::vector<std::function<void(Done)>> checking_;  ///< who waits for the check in progress
 };
 
 }  // namespace tenon::runtime

@@ -142,8 +142,9 @@ class RepeatableEdit final : public BodySource {
   void watch(std::function<void()> notify) override {
     progress_->notify = std::move(notify);
     host_.use_notes([key = key_, progress = progress_](Notes notes) {
-      Found found = notes ? (*notes)->find(key) : Found(failure(notes.error()));
-      progress->set([&] { progress->found = std::move(found); });
+      const auto set = [progress](Found found) { progress->set([&] { progress->found = std::move(found); }); };
+      if (!notes) return set(failure(notes.error()));
+      (*notes)->find(key, set);
     });
   }
   [[nodiscard]] std::string take(std::size_t) override {
@@ -161,8 +162,8 @@ class RepeatableEdit final : public BodySource {
 
  private:
   using Notes = Result<runtime::StoreNotes*, runtime::HostFailure>;
-  using Found = Result<std::optional<runtime::StoreNotes::Kept>, runtime::HostFailure>;
-  using Kept = Result<void, runtime::HostFailure>;
+  using Found = runtime::StoreNotes::Found;
+  using Kept = runtime::StoreNotes::Done;
   /// What the host's thread has answered.
   struct Progress {
     std::mutex mutex;
@@ -192,8 +193,9 @@ class RepeatableEdit final : public BodySource {
     edited_ = std::move(*edited);
     if (request_.is_dry_run) return end(make_json(edited_->answer));
     host_.use_notes([key = key_, answer = edited_->answer, progress = progress_](Notes notes) {
-      Kept kept = notes ? (*notes)->keep_result(key, answer) : Kept(failure(notes.error()));
-      progress->set([&] { progress->kept = std::move(kept); });
+      const auto set = [progress](Kept kept) { progress->set([&] { progress->kept = std::move(kept); }); };
+      if (!notes) return set(failure(notes.error()));
+      (*notes)->keep_result(key, answer, set);
     });
   }
 

@@ -21,8 +21,10 @@ void Api::show_readiness(const Call& call) {
   if (is_draining_) return not_ready("the server is stopping");
   parts_.host.use_notes([answer = call.answer, not_ready](Result<runtime::StoreNotes*, runtime::HostFailure> notes) {
     if (!notes) return not_ready(notes.error().message);
-    if (const auto checked = (*notes)->check_store(); !checked) return not_ready(checked.error().message);
-    answer(whole(make_json(R"({"status":"ready"})")));
+    (*notes)->check_store([answer, not_ready](const runtime::StoreNotes::Done& checked) {
+      if (!checked) return not_ready(checked.error().message);
+      answer(whole(make_json(R"({"status":"ready"})")));
+    });
   });
 }
 

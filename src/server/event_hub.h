@@ -25,7 +25,7 @@ struct FeedEntry {
   mutable bool is_made = false;
 };
 
-/// The newest entries of a run, shared by all its readers. Bounded: a reader that falls behind continues with the
+/// The newest entries of a run, shared by all its readers. Bounded: a reader that is too slow continues with the
 /// store.
 class Feed {
  public:

@@ -62,7 +62,7 @@ class BodySource {
   [[nodiscard]] virtual std::string break_off(std::string_view reason) = 0;
 };
 
-/// A body that is created on the server's thread when it is watched. Null stands for an empty body.
+/// A body that is created on the server's thread when it is watched. Null: an empty body.
 class LaterBody final : public BodySource {
  public:
   explicit LaterBody(std::function<std::unique_ptr<BodySource>()> make) : make_(std::move(make)) {}

@@ -14,7 +14,7 @@ struct Limits {
   std::size_t body_bytes = std::size_t{4} << 20U;     ///< of a request
   std::size_t header_bytes = std::size_t{16} << 10U;  ///< of a request, with the request line
   std::size_t connections = 4'096;                    ///< at once; further ones get 503
-  /// Newest events of a run that are kept for its readers; a reader that falls behind gets older ones from the store.
+  /// Newest events of a run that are kept for its readers; a reader that is too slow gets older ones from the store.
   std::size_t queue_bytes = std::size_t{1} << 20U;
   std::size_t chunk_bytes = std::size_t{64} << 10U;  ///< sent to one reader at once
   std::size_t write_seconds = 20;                    ///< for sending one chunk; then the reader is disconnected

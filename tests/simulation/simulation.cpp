@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 
 #include "base/ensure.h"
 #include "compiler/compile.h"
 #include "diagnostics/render.h"
 #include "inference/answers/json_values.h"
 #include "journal/open_store.h"
+#include "runtime/loaded_run.h"
 #include "runtime/runtime.h"
 #include "tests/simulation/final_check.h"
 #include "tests/support/faulty_disk.h"
@@ -201,7 +203,7 @@ class Simulation {
 
   bool begin() {
     process_ = make_process();
-    if (!ledger_.records().empty()) return resume(*process_);
+    if (!ledger_.records().empty()) return resume(*process_, [this] { moments_.pass(); });
     if (scenario_.program->agent.empty()) {
       const auto function = runtime::find_function(scenario_.image->program(), "main");
       std::vector<vm::Argument> arguments;
@@ -218,10 +220,15 @@ class Simulation {
     return true;
   }
 
-  bool resume(Process& process) {
-    const auto run = process.runtime->resume(ledger_.run(), image_source(scenario_.image, scenario_.newer),
-                                             runtime::Runtime::SameModel::No);
-    if (!run) return expect_failed_disk("the run cannot go on: " + run.error().message);
+  /// Loads the run as a host does: `meanwhile` is called between the steps, each of which takes time.
+  bool resume(Process& process, const std::function<void()>& meanwhile) {
+    auto head = process.gate.claim(ledger_.run());
+    if (!head) return expect_failed_disk("the run cannot be claimed: " + head.error().message);
+    meanwhile();
+    runtime::LoadedRun loaded(process.gate, std::move(*head), runtime::SnapshotUse::Use);
+    meanwhile();
+    const auto run = process.runtime->resume(loaded, image_source(scenario_.image, scenario_.newer));
+    if (!run) return expect_failed_disk("the run cannot continue: " + run.error().message);
     process.run = *run;
     return true;
   }
@@ -354,7 +361,12 @@ class Simulation {
       case Disturbance::TakeOver: {
         if (ledger_.records().empty()) return false;
         const std::unique_ptr<Process> old = std::exchange(process_, make_process());
-        if (!resume(*process_)) return false;
+        const auto work_on = [this, &old] {
+          for (std::uint64_t rounds = random_.below(4); rounds > 0; --rounds) {
+            static_cast<void>(old->runtime->poll(std::chrono::milliseconds{0}));
+          }
+        };
+        if (!resume(*process_, work_on)) return false;
         // The old runtime still works on the run as its own.
         old->runtime->cancel(old->run, "too late");
         old->runtime->run();

@@ -40,7 +40,7 @@ TEST_F(AppendTest, EachRefusalHasItsReasonAndLeavesNoTrace) {
   EXPECT_EQ(commit(ahead), AppendRefusal::WrongNumber);
 
   Append early = make_append(run, 2, {"b"});
-  early.epoch = 1;  // nobody has claimed it yet
+  early.epoch = 1;  // it was never claimed
   EXPECT_EQ(commit(early), AppendRefusal::OldEpoch);
 
   // A new content would come with it, and a content of that one's is nowhere.
@@ -152,7 +152,7 @@ TEST_F(AppendTest, ARunKeepsItsContentsOnce) {
   const Content root = make_content("root");
   const Content leaf = make_content("leaf", {root.hash});
   Append first = make_append(run, 1, {"a"});
-  first.contents = {leaf, root, make_content("nobody refers to it")};
+  first.contents = {leaf, root, make_content("unreferenced")};
   first.references = {leaf.hash};
   ASSERT_EQ(commit(first), std::nullopt);
   Append second = make_append(run, 2, {"b"});
@@ -164,7 +164,7 @@ TEST_F(AppendTest, ARunKeepsItsContentsOnce) {
   ASSERT_EQ(commit(only_references), std::nullopt);
   EXPECT_EQ(store->journals().content(run, leaf.hash), "leaf");
   EXPECT_EQ(store->journals().content(run, root.hash), "root");
-  EXPECT_EQ(store->journals().content(run, sha256("nobody refers to it")).error().kind, StoreError::Kind::Missing);
+  EXPECT_EQ(store->journals().content(run, sha256("unreferenced")).error().kind, StoreError::Kind::Missing);
   ASSERT_EQ(commit(make_append(run, 3, {"c"})), std::nullopt);
   EXPECT_THAT(read_all(run), ElementsAre("a", "b", "c"));
   EXPECT_EQ(store->admin().check()->contents, 2U);

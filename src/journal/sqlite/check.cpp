@@ -23,7 +23,7 @@ struct RunProgress {
   std::int64_t last_batch = 0;
   std::unordered_set<Hash> references;  ///< of its records and contents
   std::unordered_set<Hash> contents;
-  bool is_damaged = false;  ///< told once; what follows from it is not
+  bool is_damaged = false;  ///< reported once; what follows from it is not
 };
 
 class Check {
@@ -157,7 +157,7 @@ class Check {
     };
     ++report_.contents;
     if (!run.contents.insert(*hash).second) return tell_of("it is there twice");
-    // Whoever looks for it begins at its place and ends at the first one that is free.
+    // A search for it begins at its place and ends at the first one that is free.
     const ContentIds ids(id >> 32);
     for (std::int64_t place = ids.place_of(*hash); place != id; place = ids.next(place))
       if (!has_content_row(place)) return tell_of("it would not be found");
@@ -191,7 +191,7 @@ class Check {
     return {};
   }
 
-  /// The runs that have a content, as the beginning of what is told of it.
+  /// The runs that have a content, as the beginning of a message about it.
   [[nodiscard]] std::string runs_with(const Hash& hash) const {
     std::vector<std::string_view> names;
     for (const auto& [id, run] : runs_)

@@ -126,7 +126,7 @@ Result<std::unique_ptr<Database>, StoreError> Database::open(const std::string& 
   }
   if (code != SQLITE_OK) return failure(database->make_error(code));
   sqlite3_wal_hook(database->handle_, &Database::on_commit, database.get());  // in place of SQLite's own checkpoints
-  // Only an owner empties the log at its end: it alone knows that all of it has been told.
+  // Only an owner empties the log at its end: it alone knows that all of it has been acknowledged.
   sqlite3_db_config(database->handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, options.access == Access::Owner ? 0 : 1,
                     nullptr);
   sqlite3_db_config(database->handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);

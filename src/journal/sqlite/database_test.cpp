@@ -110,8 +110,7 @@ TEST_P(FaultAtEachOperationTest, AnInputOutputErrorBreaksTheStoreUntilItIsOpened
       const auto store = try_open(Durability::Full, default_checkpoint_pages);
       ASSERT_TRUE(store.has_value()) << store.error().message;
       kept = expect_kept(**store, acknowledged);
-      // What was found is durable, though a sync after it had failed: what is acknowledged now stands behind it in the
-      // log.
+      // What was found is durable, though a sync after it had failed: what is acknowledged now follows it in the log.
       EXPECT_EQ(append_until_failure(**store, kept + 1, 3).acknowledged, kept + 3);
       disk.cut_power();
     }
@@ -177,7 +176,7 @@ TEST_F(FaultyDiskTest, AStoreOpensOnAFullDiskAndIsWrittenOnceThereIsSpace) {
   EXPECT_EQ(expect_kept(**store, appends_in_scenario + 3), appends_in_scenario + 3);
 }
 
-TEST_F(FaultyDiskTest, ANoteTellsWhetherTheDiskHasSpace) {
+TEST_F(FaultyDiskTest, ANoteShowsWhetherTheDiskHasSpace) {
   auto store = try_open();
   ASSERT_TRUE(store.has_value());
   ASSERT_TRUE((*store)->admin().keep_note({"a", "1", std::nullopt}).has_value());

@@ -129,7 +129,7 @@ TEST_F(ForgetTest, CompactingDropsSnapshotsAndNothingElse) {
   EXPECT_EQ(store->journals().content(run, sha256("content")), "content");
   EXPECT_EQ(store->journals().head(other)->summary.state, RunState::Forgotten);
   EXPECT_FALSE(files_contain("ssssssss"));
-  ASSERT_EQ(commit(make_append(run, 201, {"goes on"})), std::nullopt);
+  ASSERT_EQ(commit(make_append(run, 201, {"next"})), std::nullopt);
   expect_clean(*store);
 }
 

@@ -136,7 +136,7 @@ TEST_F(LogDamageTest, ARefusedStoreIsUnchangedAndItsRepairKeepsACopy) {
   expect_clean(**repaired);
 }
 
-/// SQLite leaves the frames of a transaction that was rolled back behind the last commit, until later ones overwrite
+/// SQLite leaves the frames of a transaction that was rolled back after the last commit, until later ones overwrite
 /// them.
 TEST_F(LogDamageTest, FramesOfARolledBackTransactionAreNoDamage) {
   leave_log(4);

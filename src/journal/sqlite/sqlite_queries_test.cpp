@@ -25,7 +25,7 @@ class ReadTest : public test::JournalTest {
     }
     return next - 1;
   }
-  /// Behind the store's back.
+  /// Without the store's knowledge.
   void execute(const std::string& sql) {
     auto database = Database::open(path, {Access::Reader, {}});
     ASSERT_TRUE(database.has_value());
@@ -62,26 +62,26 @@ TEST_F(ReadTest, AnUnknownRunIsMissing) {
   EXPECT_EQ(store->journals().snapshot(run).error().kind, StoreError::Kind::Missing);
 }
 
-TEST_F(ReadTest, TellsOfARecordThatIsMissing) {
+TEST_F(ReadTest, ReportsAMissingRecord) {
   fill(200, 1);
   execute("DELETE FROM batches WHERE first = 77");
   expect_damage("record 77:");
   EXPECT_TRUE(store->journals().read(run, 77, 50).has_value());  // what does not depend on it is still there
 }
 
-TEST_F(ReadTest, TellsOfTheLastRecord) {
+TEST_F(ReadTest, ReportsAMissingLastRecord) {
   fill(10, 1);
   execute("DELETE FROM batches WHERE first = 10");
   expect_damage("record 10:");
 }
 
-TEST_F(ReadTest, TellsOfARecordThatWasExchanged) {
+TEST_F(ReadTest, ReportsAnExchangedRecord) {
   fill(10, 1);
   execute("UPDATE batches SET bytes = (SELECT bytes FROM batches WHERE first = 4) WHERE first = 6");
   expect_damage("record 6:");
 }
 
-TEST_F(ReadTest, TellsOfAChainThatWasForged) {
+TEST_F(ReadTest, ReportsAForgedChain) {
   fill(10, 1);
   // A record that another chain's beginning would make right.
   execute(
@@ -90,13 +90,13 @@ TEST_F(ReadTest, TellsOfAChainThatWasForged) {
   expect_damage("record 6:");
 }
 
-TEST_F(ReadTest, TellsOfAHeadThatWasAltered) {
+TEST_F(ReadTest, ReportsAnAlteredHead) {
   fill(10, 1);
   execute("UPDATE runs SET chain = zeroblob(32)");
   expect_damage("record 10:");
 }
 
-TEST_F(ReadTest, TellsOfEachAlteredByteOfEachRow) {
+TEST_F(ReadTest, ReportsEachAlteredByteOfEachRow) {
   Append append = make_append(run, 1, {"first", "second"});
   append.contents = {make_content("content")};
   append.references = {append.contents.front().hash};
@@ -136,7 +136,7 @@ TEST_F(ReadTest, TellsOfEachAlteredByteOfEachRow) {
   expect_clean(*store);
 }
 
-TEST_F(ReadTest, TellsOfContentsAndSnapshotsThatWereAltered) {
+TEST_F(ReadTest, ReportsAlteredContentsAndSnapshots) {
   Append append = make_append(run, 1, {"a"});
   append.contents = {make_content("content")};
   append.references = {append.contents.front().hash};
@@ -148,7 +148,7 @@ TEST_F(ReadTest, TellsOfContentsAndSnapshotsThatWereAltered) {
   EXPECT_EQ(store->admin().check()->problems.size(), 2U);
 }
 
-TEST_F(ReadTest, TellsWhichRunsHaveASharedContentThatWasAltered) {
+TEST_F(ReadTest, NamesTheRunsThatHaveAnAlteredSharedContent) {
   Content program = make_content("a program");
   program.sharing = Sharing::Store;
   const RunName other = make_run_name(2);

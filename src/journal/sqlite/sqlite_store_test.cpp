@@ -31,7 +31,7 @@ class SqliteStoreTest : public test::JournalTest {
   RunName run = make_run_name(1);
 };
 
-TEST_F(SqliteStoreTest, ASecondOwnerIsToldWhoTheFirstIs) {
+TEST_F(SqliteStoreTest, ASecondOwnerLearnsWhoTheFirstIs) {
   const auto second = try_open();
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().kind, StoreError::Kind::InUse);
@@ -66,7 +66,7 @@ TEST_F(SqliteStoreTest, TheLockEndsWithItsProcess) {
   close(ready[1]);
 }
 
-TEST_F(SqliteStoreTest, WhatIsNoStoreIsToldAndLeftAlone) {
+TEST_F(SqliteStoreTest, WhatIsNoStoreIsReportedAndLeftAlone) {
   store.reset();
   const auto error_of = [&](const StoreOptions& options) {
     const auto opened = try_open(options);
@@ -95,15 +95,15 @@ TEST_F(SqliteStoreTest, WhatIsNoStoreIsToldAndLeftAlone) {
   EXPECT_THAT(error_of({.access = Access::Reader}).message, HasSubstr("newer Tenon"));
 }
 
-TEST_F(SqliteStoreTest, AFolderThatMayNotBeWrittenIsTold) {
+TEST_F(SqliteStoreTest, AFolderThatMayNotBeWrittenIsReported) {
   store.reset();
   path = folder.file("closed/store.db");
   std::filesystem::create_directory(folder.file("closed"));
   std::filesystem::permissions(folder.file("closed"), std::filesystem::perms::none);
   const uid_t user = geteuid();
-  constexpr uid_t nobody = 65'534;
+  constexpr uid_t other_user = 65'534;
   const auto become = [&](uid_t other) { return user != 0 || seteuid(other) == 0; };  // root may write everywhere
-  ASSERT_TRUE(become(nobody));
+  ASSERT_TRUE(become(other_user));
   const auto opened = try_open();
   ASSERT_TRUE(become(user));
   std::filesystem::permissions(folder.file("closed"), std::filesystem::perms::owner_all);

@@ -100,7 +100,7 @@ TEST_F(TransferTest, ATitleThatIsNoTextIsMadeOne) {
   EXPECT_EQ(other->journals().head(odd)->summary.title, "a\xef\xbf\xbd");
 }
 
-TEST_F(TransferTest, EveryAlteredByteIsTold) {
+TEST_F(TransferTest, EveryAlteredByteIsReported) {
   for (std::size_t at = 0; at < exported.size(); ++at) {
     std::string altered = exported;
     altered[at] = static_cast<char>(static_cast<unsigned char>(altered[at]) ^ (1U << (at % 8)));
@@ -112,7 +112,7 @@ TEST_F(TransferTest, EveryAlteredByteIsTold) {
   expect_clean(*other);
 }
 
-TEST_F(TransferTest, AFileThatContradictsItselfIsToldThoughItsDigestHolds) {
+TEST_F(TransferTest, AFileThatContradictsItselfIsRejectedThoughItsDigestHolds) {
   const RunFile good = decode_run_file(exported).value();
   const auto message = [](const RunFile& file) {
     const auto decoded = decode_run_file(encode_run_file(file));
@@ -145,7 +145,7 @@ TEST_F(TransferTest, AFileThatContradictsItselfIsToldThoughItsDigestHolds) {
   EXPECT_THAT(message(file), HasSubstr("head"));
 }
 
-TEST_F(TransferTest, ANewerFormatIsToldAsSuch) {
+TEST_F(TransferTest, ANewerFormatIsReportedAsSuch) {
   std::string newer = exported;
   ASSERT_EQ(newer[9], 1);
   newer[9] = 2;

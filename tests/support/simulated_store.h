@@ -1,0 +1,123 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "journal/async_store.h"
+
+namespace tenon::test {
+
+/// A store on the caller's thread whose work takes time: each piece is performed at some `deliver` after it was begun,
+/// reads in any order, and completed at the same or a later one. The seed determines everything.
+class SimulatedStore final : public journal::AsyncStore {
+ public:
+  SimulatedStore(std::unique_ptr<journal::StoreConnection> owner, std::unique_ptr<journal::StoreConnection> reader,
+                 std::uint64_t seed)
+      : owner_(std::move(owner)), reader_(std::move(reader)), random_(seed) {}
+
+  /// While reads are held, none is performed.
+  void hold_reads(bool is_held) { are_reads_held_ = is_held; }
+  /// Reads that were begun and not performed.
+  [[nodiscard]] std::size_t waiting_reads() const { return reads_.size(); }
+
+  void on_progress(std::function<void()> /*notify*/) override {}
+  void write(Work work, Done done) override {
+    ++in_progress_;
+    writes_.push_back([this, work = std::move(work), done = std::move(done)] {
+      work(*owner_);
+      performed_.push_back(done);
+    });
+  }
+  void read(Work work, Done done) override {
+    ++in_progress_;
+    reads_.push_back({std::move(work), std::move(done)});
+  }
+  std::size_t deliver() override {
+    const bool is_all = std::exchange(delivers_all_, false);
+    while (!writes_.empty() && (is_all || is_chosen())) perform_write();
+    while (!reads_.empty() && !are_reads_held_ && (is_all || is_chosen())) perform_read();
+    std::shuffle(performed_.begin(), performed_.end(), random_);
+    std::vector<Done> delivered;
+    while (!performed_.empty() && (is_all || is_chosen())) {
+      delivered.push_back(std::move(performed_.back()));
+      performed_.pop_back();
+    }
+    in_progress_ -= delivered.size();
+    for (const Done& done : delivered) {
+      if (done) done();
+    }
+    return delivered.size();
+  }
+  [[nodiscard]] std::size_t in_progress() const override { return in_progress_; }
+  void finish() override {
+    are_reads_held_ = false;
+    delivers_all_ = true;
+  }
+  [[nodiscard]] journal::Committer& committer() override { return committer_; }
+  [[nodiscard]] journal::StoreConnection& owner() override { return *owner_; }
+  [[nodiscard]] journal::Wakeups& wakeups() override { return reader_->wakeups(); }
+
+ private:
+  struct Read {
+    Work work;
+    Done done;
+  };
+
+  class Committer final : public journal::Committer {
+   public:
+    explicit Committer(SimulatedStore& store) : store_(store) {}
+    void begin(std::span<const journal::Append> appends) override {
+      ENSURE(!outcome_);
+      store_.writes_.push_back([this, appends] { outcome_ = store_.owner_->journals().commit(appends); });
+    }
+    std::optional<journal::CommitOutcome> take() override { return std::exchange(outcome_, std::nullopt); }
+    journal::CommitOutcome finish() override {
+      rest();
+      return *std::exchange(outcome_, std::nullopt);
+    }
+    void rest() override {
+      while (!store_.writes_.empty()) store_.perform_write();
+    }
+
+   private:
+    SimulatedStore& store_;
+    std::optional<journal::CommitOutcome> outcome_;
+  };
+
+  [[nodiscard]] bool is_chosen() { return random_() % 2 == 0; }
+  void perform_write() {
+    const std::function<void()> write = std::move(writes_.front());
+    writes_.pop_front();
+    write();
+  }
+  void perform_read() {
+    const auto at = reads_.begin() + static_cast<std::ptrdiff_t>(random_() % reads_.size());
+    const Read read = std::move(*at);
+    reads_.erase(at);
+    read.work(*reader_);
+    performed_.push_back(read.done);
+  }
+
+  std::unique_ptr<journal::StoreConnection> owner_;
+  std::unique_ptr<journal::StoreConnection> reader_;
+  std::mt19937_64 random_;
+  std::deque<std::function<void()>> writes_;
+  std::vector<Read> reads_;
+  std::vector<Done> performed_;
+  std::size_t in_progress_ = 0;
+  bool are_reads_held_ = false;
+  bool delivers_all_ = false;
+  Committer committer_{*this};
+};
+
+}  // namespace tenon::test
