@@ -14,7 +14,8 @@ ThreadedStore::~ThreadedStore() {
 void ThreadedStore::begin(WorkQueue& queue, StoreConnection& store, Work work, Done done) {
   ++in_progress_;
   queue.begin([this, &store, work = std::move(work), done = std::move(done)]() mutable {
-    work(store);
+    // What the work holds is destroyed here at the latest, and what `done` holds by the caller's thread.
+    std::exchange(work, nullptr)(store);
     {
       const std::scoped_lock lock(mutex_);
       finished_.push_back(std::move(done));

@@ -275,11 +275,7 @@ void Runtime::perform_extern(RunId run, const OpenRequest& open) {
   // A call with an answer is another effect than the one that asked.
   if (open.pauses > 0 && !key.empty()) key += fmt::format("#{}", open.pauses);
   std::optional<std::string> input;
-  if (open.input && open.input->hash) {
-    input = store().content(owner.journal.name(), *open.input->hash).value_or("");
-  } else if (open.input) {
-    input = open.input->text;
-  }
+  if (open.input) input = open.input->text;
   auto outcome = dependencies_.extern_caller->start(
       id, {externs, kept.subject, std::move(*arguments), std::move(key), std::move(input)}, placement, *this);
   if (outcome) on_returned(id, std::move(*outcome));
@@ -314,11 +310,8 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
       continue;
     }
     Answer answer;
-    if (auto said = attempt_text(owner, attempt)) {
-      answer.text = std::move(*said);
-    } else {
-      break;  // what was said is lost, so the model is asked from there on
-    }
+    if (attempt.answer.hash) break;  // what was said is lost, so the model is asked from there on
+    answer.text = attempt.answer.text;
     static_cast<void>(generation.repair_loop.on_answer(answer));
     add_attempt(generation.usage, generation.cost, attempt.cost);
     generation.earlier = {};  // the next message was not sent then
@@ -329,12 +322,6 @@ void Runtime::perform_generation(RunId run, const OpenRequest& open) {
     budget_ends_.add(id, dependencies_.clock.monotonic(), *time_left - spent);
   }
   ask_model(id);
-}
-
-std::optional<std::string> Runtime::attempt_text(const Run& run, const effects::Attempted& attempt) {
-  if (!attempt.answer.hash) return attempt.answer.text;
-  auto text = store().content(run.journal.name(), *attempt.answer.hash);
-  return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 
 void Runtime::ask_model(GenerationId id) {
@@ -474,6 +461,7 @@ void Runtime::record_unusable(const Generation& generation, std::uint32_t attemp
   add_usage(usage, attempted.cost, answer.usage);
   set_usage(attempted.cost, usage);
   record_attempt(generation.run, *open, std::move(attempted));
+  open->attempts.back().answer = {answer.text, std::nullopt};  // it is needed at once
   run.to_perform.push_back(generation.key);
 }
 

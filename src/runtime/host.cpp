@@ -55,6 +55,25 @@ void Host::begin(DrivenBy driver) {
                                                          .counts = counts_});
   schedule_ = std::make_unique<RunSchedule>(RunSchedule::Parts{
       .store = parts_.store, .residents = *residents_, .loader = *loader_, .now_ms = now, .report = report});
+  const auto is_stopped = [this] { return is_broken_ || is_ending_; };
+  gate_ = std::make_unique<RequestGate>(RequestGate::Parts{.store = parts_.store,
+                                                           .runtime = *runtime_,
+                                                           .notes = *notes_,
+                                                           .loader = *loader_,
+                                                           .pending = pending_,
+                                                           .is_stopped = is_stopped});
+  performing_ = std::make_unique<RunRequests>(
+      RunRequests::Parts{.store = parts_.store,
+                         .runtime = *runtime_,
+                         .notes = *notes_,
+                         .residents = *residents_,
+                         .loader = *loader_,
+                         .pending = pending_,
+                         .counts = counts_,
+                         .newest = parts_.newest,
+                         .now_ms = now,
+                         .is_stopped = is_stopped,
+                         .on_changed = [this](const journal::RunName& run) { parts_.observer.on_changed(run); }});
   inbox_ = std::make_unique<InboxReader>(
       InboxReader::Parts{.store = parts_.store,
                          .now_ms = now,
@@ -169,11 +188,6 @@ void Host::retry_detached() {
     if (is_full) schedule_->report_problem(why.message);
     schedule_->retry(run, is_full ? RunSchedule::Reason::DiskFull : RunSchedule::Reason::Other);
   }
-}
-
-void Host::await(RunId run, PendingReply pending) {
-  pending_.add(run, std::move(pending));
-  residents_->touch(run);
 }
 
 void Host::on_recorded(const RecordBatch& batch) {

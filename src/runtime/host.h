@@ -2,25 +2,27 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "journal/async_store.h"
 #include "json/json.h"
 #include "runtime/host_counts.h"
+#include "runtime/host_input.h"
 #include "runtime/host_reply.h"
 #include "runtime/inbox_reader.h"
 #include "runtime/pending_replies.h"
+#include "runtime/request_gate.h"
 #include "runtime/request_queue.h"
 #include "runtime/resident_runs.h"
 #include "runtime/run_loader.h"
+#include "runtime/run_requests.h"
 #include "runtime/run_schedule.h"
 #include "runtime/runtime.h"
 #include "runtime/store_notes.h"
@@ -41,45 +43,6 @@ struct HostOptions {
   std::chrono::milliseconds replies_kept{24 * 60 * 60 * 1'000};
 };
 
-/// What a run is started with: a function with its arguments, or an agent with what is said to it first.
-struct RunStart {
-  std::shared_ptr<const ProgramImage> image;
-  std::uint32_t function = 0;          ///< an index into Program::functions
-  std::optional<std::uint32_t> agent;  ///< an index into Program::agents: then there is no function
-  /// Of a function. Called on the host's thread, to which values belong.
-  std::function<Result<std::vector<vm::Argument>, std::string>()> arguments;
-  std::optional<Json> input;  ///< of an agent; nothing: it waits for a prompt
-  RunOptions options;
-};
-
-/// What is to end.
-enum class CancelScope : std::uint8_t {
-  Turn,  ///< of a conversation the current turn, of a function the run
-  Run,
-};
-
-/// A client's input, as an answer or as a prompt.
-struct Input {
-  enum class Form : std::uint8_t {
-    Json,   ///< a text type wants a JSON string; for any other type a string is also taken for the JSON that it holds
-    Typed,  ///< a text, as it is typed at a terminal: text types raw, the rest as JSON
-  };
-  Form form = Form::Json;
-  Json json;
-};
-
-/// Which question a message answers when a conversation asks several things, and none of them was shown.
-enum class SeveralQuestions : std::uint8_t {
-  Refuse,
-  Oldest,
-};
-
-/// What a client says of one of a conversation's questions.
-struct GivenAnswer {
-  std::string wait;
-  std::optional<Json> input;  ///< nothing: there will be no answer, and the turn is cancelled
-};
-
 /// Receives what has become durable, on the host's thread. Views are valid during the call.
 class HostObserver {
  public:
@@ -95,14 +58,6 @@ class HostObserver {
   /// The store is broken: no run continues until it is opened again.
   virtual void on_broken(std::string_view message) = 0;
 };
-
-/// The program that continues conversations with the agent of that name, and its libraries for the record; no image
-/// when there is none.
-struct NewestImage {
-  std::shared_ptr<const ProgramImage> image;
-  std::vector<std::string> libraries;
-};
-using NewestProgram = std::function<NewestImage(std::string_view agent)>;
 
 /// Owns a Runtime and drives it with a store: takes requests from other threads, commands that other processes left in
 /// the store's inbox, and continues the runs for which the store says that it is time. Runs are loaded when they are
@@ -182,38 +137,7 @@ class Host final : private Listener {
   [[nodiscard]] std::int64_t now_ms() const;
 
   // host_requests.cpp
-  /// A request that is looked up before it is performed.
-  struct Request {
-    RequestKey key;
-    OnReply reply;
-    std::string conversation = {};  ///< a client's name for one; empty: none
-    journal::RunName run = {};      ///< that `key.find_refusal` looks at
-    std::uint32_t lookups = 0;      ///< that were made in vain, because the run changed meanwhile
-    /// Performs it. `known`: the run of the conversation.
-    std::function<void(const std::optional<journal::RunName>& known, const OnReply& reply)> perform;
-  };
-  void admit(Request request);
-  void look_up(std::shared_ptr<Request> request);
-  void check_refusal(std::shared_ptr<Request> request, std::uint64_t records,
-                     const std::optional<HostFailure>& refusal);
-  void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, const OnReply& reply);
   void begin_conversation(const std::string& note, RunStart start, const RequestKey& key, const OnReply& reply);
-  void keep_notes(RunId run, const RequestKey& key, const Accepted& accepted);
-  /// Calls `use` with the run in memory, or `reply` with the reason why it is not.
-  void with_run(const journal::RunName& run, const OnReply& reply, std::function<void(RunId run)> use);
-  void give_answer(RunId run, std::string wait, const Input& input, const RequestKey& key, const OnReply& reply);
-  void retry_services(RunId run, const RequestKey& key, const OnReply& reply);
-  void cancel_run(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
-                  const OnReply& reply);
-  void cancel_resident(RunId run, CancelScope scope, const std::string& reason, const RequestKey& key,
-                       const OnReply& reply);
-  void cancel_damaged(const journal::RunName& run, const std::string& reason, const RequestKey& key,
-                      const OnReply& reply);
-  void prompt_run(RunId run, const Json& input, const RequestKey& key, const OnReply& reply);
-  [[nodiscard]] Result<void, HostFailure> upgrade_program(RunId run);
-  [[nodiscard]] Result<void, HostFailure> begin_turn(RunId run, const Json& input);
-  void say_in(RunId run, const std::string& text, SeveralQuestions several, const RequestKey& key,
-              const OnReply& reply);
   /// Answers to several questions that are taken one after the other.
   struct AnswerList {
     journal::RunName run;
@@ -223,7 +147,6 @@ class Host final : private Listener {
   };
   void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply);
   void take_command(const journal::Command& command);
-  void await(RunId run, PendingReply pending);
 
   void on_generation_started(const SentGeneration& generation) override;
   void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
@@ -245,12 +168,11 @@ class Host final : private Listener {
   std::unique_ptr<ResidentRuns> residents_;
   std::unique_ptr<RunLoader> loader_;
   std::unique_ptr<RunSchedule> schedule_;
+  std::unique_ptr<RequestGate> gate_;
+  std::unique_ptr<RunRequests> performing_;
   std::unique_ptr<InboxReader> inbox_;
   PendingReplies pending_;
   TextPieces pieces_;
-  std::set<std::string> in_progress_;              ///< keys of requests, and names of conversations that begin
-  std::map<std::string, journal::RunName> begun_;  ///< conversations that began while a request was looked up
-  std::size_t lookups_ = 0;                        ///< in progress
   std::vector<std::pair<journal::RunName, RunDetached>> detached_;
   bool is_broken_ = false;
   bool is_ending_ = false;

@@ -27,6 +27,8 @@ struct HostFailure {
   std::string message;
 };
 [[nodiscard]] HostFailure make_failure(const journal::StoreError& error);
+/// The run's state does not allow the request.
+[[nodiscard]] HostFailure make_conflict(std::string message);
 
 /// A request that was accepted, durably.
 struct Accepted {

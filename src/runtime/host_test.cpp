@@ -19,7 +19,6 @@
 namespace tenon::runtime {
 namespace {
 
-using Json;
 using journal::RunName;
 using journal::RunState;
 using std::chrono::milliseconds;
@@ -149,7 +148,7 @@ class HostTest : public test::JournalTest {
     return reply ? reply->run : RunName{};
   }
   HostReply resume(const RunName& run, const std::string& answer, RequestKey key = {}) {
-    return ask([&](OnReply reply) { host->resume(run, "", Json::string(answer), key, std::move(reply)); });
+    return ask([&](OnReply reply) { host->resume(run, "", Json(answer), key, std::move(reply)); });
   }
   [[nodiscard]] static RequestKey key_of(const std::string& name) { return {.key = name, .fingerprint = sha256(name)}; }
 
@@ -167,7 +166,7 @@ TEST_F(HostTest, ASlowLoadDelaysNoOtherRun) {
   ASSERT_TRUE(drive_until([&] { return host->counts().resident == 0; }));  // it waits, and has left the memory
   simulated->hold_reads(true);
   std::optional<HostReply> answered;
-  host->resume(slow, "", Json::string("a"), {}, [&](HostReply reply) { answered = std::move(reply); });
+  host->resume(slow, "", Json("a"), {}, [&](HostReply reply) { answered = std::move(reply); });
   ASSERT_TRUE(drive_until([&] { return simulated->waiting_reads() > 0; }));
   // Meanwhile another run begins, records its steps and ends.
   const RunName quick = start("count");
@@ -202,9 +201,9 @@ TEST_F(HostTest, RequestsWaitForTheLoadInTheirOrder) {
   const auto note = [&](const std::string& name) {
     return [&replies, name](const HostReply& reply) { replies.push_back(name + (reply ? "" : " refused")); };
   };
-  host->prompt(run, Json::string("x"), {}, note("prompt"));
-  host->resume(run, "", Json::string("a"), {}, note("first"));
-  host->resume(run, "", Json::string("b"), {}, note("second"));
+  host->prompt(run, Json("x"), {}, note("prompt"));
+  host->resume(run, "", Json("a"), {}, note("first"));
+  host->resume(run, "", Json("b"), {}, note("second"));
   ASSERT_TRUE(drive_until([&] { return simulated->waiting_reads() > 0; }));
   EXPECT_EQ(host->counts().runs_loaded, 0U);
   simulated->hold_reads(false);
@@ -245,7 +244,7 @@ TEST_F(HostTest, AConversationOfOneNameBeginsOnce) {
     std::size_t replies = 0, accepted = 0;
     for (int at = 0; at < 4; ++at) {
       RunStart start = start_of_agent();
-      start.input = Json::string("hello");
+      start.input = Json("hello");
       host->say(name, std::move(start), "hello", SeveralQuestions::Oldest, {}, [&](const HostReply& reply) {
         ++replies;
         if (reply) ++accepted;
@@ -263,7 +262,7 @@ TEST_F(HostTest, OnlyOneRequestContinuesAConversation) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     make_host(seed, seed % 2);
     RunStart begin = start_of_agent();
-    begin.input = Json::string("hello");
+    begin.input = Json("hello");
     const auto begun = ask([&](OnReply reply) { host->start(begin, {}, std::move(reply)); });
     ASSERT_TRUE(begun.has_value());
     ASSERT_TRUE(drive_until([&] { return observer.values.contains(begun->run.text); }));
@@ -299,7 +298,7 @@ TEST_F(HostTest, EveryRunComesToItsEndInAnyOrderOfCompletion) {
       std::shuffle(runs.begin(), runs.end(), random);
       for (const RunName& run : runs) {
         ++expected;
-        host->resume(run, "", Json::string(answer), {}, [&](const HostReply&) { ++replies; });
+        host->resume(run, "", Json(answer), {}, [&](const HostReply&) { ++replies; });
         if (random() % 2 == 0) host->run_once(milliseconds(0));
       }
       ASSERT_TRUE(drive_until([&] { return replies == expected; }));
@@ -331,7 +330,7 @@ TEST_F(HostTest, ALoadThatIsCutOffByTheEndIsRefused) {
   ASSERT_TRUE(drive_until([&] { return host->counts().resident == 0; }));
   simulated->hold_reads(true);
   std::optional<HostReply> reply;
-  host->resume(run, "", Json::string("a"), key_of("k"), [&](HostReply given) { reply = std::move(given); });
+  host->resume(run, "", Json("a"), key_of("k"), [&](HostReply given) { reply = std::move(given); });
   host->run_once(milliseconds(0));
   end_host();
   ASSERT_TRUE(reply.has_value());
@@ -380,7 +379,7 @@ TEST_F(HostTest, AThreadOfItsOwnDrivesIt) {
     });
     ASSERT_TRUE(replied.try_acquire_for(seconds(10)));
     for (const char* answer : {"a", "b"}) {
-      own.resume(run, "", Json::string(answer), {}, [&](const HostReply&) { replied.release(); });
+      own.resume(run, "", Json(answer), {}, [&](const HostReply&) { replied.release(); });
       ASSERT_TRUE(replied.try_acquire_for(seconds(10)));
     }
     own.end(seconds(1));

@@ -45,6 +45,11 @@ class KnownOutcomes {
   /// As given to the constructor.
   [[nodiscard]] std::uint64_t after() const { return after_; }
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  /// Calls `fill_in` for each value, which it may replace by the text of its content.
+  template <class FillIn>
+  void fill_in(const FillIn& fill_in) {
+    for (Entry& entry : entries_) fill_in(entry.finished.value);
+  }
   /// What nothing has taken, in its order.
   [[nodiscard]] std::vector<Entry> left() const;
   [[nodiscard]] bool is_empty() const { return entries_.empty(); }

@@ -148,9 +148,17 @@ const Result<std::string, journal::StoreError>& LoadedRun::load_content(const Ha
   return contents_.emplace(hash, store_->content(head_.run, hash)).first->second;
 }
 
-const std::string* LoadedRun::find_text(const Hash& hash) const {
-  const auto found = contents_.find(hash);
-  return found != contents_.end() && found->second ? &*found->second : nullptr;
+void LoadedRun::fill_in(effects::StoredText& text) const {
+  if (!text.hash) return;
+  const auto found = contents_.find(*text.hash);
+  if (found != contents_.end() && found->second) text = {*found->second, std::nullopt};
+}
+
+void LoadedRun::fill_in(RunCore& core) const {
+  for (auto& [key, open] : core.open()) {
+    for (effects::Attempted& attempted : open.attempts) fill_in(attempted.answer);
+    if (open.input) fill_in(*open.input);
+  }
 }
 
 Result<journal::RunHead, journal::StoreError> LoadedRun::head(const journal::RunName& run) {

@@ -22,8 +22,10 @@ class LoadedRun final : public journal::RunReader {
 
   [[nodiscard]] const journal::RunHead& head() const { return head_; }
   [[nodiscard]] SnapshotUse snapshot_use() const { return use_; }
-  /// Of a text that the run's open requests may need again: the content itself; null if it was not found.
-  [[nodiscard]] const std::string* find_text(const Hash& hash) const;
+  /// Replaces a text's hash by the text, if it was found.
+  void fill_in(effects::StoredText& text) const;
+  /// The same for the texts that the open requests need when they are performed.
+  void fill_in(RunCore& core) const;
 
   [[nodiscard]] Result<journal::RunHead, journal::StoreError> head(const journal::RunName& run) override;
   /// Of the first record, and of those that a recovery takes.

@@ -221,8 +221,10 @@ Result<RunId, RecoveryError> Runtime::resume(LoadedRun& loaded, const ImageSourc
   run.journal.know_start(recovered->started);
   run.snapshot_bytes = recovered->snapshot_bytes;
   run.known = std::move(recovered->known);
+  if (run.known) run.known->fill_in([&](effects::StoredText& text) { loaded.fill_in(text); });
   run.stored_records = head.records;
   run.is_quiescent = true;
+  if (run.core) loaded.fill_in(*run.core);
   if (recovered->ended) {
     run.end = end_of(run.core.get(), *recovered->ended);
     refresh_summary(gate_, id, run, head.summary, summary_of(id));
@@ -560,12 +562,12 @@ Result<void, AnswerRefusal> Runtime::answer(RunId id, std::string_view wait, std
     // An extern has asked: it is called again, once the answer is recorded.
     effects::StoredText text = run.journal.keep(std::string(input));
     open->wake_at = extern_wakes_at(*open, run.core->image()->program());
-    effects::Continued continued{open->request.key, text, {}, 0, open->wake_at};
+    effects::Continued continued{open->request.key, std::move(text), {}, 0, open->wake_at};
     place(run, open->request, continued.agent, continued.depth);
     open->records.push_back(run.journal.add({now_ms(), std::move(continued)}));
     if (note) run.journal.keep_note(std::move(*note));
     open->question.reset();
-    open->input = std::move(text);
+    open->input = {std::string(input), std::nullopt};
     ++open->pauses;
     run.to_perform.push_back(open->request.key);
     enqueue(id);

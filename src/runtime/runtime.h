@@ -266,7 +266,6 @@ class Runtime final : private inference::GenerationSink, private tools::ExternSi
   [[nodiscard]] bool await_service(RunId run, const std::string& key, Outage outage);
   void retry(RunId run, const std::string& key);
   void record_unusable(const Generation& generation, std::uint32_t attempt, const inference::Answer& answer);
-  [[nodiscard]] std::optional<std::string> attempt_text(const Run& run, const effects::Attempted& attempt);
   void enqueue_outcome(RunId run, std::string key, vm::Outcome outcome, effects::Cost cost);
   void fire_timers();
   void end_generation(inference::GenerationId id);

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "json/lenient_reader.h"
+#include "json/reader.h"
 
 namespace tenon::runtime {
 
@@ -50,6 +50,10 @@ HostFailure make_failure(const journal::StoreError& error) {
                     : error.kind == journal::StoreError::Kind::Damaged ? HostFailure::Kind::Damaged
                                                                        : HostFailure::Kind::Unavailable;
   return {kind, error.message};
+}
+
+HostFailure make_conflict(std::string message) {
+  return {HostFailure::Kind::Conflict, std::move(message)};
 }
 
 StoreNotes::Query StoreNotes::query_of(const RequestKey& key) const {

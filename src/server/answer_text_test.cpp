@@ -42,7 +42,7 @@ TEST(AnswerTextTest, WhatWasEmittedIsNotShownAgain) {
   EXPECT_EQ(blocks.emit("Owls fly.", "A"), "\n\nOwls fly.");
   EXPECT_EQ(blocks.finish("One moment.\n\nOwls fly."), "");
   EXPECT_EQ(blocks.finish("One moment.\n\nOwls fly.\n\nAt night."), "\n\nAt night.");
-  EXPECT_EQ(blocks.finish("42"), "\n\n42") << "another answer follows it";
+  EXPECT_EQ(blocks.finish("42"), "\n\n42") << "another answer comes after it";
   EXPECT_EQ(blocks.take(piece(0, 0, " Cats")), "\n\nCats");
   EXPECT_EQ(blocks.finish("One moment.\n\nOwls fly.\n\nCats purr."), " purr.");
   EXPECT_EQ(blocks.finish("Cats purr."), " purr.");

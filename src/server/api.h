@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "journal/run_queries.h"
@@ -14,6 +16,7 @@
 #include "server/http_message.h"
 #include "server/limits.h"
 #include "server/program_files.h"
+#include "server/request_fields.h"
 #include "server/shown_values.h"
 #include "telemetry/otlp_exporter.h"
 
@@ -115,6 +118,16 @@ class Api {
   [[nodiscard]] ShownValues values_of(const journal::RunName& run);
   /// The agent or function that a request in OpenAI's format names; null when it was refused.
   [[nodiscard]] const CatalogEntry* find_model(const Json& body, const OnAnswer& answer) const;
+  /// What OpenAI's requests for an answer have in common.
+  struct AnswerRequest {
+    Json body;
+    const CatalogEntry* entry = nullptr;
+    bool is_streamed = false;
+    bool wants_usage = false;
+  };
+  /// Nothing when the request was refused.
+  [[nodiscard]] std::optional<AnswerRequest> read_answer_request(const Call& call,
+                                                                 std::span<const RequestField> fields) const;
   [[nodiscard]] const CatalogEntry* find_model(const std::string& name, const OnAnswer& answer) const;
   struct Message {
     const CatalogEntry* entry = nullptr;

@@ -153,28 +153,39 @@ void Api::say(const Message& message, runtime::RequestKey key, const OnAnswer& a
   parts_.host.say(run, message.text, SeveralQuestions::Oldest, std::move(key), reply);
 }
 
-void Api::complete_chat(const Call& call) {
-  if (!has_usable_key(call.request, call.answer)) return;
-  const auto body = read_body(call.request, call.answer, {});
-  if (!body) return;
-  const auto refuse = [&](const FieldProblem& problem) { call.answer(whole(make_error(problem))); };
+std::optional<Api::AnswerRequest> Api::read_answer_request(const Call& call,
+                                                           std::span<const RequestField> fields) const {
+  if (!has_usable_key(call.request, call.answer)) return std::nullopt;
+  auto body = read_body(call.request, call.answer, {});
+  if (!body) return std::nullopt;
+  const auto refuse = [&](const FieldProblem& problem) {
+    call.answer(whole(make_error(problem)));
+    return std::nullopt;
+  };
   const CatalogEntry* const entry = find_model(*body, call.answer);
-  if (entry == nullptr) return;
-  if (const auto problem = find_field_problem(*body, chat_fields())) return refuse(*problem);
+  if (entry == nullptr) return std::nullopt;
+  if (const auto problem = find_field_problem(*body, fields)) return refuse(*problem);
   const auto is_streamed = read_flag(*body, "stream");
   if (!is_streamed) return refuse(is_streamed.error());
   const auto options = read_stream_options(*body);
   if (!options) return refuse(options.error());
-  auto conversation = read_string(*body, "conversation");
+  return AnswerRequest{std::move(*body), entry, *is_streamed, options->wants_usage};
+}
+
+void Api::complete_chat(const Call& call) {
+  const auto wanted = read_answer_request(call, chat_fields());
+  if (!wanted) return;
+  const auto refuse = [&](const FieldProblem& problem) { call.answer(whole(make_error(problem))); };
+  auto conversation = read_string(wanted->body, "conversation");
   if (!conversation) return refuse(conversation.error());
   if (conversation->empty()) conversation = std::string(call.request.header("x-tenon-conversation"));
-  auto text = read_user_text(body->find("messages"), {"messages"});
+  auto text = read_user_text(wanted->body.find("messages"), {"messages"});
   if (!text) return refuse(text.error());
 
   ChatHead head;
-  head.model = entry->name;
-  head.is_streamed = *is_streamed;
-  head.wants_usage = options->wants_usage;
+  head.model = wanted->entry->name;
+  head.is_streamed = wanted->is_streamed;
+  head.wants_usage = wanted->wants_usage;
   const auto on_reply = [this, head, answer = call.answer, name = *conversation](runtime::HostReply reply) mutable {
     if (!reply) return answer(make_answer(reply.error()));
     head.conversation = name.empty() ? reply->run.text : name;
@@ -197,7 +208,7 @@ void Api::complete_chat(const Call& call) {
     });
     answer(std::move(given));
   };
-  say({entry, std::move(*conversation), std::move(*text)}, key_of(call.request), call.answer, on_reply);
+  say({wanted->entry, std::move(*conversation), std::move(*text)}, key_of(call.request), call.answer, on_reply);
 }
 
 }  // namespace tenon::server

@@ -328,27 +328,21 @@ void Api::cancel_response(const Call& call) {
 }
 
 void Api::create_response(const Call& call) {
-  if (!has_usable_key(call.request, call.answer)) return;
-  const auto body = read_body(call.request, call.answer, {});
-  if (!body) return;
+  const auto wanted = read_answer_request(call, response_fields());
+  if (!wanted) return;
+  const Json& body = wanted->body;
   const auto refuse = [&](const FieldProblem& problem) { call.answer(whole(make_error(problem))); };
-  const CatalogEntry* const entry = find_model(*body, call.answer);
-  if (entry == nullptr) return;
-  if (const auto problem = find_field_problem(*body, response_fields())) return refuse(*problem);
-  const auto is_streamed = read_flag(*body, "stream");
-  if (!is_streamed) return refuse(is_streamed.error());
-  const auto is_background = read_flag(*body, "background");
+  const auto is_background = read_flag(body, "background");
   if (!is_background) return refuse(is_background.error());
-  if (const auto options = read_stream_options(*body); !options) return refuse(options.error());
-  auto conversation = read_conversation(*body);
+  auto conversation = read_conversation(body);
   if (!conversation) return refuse(conversation.error());
-  auto previous = read_string(*body, "previous_response_id");
+  auto previous = read_string(body, "previous_response_id");
   if (!previous) return refuse(previous.error());
   if (!previous->empty() && !conversation->empty()) {
     return refuse({400, "previous_response_id", "mutually_exclusive_parameters",
                    "`previous_response_id` and `conversation` cannot be used together"});
   }
-  auto text = read_input(*body);
+  auto text = read_input(body);
   if (!text) return refuse(text.error());
 
   const ResponseRequest request{*previous, *conversation, *is_background};
@@ -363,7 +357,7 @@ void Api::create_response(const Call& call) {
     return std::vector<journal::Note>{request.to_note({accepted.run, accepted.after})};
   };
   using Form = ResponseBody::Form;
-  const Form form = *is_streamed ? Form::Streamed : *is_background ? Form::AsItIsNow : Form::Created;
+  const Form form = wanted->is_streamed ? Form::Streamed : *is_background ? Form::AsItIsNow : Form::Created;
   const auto on_reply = [this, form, answer = call.answer](runtime::HostReply reply) {
     if (!reply) return answer(make_answer(reply.error()));
     HttpAnswer given;
@@ -379,7 +373,7 @@ void Api::create_response(const Call& call) {
         [this, form, place = ResponsePlace{reply->run, reply->after}] { return make_response(place.id(), form); });
     answer(std::move(given));
   };
-  say({entry, std::move(*conversation), std::move(*text)}, std::move(key), call.answer, on_reply);
+  say({wanted->entry, std::move(*conversation), std::move(*text)}, std::move(key), call.answer, on_reply);
 }
 
 }  // namespace tenon::server

@@ -52,15 +52,20 @@ class RowRepair {
       const StepResult step = query.step();
       if (step == StepResult::Failed) return failure(query.error());
       if (step == StepResult::Done) return {};
+      add_totals(query);
+      if (is_intact_run_row(query)) continue;
       auto row = read_run_row(connection_.database(), query);
       if (!row) {
         notices_.push_back(row.error().message);
         continue;
       }
-      by_state_.add(query.get_integer(8), row->id);
-      if (const auto wake_at = query.find_integer(9)) by_wake_at_.add(*wake_at % time_modulus, row->id);
       if (row->is_damaged) damaged_.push_back(std::move(*row));
     }
+  }
+
+  void add_totals(const Execution& row) {
+    by_state_.add(row.get_integer(8), row.get_integer(0));
+    if (const auto wake_at = row.find_integer(9)) by_wake_at_.add(*wake_at % time_modulus, row.get_integer(0));
   }
 
   Result<void, StoreError> repair(const RunRow& row) {
@@ -91,8 +96,8 @@ class RowRepair {
     return {};
   }
 
-  Result<Totals, StoreError> totals(const char* sql) {
-    Statement statement(connection_.database(), sql);
+  Result<Totals, StoreError> totals(const std::string& sql) {
+    Statement statement(connection_.database(), sql.c_str());
     Execution query(statement);
     if (query.step() != StepResult::Row) return failure(query.error());
     return Totals{query.get_integer(0), query.get_integer(1), query.get_integer(2)};
@@ -102,10 +107,10 @@ class RowRepair {
     const auto by_state =
         totals("SELECT count(*), ifnull(sum(state), 0), ifnull(sum(id), 0) FROM runs INDEXED BY runs_by_state");
     if (!by_state) return failure(by_state.error());
-    static_assert(time_modulus == 1'000'003);
-    const auto by_wake_at = totals(
-        "SELECT count(*), ifnull(sum(wake_at % 1000003), 0), ifnull(sum(id), 0) FROM runs INDEXED BY runs_by_wake_at "
-        "WHERE wake_at IS NOT NULL");
+    const auto by_wake_at =
+        totals(fmt::format("SELECT count(*), ifnull(sum(wake_at % {}), 0), ifnull(sum(id), 0) FROM runs INDEXED BY "
+                           "runs_by_wake_at WHERE wake_at IS NOT NULL",
+                           time_modulus));
     if (!by_wake_at) return failure(by_wake_at.error());
     return *by_state == by_state_ && *by_wake_at == by_wake_at_;
   }

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <optional>
+#include <string_view>
+
 namespace tenon::journal::sqlite {
 namespace {
 
@@ -10,7 +14,9 @@ namespace {
 class RowChecksum {
  public:
   RowChecksum& add(std::uint64_t value) {
-    for (unsigned shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(value >> shift));
+    std::size_t bytes = 0;
+    for (; value != 0; value >>= 8U, ++bytes) add_byte(static_cast<unsigned char>(value));
+    value_ *= prime_powers[8 - bytes];  // bytes that are zero only multiply
     return *this;
   }
   RowChecksum& add(std::int64_t value) { return add(static_cast<std::uint64_t>(value)); }
@@ -22,21 +28,75 @@ class RowChecksum {
   [[nodiscard]] std::int64_t value() const { return static_cast<std::int64_t>(value_); }
 
  private:
-  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3U; }
+  static constexpr std::uint64_t prime = 0x100000001b3U;
+  static constexpr std::array<std::uint64_t, 9> prime_powers = [] {
+    std::array<std::uint64_t, 9> powers{1};
+    for (std::size_t at = 1; at < powers.size(); ++at) powers[at] = powers[at - 1] * prime;
+    return powers;
+  }();
+
+  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * prime; }
 
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
+/// The columns that a row's checksum covers.
+struct CoveredColumns {
+  std::int64_t id = 0;
+  std::string_view name;
+  std::uint64_t epoch = 0;
+  std::uint64_t records = 0;
+  std::string_view chain;
+  std::int64_t last_batch = 0;
+  std::int64_t created_at = 0;
+  std::int64_t updated_at = 0;
+  std::uint64_t state = 0;
+  std::optional<std::int64_t> wake_at;
+  std::string_view title;
+  std::string_view detail;
+};
+
+std::int64_t checksum_of(const CoveredColumns& row) {
+  RowChecksum sum;
+  sum.add(row.id).add(row.name).add(row.epoch).add(row.records).add(row.chain);
+  sum.add(row.last_batch).add(row.created_at).add(row.updated_at);
+  sum.add(row.state).add(std::uint64_t{row.wake_at.has_value()});
+  sum.add(row.wake_at.value_or(0)).add(row.title).add(row.detail);
+  return sum.value();
+}
+
 }  // namespace
 
 std::int64_t checksum_of(const RunRow& run) {
-  const RunSummary& summary = run.head.summary;
-  RowChecksum sum;
-  sum.add(run.id).add(run.head.run.text).add(run.head.epoch).add(run.head.records).add(run.head.chain.view());
-  sum.add(run.last_batch).add(run.head.created_at).add(summary.updated_at);
-  sum.add(static_cast<std::uint64_t>(summary.state)).add(std::uint64_t{summary.wake_at.has_value()});
-  sum.add(summary.wake_at.value_or(0)).add(summary.title).add(summary.detail);
-  return sum.value();
+  const RunHead& head = run.head;
+  const RunSummary& summary = head.summary;
+  return checksum_of({.id = run.id,
+                      .name = head.run.text,
+                      .epoch = head.epoch,
+                      .records = head.records,
+                      .chain = head.chain.view(),
+                      .last_batch = run.last_batch,
+                      .created_at = head.created_at,
+                      .updated_at = summary.updated_at,
+                      .state = static_cast<std::uint64_t>(summary.state),
+                      .wake_at = summary.wake_at,
+                      .title = summary.title,
+                      .detail = summary.detail});
+}
+
+bool is_intact_run_row(const Execution& row) {
+  return row.get_integer(12) == checksum_of({.id = row.get_integer(0),
+                                             .name = row.get_bytes(1),
+                                             .epoch = row.get_unsigned(2),
+                                             .records = row.get_unsigned(3),
+                                             .chain = row.get_bytes(4),
+                                             .last_batch = row.get_integer(5),
+                                             .created_at = row.get_integer(6),
+                                             .updated_at = row.get_integer(7),
+                                             .state = row.get_unsigned(8),
+                                             .wake_at = row.find_integer(9),
+                                             .title = row.get_bytes(10),
+                                             .detail = row.get_bytes(11)});
 }
 
 Result<RunRow, StoreError> read_run_columns(const Database& database, const Execution& row) {

@@ -88,6 +88,8 @@ struct RunRow {
 
 /// Over all columns of the row, so that a damaged summary is not believed. It is stored with the row.
 [[nodiscard]] std::int64_t checksum_of(const RunRow& run);
+/// Whether the row of `TENON_RUN_COLUMNS` matches its checksum; reads nothing out of it.
+[[nodiscard]] bool is_intact_run_row(const Execution& row);
 
 /// A row of `batches`, which has not been verified.
 struct BatchRow {
