@@ -45,6 +45,7 @@ class InboxReader {
   bool is_reading_ = false;
   std::int64_t read_at_ = 0;                             ///< milliseconds since 1970
   std::set<std::uint64_t> in_progress_;                  ///< taken, and not answered durably
+  std::set<std::uint64_t> answered_;                     ///< while the inbox is being read
   std::unique_ptr<journal::Subscription> subscription_;  ///< last: it uses the others
 };
 
