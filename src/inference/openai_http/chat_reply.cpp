@@ -88,6 +88,17 @@ constexpr std::array named_fields = {
 
 static_assert(std::ranges::is_sorted(named_fields, {}, &NamedField::place));
 
+/// For each place the index of its first field.
+constexpr std::array first_fields = [] {
+  std::array<std::uint8_t, static_cast<std::size_t>(Place::Other) + 1> first{};
+  for (std::size_t place = 0; place < first.size(); ++place) {
+    const auto found =
+        std::ranges::lower_bound(named_fields, Place{static_cast<std::uint8_t>(place)}, {}, &NamedField::place);
+    first[place] = static_cast<std::uint8_t>(found - named_fields.begin());
+  }
+  return first;
+}();
+
 std::uint32_t as_count(double number) {
   if (!(number > 0)) return 0;
   return static_cast<std::uint32_t>(std::min<double>(number, std::numeric_limits<std::uint32_t>::max()));
@@ -112,10 +123,10 @@ class ReplyReader {
     field_ = Field::None;
     const Place place = this->place();
     if (place == Place::Other) return true;
-    for (const NamedField& named : named_fields) {
-      if (named.place > place) break;
-      if (named.place == place && named.key == key) {
-        field_ = named.field;
+    for (std::size_t at = first_fields[static_cast<std::size_t>(place)];
+         at < named_fields.size() && named_fields[at].place == place; ++at) {
+      if (named_fields[at].key == key) {
+        field_ = named_fields[at].field;
         break;
       }
     }
