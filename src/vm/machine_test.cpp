@@ -8,6 +8,7 @@
 #include "tests/support/assembler.h"
 #include "tests/support/machine_run.h"
 #include "vm/context.h"
+#include "vm/machine_state.h"
 #include "vm/render.h"
 #include "vm/text.h"
 
