@@ -72,21 +72,21 @@ void GuardCompiler::ensured() {
 
 /// to = the key of the judged text in `text`; the state is the argument of the hole.
 void GuardCompiler::key_of_contract(const Contract& contract, Register text, Register to) {
-  const std::vector<std::size_t> unsaid =
-      types::unsaid_parameters(program_.checked(), declaration_, contract.expression, scope_.holes.front());
-  if (unsaid.empty()) {
+  const std::vector<std::size_t> implied =
+      types::implied_parameters(program_.checked(), declaration_, contract.expression, scope_.holes.front());
+  if (implied.empty()) {
     if (to != text) emit(Opcode::Move, to, text);
     return;
   }
   const Temporaries scope(*this);
-  const Register parts = allocate(1 + 2 * unsaid.size());
+  const Register parts = allocate(1 + 2 * implied.size());
   emit(Opcode::Move, parts, text);
-  for (std::size_t at = 0; at < unsaid.size(); ++at) {
+  for (std::size_t at = 0; at < implied.size(); ++at) {
     const auto head = static_cast<Register>(parts + 1 + 2 * at);
-    load_string(head, types::key_of_parameter(declaration_.parameters[unsaid[at]].name));
-    emit(Opcode::Move, static_cast<Register>(head + 1), static_cast<Register>(unsaid[at]));
+    load_string(head, types::key_of_parameter(declaration_.parameters[implied[at]].name));
+    emit(Opcode::Move, static_cast<Register>(head + 1), static_cast<Register>(implied[at]));
   }
-  emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(1 + 2 * unsaid.size()));
+  emit(Opcode::Template, to, parts, static_cast<std::uint16_t>(1 + 2 * implied.size()));
 }
 
 bool names_any(const types::CheckedProgram& program, const types::FunctionDeclaration& function, syntax::NodeId node,

@@ -121,8 +121,8 @@ LocalId parameter_local(const CheckedProgram& program, const FunctionDeclaration
   return {};
 }
 
-std::vector<std::size_t> unsaid_parameters(const CheckedProgram& program, const FunctionDeclaration& function,
-                                           NodeId text, std::optional<std::size_t> state) {
+std::vector<std::size_t> implied_parameters(const CheckedProgram& program, const FunctionDeclaration& function,
+                                            NodeId text, std::optional<std::size_t> state) {
   const Module& module = program.modules[function.module.index];
   std::vector<LocalId> said;
   std::optional<std::set<std::string>> words;  // that are written in the program
@@ -136,7 +136,7 @@ std::vector<std::size_t> unsaid_parameters(const CheckedProgram& program, const 
       }
     }
   }
-  std::vector<std::size_t> unsaid;
+  std::vector<std::size_t> implied;
   for (std::size_t at = 0; at < function.parameters.size(); ++at) {
     const TypeId type = function.parameters[at].type;
     if (at == state || type == TypeTable::context || program.types.kind(type) == TypeKind::Tools ||
@@ -144,9 +144,9 @@ std::vector<std::size_t> unsaid_parameters(const CheckedProgram& program, const 
       continue;
     }
     const bool is_shown = std::find(said.begin(), said.end(), parameter_local(program, function, at)) != said.end();
-    if (!is_shown && (!words || mentions(*words, function.parameters[at].name))) unsaid.push_back(at);
+    if (!is_shown && (!words || mentions(*words, function.parameters[at].name))) implied.push_back(at);
   }
-  return unsaid;
+  return implied;
 }
 
 std::string key_of_parameter(const std::string& name) {
@@ -169,7 +169,7 @@ ContractWords words_in_call(const CheckedProgram& program, const FunctionDeclara
   ContractWords found;
   found.words = *whole;
   found.key = std::move(whole);
-  for (const std::size_t at : unsaid_parameters(program, function, text, state)) {
+  for (const std::size_t at : implied_parameters(program, function, text, state)) {
     const std::string& name = function.parameters[at].name;
     const auto value = find_shown(given, parameter_local(program, function, at));
     if (!value) {

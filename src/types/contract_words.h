@@ -16,9 +16,9 @@ namespace tenon::types {
 /// Parameters on which the meaning of a contract's text depends without showing their values: those that it names, as
 /// `"is in the language"` does, but not `"is in {{ language }}"`. If the text is computed, all that a judge sees.
 /// `state` is not among them.
-[[nodiscard]] std::vector<std::size_t> unsaid_parameters(const CheckedProgram& program,
-                                                         const FunctionDeclaration& function, syntax::NodeId text,
-                                                         std::optional<std::size_t> state);
+[[nodiscard]] std::vector<std::size_t> implied_parameters(const CheckedProgram& program,
+                                                          const FunctionDeclaration& function, syntax::NodeId text,
+                                                          std::optional<std::size_t> state);
 
 /// Two judged texts have the same meaning if their keys are equal: the text as rendered in a run, followed by this for
 /// each of these parameters, with its value as a template shows it.

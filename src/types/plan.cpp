@@ -21,7 +21,7 @@ struct StateFacts {
   Condition computed;
   std::vector<std::string> keys;         ///< of texts that a judge has found to hold
   std::vector<std::string> given;        ///< all that is ensured, in words
-  std::vector<std::string> definitions;  ///< of the functions that are called in these
+  std::vector<std::string> definitions;  ///< of its type, and of the functions that are called in these
 };
 
 /// What is asked of a state.
@@ -61,6 +61,7 @@ class Planner {
       StateFacts given = callee == nullptr ? StateFacts{} : ensured_by(*callee, hole, arguments);
       given.type = module_.facts_of(action).type;
       given.computed = given.computed && Condition(program_.types, given.type);
+      add_definitions_of_type(given);
       add_action(action, given.type);
       states_.push_back(std::move(given));
     }
@@ -148,6 +149,14 @@ class Planner {
     return facts;
   }
 
+  /// Adds them before those of functions, if a model could be asked about the state.
+  void add_definitions_of_type(StateFacts& state) const {
+    if (state.given.empty()) return;
+    std::vector<std::string> all = definitions_of_type(program_, state.type);
+    all.insert(all.end(), state.definitions.begin(), state.definitions.end());
+    state.definitions = std::move(all);
+  }
+
   /// A literal is what it is; a call gives what its function ensures.
   [[nodiscard]] StateFacts facts_of_start(NodeId start) {
     StateFacts state;
@@ -162,6 +171,7 @@ class Planner {
     state.type = module_.facts_of(start).type;
     state.computed =
         state.computed && Condition(program_.types, state.type) && Condition::of_value(program_, module_id_, start);
+    add_definitions_of_type(state);
     return state;
   }
 
@@ -239,10 +249,8 @@ class Planner {
       return found;
     }
     if (state.given.empty()) return found;
-    found.question = EntailmentQuestion{program_.types.describe(state.type), state.given, wanted.words,
-                                        definitions_of_type(program_, state.type)};
-    std::vector<std::string>& definitions = found.question->definitions;
-    definitions.insert(definitions.end(), state.definitions.begin(), state.definitions.end());
+    found.question =
+        EntailmentQuestion{program_.types.describe(state.type), state.given, wanted.words, state.definitions};
     const auto verdict = verdicts_.find(found.question->key());
     found.by = verdict == verdicts_.end() ? DecidedBy::Undecided : DecidedBy::Model;
     if (verdict != verdicts_.end()) {
