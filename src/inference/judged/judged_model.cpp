@@ -16,7 +16,7 @@ JudgedModel::JudgedModel(std::unique_ptr<Model> writer, std::unique_ptr<Model> j
 
 void JudgedModel::start(GenerationId generation, GenerationRequest request, GenerationSink& sink) {
   const bool is_judged = request.is_judgement;
-  under_way_.emplace(generation, UnderWay{&sink, is_judged});
+  in_progress_.emplace(generation, InProgress{&sink, is_judged});
   if (is_judged) ++judged_count_;
   (is_judged ? *judge_ : *writer_).start(generation, std::move(request), *this);
 }
@@ -26,19 +26,19 @@ void JudgedModel::convert_to_sent(GenerationRequest& request) const {
 }
 
 void JudgedModel::cancel(GenerationId generation) {
-  const auto found = under_way_.find(generation);
-  if (found == under_way_.end()) return;
+  const auto found = in_progress_.find(generation);
+  if (found == in_progress_.end()) return;
   (found->second.is_judged ? *judge_ : *writer_).cancel(generation);
 }
 
 void JudgedModel::poll(std::chrono::milliseconds wait) {
-  const std::size_t before = under_way_.size();
+  const std::size_t before = in_progress_.size();
   const bool judge_works = judged_count_ > 0;
   const bool writer_works = judged_count_ < before;
   if (!judge_works) return writer_->poll(wait);
   if (!writer_works) return judge_->poll(wait);
   judge_->poll(std::chrono::milliseconds(0));
-  writer_->poll(under_way_.size() < before ? std::chrono::milliseconds(0) : std::min(wait, turn_max));
+  writer_->poll(in_progress_.size() < before ? std::chrono::milliseconds(0) : std::min(wait, turn_max));
 }
 
 void JudgedModel::skip(const GenerationRequest& request) {
@@ -51,23 +51,23 @@ void JudgedModel::wake() {
 }
 
 void JudgedModel::on_text(GenerationId generation, std::uint32_t attempt, std::string_view piece) {
-  if (const auto found = under_way_.find(generation); found != under_way_.end()) {
+  if (const auto found = in_progress_.find(generation); found != in_progress_.end()) {
     found->second.sink->on_text(generation, attempt, piece);
   }
 }
 
 void JudgedModel::on_attempt_failed(GenerationId generation, std::uint32_t failed, std::string_view reason,
                                     std::chrono::milliseconds wait) {
-  if (const auto found = under_way_.find(generation); found != under_way_.end()) {
+  if (const auto found = in_progress_.find(generation); found != in_progress_.end()) {
     found->second.sink->on_attempt_failed(generation, failed, reason, wait);
   }
 }
 
 void JudgedModel::on_finished(GenerationId generation, GenerationOutcome outcome) {
-  const auto found = under_way_.find(generation);
-  if (found == under_way_.end()) return;
-  const UnderWay ended = found->second;
-  under_way_.erase(found);
+  const auto found = in_progress_.find(generation);
+  if (found == in_progress_.end()) return;
+  const InProgress ended = found->second;
+  in_progress_.erase(found);
   if (ended.is_judged) --judged_count_;
   ended.sink->on_finished(generation, std::move(outcome));
 }

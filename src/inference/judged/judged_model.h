@@ -33,11 +33,11 @@ class JudgedModel final : public Model, private GenerationSink {
 
   std::unique_ptr<Model> writer_;
   std::unique_ptr<Model> judge_;
-  struct UnderWay {
+  struct InProgress {
     GenerationSink* sink = nullptr;
     bool is_judged = false;
   };
-  std::unordered_map<GenerationId, UnderWay> under_way_;
+  std::unordered_map<GenerationId, InProgress> in_progress_;
   std::size_t judged_count_ = 0;  ///< of them, the judge's
 };
 
