@@ -197,6 +197,17 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "the checker refuses the program\n");
     std::exit(1);
   });
+  types::CheckOptions options{.keeps_bodies = true};
+  const types::Checked previous = types::check("bench.tn", files, options);
+  options.previous = &previous;
+  std::string edited = text;
+  edited.replace(edited.find("let sum = 0"), 11, "let sum = 1");
+  OneFile edited_files(edited);
+  measure("recheck", [&] {  // after an edit of one body, parsing included
+    if (types::check("bench.tn", edited_files, options).checked_bodies.size() == 1) return;
+    std::fprintf(stderr, "the checker does not reuse the earlier check\n");
+    std::exit(1);
+  });
   measure("format", [&] { static_cast<void>(syntax::format(tree)); });
   for (const WideMatch& wide : wide_matches()) {
     OneFile wide_file(wide.text);

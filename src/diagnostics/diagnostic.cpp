@@ -25,12 +25,22 @@ Diagnostic& Diagnostics::add(Diagnostic diagnostic) {
     diagnostic.message += "…";
   }
   if (diagnostic.code.severity == Severity::Error) ++error_count_;
-  if (all_.size() >= diagnostics_per_file_max) {
+  if (is_full()) {
     ++dropped_count_;
     dropped_ = std::move(diagnostic);
     return dropped_;
   }
   return all_.emplace_back(std::move(diagnostic));
+}
+
+void Diagnostics::append(const Diagnostics& others, const std::function<bool(const Diagnostic&)>& is_kept) {
+  std::size_t kept_errors = 0;
+  for (const Diagnostic& diagnostic : others.all_) {
+    if (diagnostic.code.severity == Severity::Error) ++kept_errors;
+    if (is_kept(diagnostic)) add(diagnostic);
+  }
+  error_count_ += others.error_count_ - kept_errors;
+  dropped_count_ += others.dropped_count_;
 }
 
 void Diagnostics::sort() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,10 +75,13 @@ inline constexpr std::size_t diagnostics_per_file_max = 200;
 /// Collects the diagnostics of one compilation in the order in which they are reported.
 class Diagnostics {
  public:
+  /// `room`: how many are kept; further ones are only counted.
+  explicit Diagnostics(std::size_t room = diagnostics_per_file_max) : room_(room) {}
+
   template <class... Arguments>
   Diagnostic& report(const DiagnosticKind<Arguments...>& kind, source::Span span,
                      const std::type_identity_t<Arguments>&... arguments) {
-    if (all_.size() >= diagnostics_per_file_max) return add({kind.code, span, {}, {}, {}, {}});
+    if (is_full()) return add({kind.code, span, {}, {}, {}, {}});
     const fmt::string_view message = kind.message;
     return add({kind.code, span, fmt::vformat(message, fmt::make_format_args(arguments...)), {}, {}, {}});
   }
@@ -86,14 +90,18 @@ class Diagnostics {
   [[nodiscard]] bool has_errors() const { return error_count_ > 0; }
   [[nodiscard]] std::size_t error_count() const { return error_count_; }
   /// Whether further diagnostics are only counted, so that computing hints for them is pointless.
-  [[nodiscard]] bool is_full() const { return all_.size() >= diagnostics_per_file_max; }
+  [[nodiscard]] bool is_full() const { return all_.size() >= room_; }
+  [[nodiscard]] std::size_t room() const { return room_; }
   /// The number of diagnostics beyond the limit.
   [[nodiscard]] std::size_t dropped_count() const { return dropped_count_; }
   [[nodiscard]] const std::vector<Diagnostic>& all() const { return all_; }
+  /// Adds those of `others` for which `is_kept` is true, in their order, and what `others` has only counted.
+  void append(const Diagnostics& others, const std::function<bool(const Diagnostic&)>& is_kept);
   /// Sorts by location in the files; stable.
   void sort();
 
  private:
+  std::size_t room_;
   std::vector<Diagnostic> all_;
   Diagnostic dropped_;
   std::size_t error_count_ = 0;

@@ -217,11 +217,12 @@ struct Pursuit {
 
 struct Module {
   std::unique_ptr<source::SourceFile> file;
-  std::unique_ptr<syntax::SyntaxTree> tree;     ///< lowered, if agents of the file have blocks (blocks/lower.h)
-  std::unique_ptr<syntax::SyntaxTree> written;  ///< in this case the tree as it was written
-  std::string lowered;                          ///< in this case the text of `tree`
-  std::vector<NodeFacts> facts;                 ///< by NodeId
-  std::unordered_map<std::string, TypeId> type_names;
+  std::unique_ptr<syntax::SyntaxTree> tree;            ///< lowered, if agents of the file have blocks (blocks/lower.h)
+  std::unique_ptr<syntax::SyntaxTree> written;         ///< in this case the tree as it was written
+  std::string lowered;                                 ///< in this case the text of `tree`
+  std::vector<NodeFacts> facts;                        ///< by NodeId
+  std::unordered_map<std::string, TypeId> type_names;  ///< of structs, enums and agents
+  std::unordered_map<std::string, TypeId> aliases;
   std::unordered_map<std::string, FunctionId> functions;
   std::unordered_map<std::string, ExternId> externs;
   std::unordered_map<std::string, ImportedName> imports;

@@ -1,56 +1,44 @@
 #include "types/type_parts.h"
 
-#include <unordered_set>
+#include <string>
+#include <variant>
 
 namespace tenon::types {
 
 std::vector<TypeId> list_parts(const TypeTable& types, TypeId type) {
   std::vector<TypeId> parts;
-  switch (types.kind(type)) {
-    case TypeKind::List:
-    case TypeKind::Map:
-    case TypeKind::Option:
-    case TypeKind::Result:
-    case TypeKind::Tuple:
-    case TypeKind::Refined:
-    case TypeKind::Secret:
-      return types.get(type).arguments;
-    case TypeKind::Struct:
-      for (const Field& field : types.struct_type(type).fields) parts.push_back(field.type);
-      return parts;
-    case TypeKind::Enum:
-      for (const Variant& variant : types.enum_type(type).variants) {
-        parts.insert(parts.end(), variant.payload.begin(), variant.payload.end());
-      }
-      return parts;
-    case TypeKind::Error:
-    case TypeKind::Never:
-    case TypeKind::Unit:
-    case TypeKind::Boolean:
-    case TypeKind::I32:
-    case TypeKind::I64:
-    case TypeKind::F64:
-    case TypeKind::String:
-    case TypeKind::Text:
-    case TypeKind::Union:
-    case TypeKind::Context:
-    case TypeKind::Range:
-    case TypeKind::Parameter:
-    case TypeKind::Closure:
-    case TypeKind::Tools:
-      return parts;
-  }
+  for_each_part(types, type, TypeParts::OfValues, [&](TypeId part) { parts.push_back(part); });
   return parts;
 }
 
+bool is_text(const TypeTable& types, TypeId type) {
+  const TypeId base = types.base(type);
+  switch (types.kind(base)) {
+    case TypeKind::String:
+    case TypeKind::Text:
+      return true;
+    case TypeKind::Union:
+      return std::holds_alternative<std::vector<std::string>>(types.union_type(base).literals);
+    default:
+      return false;
+  }
+}
+
+bool is_integer(const TypeTable& types, TypeId type) {
+  const TypeId base = types.base(type);
+  const TypeKind kind = types.kind(base);
+  return kind == TypeKind::I32 || kind == TypeKind::I64 ||
+         (kind == TypeKind::Union &&
+          std::holds_alternative<std::vector<std::int64_t>>(types.union_type(base).literals));
+}
+
+bool is_number(const TypeTable& types, TypeId type) {
+  return is_integer(types, type) || types.kind(types.base(type)) == TypeKind::F64;
+}
+
 TypeId find_unanswerable(const TypeTable& types, TypeId type, Answerer answerer) {
-  std::unordered_set<TypeId> seen;
-  std::vector<TypeId> pending{type};
-  while (!pending.empty()) {
-    const TypeId next = pending.back();
-    pending.pop_back();
-    if (!seen.insert(next).second) continue;
-    switch (types.kind(next)) {
+  return find_within(types, type, TypeParts::OfValues, [&](TypeId part) {
+    switch (types.kind(part)) {
       case TypeKind::Error:
       case TypeKind::Never:
       case TypeKind::Result:
@@ -59,13 +47,11 @@ TypeId find_unanswerable(const TypeTable& types, TypeId type, Answerer answerer)
       case TypeKind::Parameter:
       case TypeKind::Closure:
       case TypeKind::Tools:
-        return next;
+        return true;
       case TypeKind::Enum:
-        if (types.enum_type(next).variants.empty()) return next;
-        break;
+        return types.enum_type(part).variants.empty();
       case TypeKind::Secret:
-        if (answerer == Answerer::Model) return next;
-        break;
+        return answerer == Answerer::Model;
       case TypeKind::Unit:
       case TypeKind::Boolean:
       case TypeKind::I32:
@@ -80,12 +66,10 @@ TypeId find_unanswerable(const TypeTable& types, TypeId type, Answerer answerer)
       case TypeKind::Struct:
       case TypeKind::Union:
       case TypeKind::Refined:
-        break;
+        return false;
     }
-    const std::vector<TypeId> parts = list_parts(types, next);
-    pending.insert(pending.end(), parts.begin(), parts.end());
-  }
-  return {};
+    return true;
+  });
 }
 
 bool is_answered_under_key(const TypeTable& types, TypeId type) {
@@ -94,17 +78,9 @@ bool is_answered_under_key(const TypeTable& types, TypeId type) {
 }
 
 bool holds_secret(const TypeTable& types, TypeId type) {
-  std::unordered_set<TypeId> seen;
-  std::vector<TypeId> pending{type};
-  while (!pending.empty()) {
-    const TypeId next = pending.back();
-    pending.pop_back();
-    if (!seen.insert(next).second) continue;
-    if (types.kind(next) == TypeKind::Secret) return true;
-    const std::vector<TypeId> parts = list_parts(types, next);
-    pending.insert(pending.end(), parts.begin(), parts.end());
-  }
-  return false;
+  return find_within(types, type, TypeParts::OfValues,
+                     [&](TypeId part) { return types.kind(part) == TypeKind::Secret; })
+      .exists();
 }
 
 bool has_secrets(const TypeTable& types) {

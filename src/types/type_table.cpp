@@ -28,154 +28,28 @@ std::string describe_bound(const std::variant<std::monostate, std::int64_t, doub
   return {};
 }
 
-}  // namespace
+/// Writes types as in the user's source.
+class Describer {
+ public:
+  /// What it leaves out, and the names that it uses.
+  struct Detail {
+    std::uint32_t depth_max = UINT32_MAX;
+    std::size_t items_max = SIZE_MAX;
+    const TypeNames* names = nullptr;
+  };
+  Describer(const TypeTable& types, const Detail& detail) : types_(types), detail_(detail) {}
 
-std::string_view failure_kind_name(FailureKind kind) {
-  return failure_kind_names[static_cast<std::size_t>(kind)];
-}
+  [[nodiscard]] std::string describe(TypeId id, std::uint32_t depth) const;
 
-TypeTable::TypeTable() {
-  for (const TypeKind kind : {TypeKind::Error, TypeKind::Never, TypeKind::Unit, TypeKind::Boolean, TypeKind::I32,
-                              TypeKind::I64, TypeKind::F64, TypeKind::String, TypeKind::Context}) {
-    intern({.kind = kind, .detail = UINT32_MAX, .name = {}, .arguments = {}});
-  }
-  EnumType kinds{"FailureKind", "Why something did not work.", {}};
-  for (const std::string_view name : failure_kind_names) kinds.variants.push_back({std::string(name), "", {}});
-  const TypeId kind = add_enum(std::move(kinds));
-  const TypeId value = add_struct({"Failure",
-                                   "What went wrong, where, and which requirement failed.",
-                                   {{"kind", kind, ""},
-                                    {"message", string, ""},
-                                    {"place", string, "FILE:LINE:COL of the expression that failed"},
-                                    {"blame", string, "the requirement, tool, model or budget that failed"}}});
-  const TypeId results = result(error);
-  const TypeId options = option(error);
-  ENSURE(kind == failure_kind && value == failure && results == any_result && options == any_option);
-}
+ private:
+  [[nodiscard]] static std::string describe_literals(const UnionType& value, std::size_t items_max);
+  [[nodiscard]] std::string describe_refined(TypeId id, std::uint32_t depth) const;
 
-TypeId TypeTable::intern(Type type) {
-  const std::size_t hash = hash_of(type);
-  const auto [begin, end] = index_.equal_range(hash);
-  for (auto found = begin; found != end; ++found) {
-    if (types_[found->second] == type) return TypeId{found->second};
-  }
-  const TypeId id{size()};
-  std::uint64_t parts = 1;
-  for (const TypeId argument : type.arguments) parts += parts_[argument.index];
-  parts_.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(parts, UINT32_MAX)));
-  types_.push_back(std::move(type));
-  index_.emplace(hash, id.index);
-  return id;
-}
+  const TypeTable& types_;
+  Detail detail_;
+};
 
-TypeId TypeTable::tools() {
-  return intern({.kind = TypeKind::Tools, .detail = UINT32_MAX, .name = {}, .arguments = {}});
-}
-
-TypeId TypeTable::context_role() {
-  return make_union({"", std::vector<std::string>{"data", "system", "user", "assistant"}});
-}
-
-TypeId TypeTable::context_entry() {
-  if (!context_entry_.exists()) {
-    const TypeId role = context_role();
-    context_entry_ = add_struct(
-        {"ContextEntry",
-         "An entry of a context.",
-         {{"role", role, "the role of the entry; `data` is text that the program injected"}, {"text", string, ""}}});
-  }
-  return context_entry_;
-}
-
-TypeId TypeTable::text(std::string_view name) {
-  return intern({.kind = TypeKind::Text, .detail = UINT32_MAX, .name = std::string(name), .arguments = {}});
-}
-TypeId TypeTable::parameter(std::string_view name) {
-  return intern({.kind = TypeKind::Parameter, .detail = UINT32_MAX, .name = std::string(name), .arguments = {}});
-}
-TypeId TypeTable::list(TypeId element) {
-  return intern({.kind = TypeKind::List, .detail = UINT32_MAX, .name = {}, .arguments = {element}});
-}
-TypeId TypeTable::map(TypeId value) {
-  return intern({.kind = TypeKind::Map, .detail = UINT32_MAX, .name = {}, .arguments = {value}});
-}
-TypeId TypeTable::option(TypeId some) {
-  return intern({.kind = TypeKind::Option, .detail = UINT32_MAX, .name = {}, .arguments = {some}});
-}
-TypeId TypeTable::result(TypeId ok) {
-  return intern({.kind = TypeKind::Result, .detail = UINT32_MAX, .name = {}, .arguments = {ok}});
-}
-TypeId TypeTable::tuple(std::vector<TypeId> items) {
-  return intern({.kind = TypeKind::Tuple, .detail = UINT32_MAX, .name = {}, .arguments = std::move(items)});
-}
-TypeId TypeTable::secret(TypeId sealed) {
-  if (sealed == error || kind(sealed) == TypeKind::Secret) return sealed;
-  if (kind(sealed) == TypeKind::Option) return option(secret(get(sealed).arguments[0]));
-  return intern({.kind = TypeKind::Secret, .detail = UINT32_MAX, .name = {}, .arguments = {sealed}});
-}
-TypeId TypeTable::range(TypeId item) {
-  return intern({.kind = TypeKind::Range, .detail = UINT32_MAX, .name = {}, .arguments = {item}});
-}
-TypeId TypeTable::closure(std::vector<TypeId> parameters, TypeId result) {
-  parameters.push_back(result);
-  return intern({.kind = TypeKind::Closure, .detail = UINT32_MAX, .name = {}, .arguments = std::move(parameters)});
-}
-
-TypeId TypeTable::make_union(UnionType value) {
-  std::uint32_t detail = 0;
-  while (detail < unions_.size() && !(unions_[detail] == value)) ++detail;
-  if (detail == unions_.size()) unions_.push_back(std::move(value));
-  return intern({.kind = TypeKind::Union, .detail = detail, .name = {}, .arguments = {}});
-}
-
-TypeId TypeTable::refined(TypeId base_type, Refinement value) {
-  std::uint32_t detail = 0;
-  while (detail < refinements_.size() && !(refinements_[detail] == value)) ++detail;
-  if (detail == refinements_.size()) refinements_.push_back(std::move(value));
-  return intern({.kind = TypeKind::Refined, .detail = detail, .name = {}, .arguments = {base_type}});
-}
-
-TypeId TypeTable::add_struct(StructType value) {
-  structs_.push_back(std::move(value));
-  const auto detail = static_cast<std::uint32_t>(structs_.size() - 1);
-  return intern({.kind = TypeKind::Struct, .detail = detail, .name = {}, .arguments = {}});
-}
-
-TypeId TypeTable::add_enum(EnumType value) {
-  enums_.push_back(std::move(value));
-  const auto detail = static_cast<std::uint32_t>(enums_.size() - 1);
-  return intern({.kind = TypeKind::Enum, .detail = detail, .name = {}, .arguments = {}});
-}
-
-TypeId TypeTable::base(TypeId id) const {
-  while (kind(id) == TypeKind::Refined) id = get(id).arguments[0];
-  return id;
-}
-
-TypeId TypeTable::opened(TypeId id) const {
-  while (kind(id) == TypeKind::Refined || kind(id) == TypeKind::Secret) id = get(id).arguments[0];
-  return id;
-}
-
-std::string TypeTable::describe(TypeId id) const {
-  return describe(id, {}, 0);
-}
-
-std::string TypeTable::describe_briefly(TypeId id, const TypeNames& names) const {
-  constexpr std::size_t length_max = 80;
-  constexpr std::size_t items_max = 6;
-  constexpr std::uint32_t depth_max = 6;
-  if (count_parts(id) <= length_max) {
-    std::string text = describe(id, {UINT32_MAX, SIZE_MAX, &names}, 0);
-    if (count_code_points(text) <= length_max) return text;
-  }
-  for (std::uint32_t depth = depth_max;; --depth) {
-    std::string text = describe(id, {depth, items_max, &names}, 0);
-    if (depth == 1 || count_code_points(text) <= length_max) return text;
-  }
-}
-
-std::string TypeTable::describe_literals(const UnionType& value, std::size_t items_max) {
+std::string Describer::describe_literals(const UnionType& value, std::size_t items_max) {
   std::string text;
   std::visit(
       [&](const auto& literals) {
@@ -196,9 +70,9 @@ std::string TypeTable::describe_literals(const UnionType& value, std::size_t ite
   return text;
 }
 
-std::string TypeTable::describe_refined(TypeId id, const Detail& detail, std::uint32_t depth) const {
-  const Refinement& value = refinement(id);
-  std::string text = describe(get(id).arguments[0], detail, depth);
+std::string Describer::describe_refined(TypeId id, std::uint32_t depth) const {
+  const Refinement& value = types_.refinement(id);
+  std::string text = describe(types_.get(id).arguments[0], depth);
   const bool bounded_below = value.low.index() != 0;
   const bool bounded_above = value.high.index() != 0;
   if (bounded_below || bounded_above) {
@@ -213,20 +87,20 @@ std::string TypeTable::describe_refined(TypeId id, const Detail& detail, std::ui
   return text;
 }
 
-std::string TypeTable::describe(TypeId id, const Detail& detail, std::uint32_t depth) const {
-  const Type& type = get(id);
-  if (detail.names != nullptr) {
-    if (const auto name = detail.names->find(id); name != detail.names->end()) return name->second;
+std::string Describer::describe(TypeId id, std::uint32_t depth) const {
+  const Type& type = types_.get(id);
+  if (detail_.names != nullptr) {
+    if (const auto name = detail_.names->find(id); name != detail_.names->end()) return name->second;
   }
   const auto part = [&](TypeId inner) {
-    const bool is_hidden = depth + 1 >= detail.depth_max && !get(inner).arguments.empty();
-    return is_hidden ? std::string("…") : describe(inner, detail, depth + 1);
+    const bool is_hidden = depth + 1 >= detail_.depth_max && !types_.get(inner).arguments.empty();
+    return is_hidden ? std::string("…") : describe(inner, depth + 1);
   };
   const auto list_of = [&](std::span<const TypeId> items) {
     std::string text;
     for (std::size_t at = 0; at < items.size(); ++at) {
       if (at > 0) text += ", ";
-      if (at == detail.items_max) return text + "…";
+      if (at == detail_.items_max) return text + "…";
       text += part(items[at]);
     }
     return text;
@@ -270,23 +144,221 @@ std::string TypeTable::describe(TypeId id, const Detail& detail, std::uint32_t d
     case TypeKind::Tuple:
       return "(" + list_of(type.arguments) + ")";
     case TypeKind::Struct:
-      return struct_type(id).name;
+      return types_.struct_type(id).name;
     case TypeKind::Enum:
-      return enum_type(id).name;
+      return types_.enum_type(id).name;
     case TypeKind::Closure: {
       const std::span<const TypeId> all(type.arguments);
       return "|" + list_of(all.first(all.size() - 1)) + "| " + part(all.back());
     }
     case TypeKind::Union: {
-      const UnionType& value = union_type(id);
-      return value.name.empty() ? describe_literals(value, detail.items_max) : value.name;
+      const UnionType& value = types_.union_type(id);
+      return value.name.empty() ? describe_literals(value, detail_.items_max) : value.name;
     }
     case TypeKind::Refined: {
-      const Refinement& value = refinement(id);
-      return value.name.empty() ? describe_refined(id, detail, depth) : value.name;
+      const Refinement& value = types_.refinement(id);
+      return value.name.empty() ? describe_refined(id, depth) : value.name;
     }
   }
   ENSURE(false);
+}
+
+}  // namespace
+
+std::string_view failure_kind_name(FailureKind kind) {
+  return failure_kind_names[static_cast<std::size_t>(kind)];
+}
+
+TypeTable::TypeTable() {
+  for (const TypeKind kind : {TypeKind::Error, TypeKind::Never, TypeKind::Unit, TypeKind::Boolean, TypeKind::I32,
+                              TypeKind::I64, TypeKind::F64, TypeKind::String, TypeKind::Context}) {
+    intern({.kind = kind, .detail = UINT32_MAX, .name = {}, .arguments = {}});
+  }
+  EnumType kinds{"FailureKind", "Why something did not work.", {}};
+  for (const std::string_view name : failure_kind_names) kinds.variants.push_back({std::string(name), "", {}});
+  const TypeId kind = add_enum(std::move(kinds));
+  const TypeId value = add_struct({"Failure",
+                                   "What went wrong, where, and which requirement failed.",
+                                   {{"kind", kind, ""},
+                                    {"message", string, ""},
+                                    {"place", string, "FILE:LINE:COL of the expression that failed"},
+                                    {"blame", string, "the requirement, tool, model or budget that failed"}}});
+  const TypeId results = result(error);
+  const TypeId options = option(error);
+  ENSURE(kind == failure_kind && value == failure && results == any_result && options == any_option);
+}
+
+TypeTable::TypeTable(const TypeTable& base, const TypeExtent& shared) : base_(&base), shared_(shared) {
+  ENSURE(base.base_ == nullptr && shared.types <= base.size());
+}
+
+TypeExtent TypeTable::extent() const {
+  const auto count = [](std::uint32_t shared, const auto& own) {
+    return shared + static_cast<std::uint32_t>(own.size());
+  };
+  return {size(), count(shared_.structs, structs_), count(shared_.enums, enums_), count(shared_.unions, unions_),
+          count(shared_.refinements, refinements_)};
+}
+
+std::optional<TypeId> TypeTable::find(const Type& type, std::size_t hash) const {
+  if (base_ != nullptr) {
+    const auto [begin, end] = base_->index_.equal_range(hash);
+    for (auto found = begin; found != end; ++found) {
+      if (found->second < shared_.types && base_->types_[found->second] == type) return TypeId{found->second};
+    }
+  }
+  const auto [begin, end] = index_.equal_range(hash);
+  for (auto found = begin; found != end; ++found) {
+    if (types_[found->second - shared_.types] == type) return TypeId{found->second};
+  }
+  return std::nullopt;
+}
+
+TypeId TypeTable::own_or_shared(TypeId TypeTable::*type) const {
+  if ((this->*type).exists() || base_ == nullptr) return this->*type;
+  const TypeId shared = base_->*type;
+  return shared.exists() && shared.index < shared_.types ? shared : TypeId{};
+}
+
+TypeId TypeTable::intern(Type type) {
+  const std::size_t hash = hash_of(type);
+  if (const auto known = find(type, hash)) {
+    request(*known);
+    return *known;
+  }
+  const TypeId id{size()};
+  if (base_ != nullptr) requested_.push_back(id);
+  std::uint64_t parts = 1;
+  for (const TypeId argument : type.arguments) parts += count_parts(argument);
+  parts_.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(parts, UINT32_MAX)));
+  types_.push_back(std::move(type));
+  index_.emplace(hash, id.index);
+  return id;
+}
+
+TypeId TypeTable::tools() {
+  return intern({.kind = TypeKind::Tools, .detail = UINT32_MAX, .name = {}, .arguments = {}});
+}
+
+TypeId TypeTable::context_role() {
+  return make_union({"", std::vector<std::string>{"data", "system", "user", "assistant"}});
+}
+
+TypeId TypeTable::context_entry() {
+  if (const TypeId known = find_context_entry(); known.exists()) return intern(get(known));
+  const TypeId role = context_role();
+  context_entry_ = add_struct(
+      {"ContextEntry",
+       "An entry of a context.",
+       {{"role", role, "the role of the entry; `data` is text that the program injected"}, {"text", string, ""}}});
+  return context_entry_;
+}
+
+TypeId TypeTable::tool_result() {
+  if (const TypeId known = find_tool_result(); known.exists()) return intern(get(known));
+  const TypeId outcome = result(string);
+  tool_result_ = add_struct({"ToolResult",
+                             "A tool call and its result.",
+                             {{"tool", string, "the tool's name in the set"},
+                              {"arguments", string, "the arguments from the model, as a JSON object"},
+                              {"outcome", outcome, "the result as text, or the failure"}}});
+  return tool_result_;
+}
+
+TypeId TypeTable::text(std::string_view name) {
+  return intern({.kind = TypeKind::Text, .detail = UINT32_MAX, .name = std::string(name), .arguments = {}});
+}
+TypeId TypeTable::parameter(std::string_view name) {
+  return intern({.kind = TypeKind::Parameter, .detail = UINT32_MAX, .name = std::string(name), .arguments = {}});
+}
+TypeId TypeTable::list(TypeId element) {
+  return intern({.kind = TypeKind::List, .detail = UINT32_MAX, .name = {}, .arguments = {element}});
+}
+TypeId TypeTable::map(TypeId value) {
+  return intern({.kind = TypeKind::Map, .detail = UINT32_MAX, .name = {}, .arguments = {value}});
+}
+TypeId TypeTable::option(TypeId some) {
+  return intern({.kind = TypeKind::Option, .detail = UINT32_MAX, .name = {}, .arguments = {some}});
+}
+TypeId TypeTable::result(TypeId ok) {
+  return intern({.kind = TypeKind::Result, .detail = UINT32_MAX, .name = {}, .arguments = {ok}});
+}
+TypeId TypeTable::tuple(std::vector<TypeId> items) {
+  return intern({.kind = TypeKind::Tuple, .detail = UINT32_MAX, .name = {}, .arguments = std::move(items)});
+}
+TypeId TypeTable::secret(TypeId sealed) {
+  if (sealed == error || kind(sealed) == TypeKind::Secret) return sealed;
+  if (kind(sealed) == TypeKind::Option) return option(secret(get(sealed).arguments[0]));
+  return intern({.kind = TypeKind::Secret, .detail = UINT32_MAX, .name = {}, .arguments = {sealed}});
+}
+TypeId TypeTable::range(TypeId item) {
+  return intern({.kind = TypeKind::Range, .detail = UINT32_MAX, .name = {}, .arguments = {item}});
+}
+TypeId TypeTable::closure(std::vector<TypeId> parameters, TypeId result) {
+  parameters.push_back(result);
+  return intern({.kind = TypeKind::Closure, .detail = UINT32_MAX, .name = {}, .arguments = std::move(parameters)});
+}
+
+template <class Entry>
+std::uint32_t TypeTable::find_or_add(std::vector<Entry> TypeTable::*entries, std::uint32_t shared, Entry value) {
+  for (std::uint32_t at = 0; at < shared; ++at) {
+    if ((base_->*entries)[at] == value) return at;
+  }
+  std::vector<Entry>& own = this->*entries;
+  const auto found = std::find(own.begin(), own.end(), value);
+  const auto detail = shared + static_cast<std::uint32_t>(found - own.begin());
+  if (found == own.end()) own.push_back(std::move(value));
+  return detail;
+}
+
+TypeId TypeTable::make_union(UnionType value) {
+  const std::uint32_t detail = find_or_add(&TypeTable::unions_, shared_.unions, std::move(value));
+  return intern({.kind = TypeKind::Union, .detail = detail, .name = {}, .arguments = {}});
+}
+
+TypeId TypeTable::refined(TypeId base_type, Refinement value) {
+  const std::uint32_t detail = find_or_add(&TypeTable::refinements_, shared_.refinements, std::move(value));
+  return intern({.kind = TypeKind::Refined, .detail = detail, .name = {}, .arguments = {base_type}});
+}
+
+TypeId TypeTable::add_struct(StructType value) {
+  structs_.push_back(std::move(value));
+  const auto detail = shared_.structs + static_cast<std::uint32_t>(structs_.size() - 1);
+  return intern({.kind = TypeKind::Struct, .detail = detail, .name = {}, .arguments = {}});
+}
+
+TypeId TypeTable::add_enum(EnumType value) {
+  enums_.push_back(std::move(value));
+  const auto detail = shared_.enums + static_cast<std::uint32_t>(enums_.size() - 1);
+  return intern({.kind = TypeKind::Enum, .detail = detail, .name = {}, .arguments = {}});
+}
+
+TypeId TypeTable::base(TypeId id) const {
+  while (kind(id) == TypeKind::Refined) id = get(id).arguments[0];
+  return id;
+}
+
+TypeId TypeTable::opened(TypeId id) const {
+  while (kind(id) == TypeKind::Refined || kind(id) == TypeKind::Secret) id = get(id).arguments[0];
+  return id;
+}
+
+std::string TypeTable::describe(TypeId id) const {
+  return Describer(*this, {}).describe(id, 0);
+}
+
+std::string TypeTable::describe_briefly(TypeId id, const TypeNames& names) const {
+  constexpr std::size_t length_max = 80;
+  constexpr std::size_t items_max = 6;
+  constexpr std::uint32_t depth_max = 6;
+  if (count_parts(id) <= length_max) {
+    std::string text = Describer(*this, {UINT32_MAX, SIZE_MAX, &names}).describe(id, 0);
+    if (count_code_points(text) <= length_max) return text;
+  }
+  for (std::uint32_t depth = depth_max;; --depth) {
+    std::string text = Describer(*this, {depth, items_max, &names}).describe(id, 0);
+    if (depth == 1 || count_code_points(text) <= length_max) return text;
+  }
 }
 
 }  // namespace tenon::types

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -17,7 +18,7 @@ using TypeId = Id<struct TypeTag>;
 
 /// What a type is. The numbers are written into programs and snapshots and are never reused.
 enum class TypeKind : std::uint8_t {
-  Error = 0,  ///< stands where the checker has told of a mistake; agrees with every type
+  Error = 0,  ///< of code with a reported error; assignable from and to every type
   Never = 1,  ///< of an expression that does not come back: `return`, `fail(…)`
   Unit = 2,
   Boolean = 3,
@@ -36,7 +37,7 @@ enum class TypeKind : std::uint8_t {
   Union = 16,    ///< of literals; `detail`: index of the UnionType
   Refined = 17,  ///< `arguments[0]`: base; `detail`: index of the Refinement
   Context = 18,
-  Range = 19,      ///< `0..n`, only as what `for` walks over; `arguments[0]`: I32 or I64
+  Range = 19,      ///< `0..n`, only as the items of a `for`; `arguments[0]`: I32 or I64
   Parameter = 20,  ///< of a generic function; `name`; never in a compiled program
   Closure = 21,    ///< `|x| …`, only as an argument of a built-in; result last in `arguments`
   Secret = 22,     ///< `secret T`: sealed from where it comes in up to the extern that takes it; `arguments[0]`: T
@@ -94,16 +95,24 @@ struct Type {
   friend bool operator==(const Type&, const Type&) = default;
 };
 
-/// A type that is written with more types than this is refused: prompts, schemas and messages name all of them.
+/// A type that is written with more types than this is rejected: prompts, schemas and messages name all of them.
 inline constexpr std::uint32_t type_parts_max = 1'000;
 
 /// Names of structs, enums and named types in messages, where their own would be ambiguous.
 using TypeNames = std::unordered_map<TypeId, std::string>;
 
+/// How many entries of each sort a table has.
+struct TypeExtent {
+  std::uint32_t types = 0, structs = 0, enums = 0, unions = 0, refinements = 0;
+};
+
 /// All types of a program. Equal types have equal handles; the built-in ones have the same handle in every table.
 class TypeTable {
  public:
   TypeTable();
+  /// A table that begins with the first entries of `base`, which are shared: `base` must outlive it, and must not
+  /// extend another table itself. New types of either table are unknown to the other one (see type_import.h).
+  TypeTable(const TypeTable& base, const TypeExtent& shared);
 
   static constexpr TypeId error{0}, never{1}, unit{2}, boolean{3}, i32{4}, i64{5}, f64{6}, string{7}, context{8};
   /// `Failure { kind: FailureKind, message: String, place: String, blame: String }` and its enum.
@@ -112,9 +121,21 @@ class TypeTable {
   /// table.
   static constexpr TypeId any_result{11}, any_option{12};
 
-  [[nodiscard]] const Type& get(TypeId id) const { return types_[id.index]; }
-  [[nodiscard]] TypeKind kind(TypeId id) const { return types_[id.index].kind; }
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(types_.size()); }
+  [[nodiscard]] const Type& get(TypeId id) const {
+    return id.index < shared_.types ? base_->types_[id.index] : types_[id.index - shared_.types];
+  }
+  [[nodiscard]] TypeKind kind(TypeId id) const { return get(id).kind; }
+  [[nodiscard]] std::uint32_t size() const { return shared_.types + static_cast<std::uint32_t>(types_.size()); }
+  [[nodiscard]] TypeExtent extent() const;
+  /// How many types it shares with the table that it extends; usually 0.
+  [[nodiscard]] std::uint32_t shared_size() const { return shared_.types; }
+  /// In a table that extends another one: the types that it was asked for, shared ones too, in the order of the first
+  /// requests. Interning them in this order anywhere gives new types there the same order.
+  [[nodiscard]] const std::vector<TypeId>& requested() const { return requested_; }
+  /// Counts a type of the table as requested.
+  void request(TypeId type) {
+    if (type.index < shared_.types && requested_shared_.insert(type).second) requested_.push_back(type);
+  }
 
   TypeId intern(Type type);
   TypeId text(std::string_view name);
@@ -131,6 +152,11 @@ class TypeTable {
   TypeId context_role();
   /// `ContextEntry { role, text: String }`: an entry of a context, as a value.
   TypeId context_entry();
+  /// `ToolResult { tool, arguments: String, outcome: Result<String, Failure> }`: a tool call and its result.
+  TypeId tool_result();
+  /// The two types above if they are in the table, or absent ids.
+  [[nodiscard]] TypeId find_context_entry() const { return own_or_shared(&TypeTable::context_entry_); }
+  [[nodiscard]] TypeId find_tool_result() const { return own_or_shared(&TypeTable::tool_result_); }
   TypeId parameter(std::string_view name);
   TypeId closure(std::vector<TypeId> parameters, TypeId result);
   TypeId make_union(UnionType value);
@@ -139,35 +165,47 @@ class TypeTable {
   TypeId add_struct(StructType value);
   TypeId add_enum(EnumType value);
 
-  [[nodiscard]] const StructType& struct_type(TypeId id) const { return structs_[get(id).detail]; }
-  [[nodiscard]] const EnumType& enum_type(TypeId id) const { return enums_[get(id).detail]; }
-  [[nodiscard]] const UnionType& union_type(TypeId id) const { return unions_[get(id).detail]; }
-  [[nodiscard]] const Refinement& refinement(TypeId id) const { return refinements_[get(id).detail]; }
-  [[nodiscard]] StructType& mutable_struct(TypeId id) { return structs_[get(id).detail]; }
-  [[nodiscard]] EnumType& mutable_enum(TypeId id) { return enums_[get(id).detail]; }
+  [[nodiscard]] const StructType& struct_type(TypeId id) const {
+    return entry(&TypeTable::structs_, shared_.structs, id);
+  }
+  [[nodiscard]] const EnumType& enum_type(TypeId id) const { return entry(&TypeTable::enums_, shared_.enums, id); }
+  [[nodiscard]] const UnionType& union_type(TypeId id) const { return entry(&TypeTable::unions_, shared_.unions, id); }
+  [[nodiscard]] const Refinement& refinement(TypeId id) const {
+    return entry(&TypeTable::refinements_, shared_.refinements, id);
+  }
+  /// Only of the table's own types.
+  [[nodiscard]] StructType& mutable_struct(TypeId id) { return structs_[get(id).detail - shared_.structs]; }
+  [[nodiscard]] EnumType& mutable_enum(TypeId id) { return enums_[get(id).detail - shared_.enums]; }
 
   /// The type without its refinements: what operations on a value of it work on.
   [[nodiscard]] TypeId base(TypeId id) const;
   /// The same, a secret being what it is when it is opened: what native code has to do with.
   [[nodiscard]] TypeId opened(TypeId id) const;
   /// How many types it takes to write the type in full, itself included; a struct or an enum counts as one. Saturates.
-  [[nodiscard]] std::uint32_t count_parts(TypeId id) const { return parts_[id.index]; }
+  [[nodiscard]] std::uint32_t count_parts(TypeId id) const {
+    return id.index < shared_.types ? base_->parts_[id.index] : parts_[id.index - shared_.types];
+  }
   /// As in the user's source: `List<Invoice>`, `"a" | "b"`, `String matching "…"`.
   [[nodiscard]] std::string describe(TypeId id) const;
   /// The same for a message: in a long type, `…` replaces the innermost parts and all but the first few of a list.
   [[nodiscard]] std::string describe_briefly(TypeId id, const TypeNames& names = {}) const;
 
  private:
-  /// What `describe` leaves out, and the names that it uses.
-  struct Detail {
-    std::uint32_t depth_max = UINT32_MAX;
-    std::size_t items_max = SIZE_MAX;
-    const TypeNames* names = nullptr;
-  };
-  [[nodiscard]] std::string describe(TypeId id, const Detail& detail, std::uint32_t depth) const;
-  [[nodiscard]] static std::string describe_literals(const UnionType& value, std::size_t items_max);
-  [[nodiscard]] std::string describe_refined(TypeId id, const Detail& detail, std::uint32_t depth) const;
+  template <class Entry>
+  [[nodiscard]] const Entry& entry(std::vector<Entry> TypeTable::*entries, std::uint32_t shared, TypeId id) const {
+    const std::uint32_t detail = get(id).detail;
+    return detail < shared ? (base_->*entries)[detail] : (this->*entries)[detail - shared];
+  }
+  /// The index of an equal entry, or of a new one.
+  template <class Entry>
+  std::uint32_t find_or_add(std::vector<Entry> TypeTable::*entries, std::uint32_t shared, Entry value);
+  [[nodiscard]] std::optional<TypeId> find(const Type& type, std::size_t hash) const;
+  [[nodiscard]] TypeId own_or_shared(TypeId TypeTable::*type) const;
 
+  const TypeTable* base_ = nullptr;
+  TypeExtent shared_;
+  std::vector<TypeId> requested_;
+  std::unordered_set<TypeId> requested_shared_;
   std::vector<Type> types_;
   std::vector<std::uint32_t> parts_;  ///< by type, as `count_parts` returns them
   std::vector<StructType> structs_;
@@ -175,7 +213,7 @@ class TypeTable {
   std::vector<UnionType> unions_;
   std::vector<Refinement> refinements_;
   std::unordered_multimap<std::size_t, std::uint32_t> index_;
-  TypeId context_entry_;  ///< absent until it is wanted
+  TypeId context_entry_, tool_result_;  ///< absent until the first use
 };
 
 /// The case of `Failure.kind`, in the order of the built-in enum. The numbers are part of the snapshot format.
@@ -192,7 +230,7 @@ enum class FailureKind : std::uint8_t {
   BudgetSpent = 9,
   ContractBroken = 10,
   Cancelled = 11,
-  TimedOut = 12,  ///< nobody answered in time
+  TimedOut = 12,  ///< no answer in time
 };
 [[nodiscard]] std::string_view failure_kind_name(FailureKind kind);
 

@@ -1,14 +1,15 @@
-// Contracts: `requires`, `ensures` and `check` in a function's head, and the strategy by which they come to hold.
+// Contracts: `requires`, `ensures` and `check` in a function's head, and strategies.
+
+#include "types/check/contracts.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
-#include "types/check/checker.h"
+#include "types/check/body_checker.h"
 #include "types/check/purity.h"
 
 namespace tenon::types {
@@ -28,27 +29,19 @@ ContractKind kind_of(std::string_view word) {
 
 }  // namespace
 
-void Checker::find_judge() {
-  if (!program_.contracts_module.exists()) return;
-  const Module& module = program_.modules[program_.contracts_module.index];
-  program_.judge = module.functions.at("judge");
-  program_.verdict = module.type_names.at("Verdict");
-}
-
-void Checker::check_contracts(FunctionId id) {
-  // Declarations may move while contracts are checked: a type's name may be met first here.
-  const syntax::NodeId node = program_.functions[id.index].node;
-  const TypeId result = program_.functions[id.index].result;
+void ContractChecker::check_contracts() {
+  const NodeId node = body_.function.node;
+  const TypeId result = body_.function.result;
   std::vector<Contract> contracts;
   for (const NodeId clause : tree().children(node, NodeKind::ContractClause)) {
     Contract contract;
     contract.kind = kind_of(tree().main_text(clause));
     contract.expression = tree().first(clause);
     if (!contract.expression.exists()) continue;
-    const Scope scope(*this);
+    const Scope scope(body_);
     // What is shown before there is a value cannot speak of it.
     contract.words = tree().next(contract.expression);
-    contract_scope_ = scope_.size();
+    body_.contract_scope = body_.scope.size();
     if (contract.words.exists()) {
       check_value(contract.words, TypeTable::string);
       check_contract_expression(contract.words);
@@ -56,11 +49,11 @@ void Checker::check_contracts(FunctionId id) {
     if (contract.kind != ContractKind::Requires && result != TypeTable::unit) {
       contract.result = declare_local("result", result, tree().main_span(clause));
     }
-    contract_scope_ = scope_.size();
-    const TypeId type = check_expression(contract.expression, Wanted::any());
+    body_.contract_scope = body_.scope.size();
+    const TypeId type = check_expression(contract.expression, Expectation::any());
     check_contract_expression(contract.expression);
-    if (contract.result.exists()) refuse_shadowed_result(id, contract);
-    contract.is_judged = is_text(type);
+    if (contract.result.exists()) reject_shadowed_result(contract);
+    contract.is_judged = is_text(types_, type);
     if (types_.base(type) != TypeTable::boolean && !contract.is_judged && type != TypeTable::error) {
       diagnostics_.report(diagnostics::ContractType, tree().span(contract.expression), describe(type));
     }
@@ -75,23 +68,23 @@ void Checker::check_contracts(FunctionId id) {
       }
     }
     contracts.push_back(contract);
-    contract_scope_.reset();
+    body_.contract_scope.reset();
   }
-  program_.functions[id.index].contracts = std::move(contracts);
+  body_.result.contracts = std::move(contracts);
   const std::vector<NodeId> clauses = tree().children(node, NodeKind::StrategyClause);
   if (clauses.size() > 1) {
     diagnostics_.report(diagnostics::SecondStrategy, tree().span(clauses[1]));
   }
   if (!clauses.empty()) {
     const auto strategy = read_strategy(clauses[0]);
-    program_.functions[id.index].strategy = strategy.value_or(Strategy{});
-    program_.functions[id.index].has_faulty_strategy = !strategy;
+    body_.result.strategy = strategy.value_or(Strategy{});
+    body_.result.has_faulty_strategy = !strategy;
   }
 }
 
-/// In a contract `result` is the value, so that a parameter of that name cannot be meant there.
-void Checker::refuse_shadowed_result(FunctionId id, const Contract& contract) {
-  const std::vector<Parameter>& parameters = program_.functions[id.index].parameters;
+/// In a contract `result` is the value, so a parameter of that name cannot be used there.
+void ContractChecker::reject_shadowed_result(const Contract& contract) {
+  const std::vector<Parameter>& parameters = body_.function.parameters;
   const auto parameter =
       std::find_if(parameters.begin(), parameters.end(), [](const Parameter& one) { return one.name == "result"; });
   if (parameter == parameters.end()) return;
@@ -110,59 +103,43 @@ void Checker::refuse_shadowed_result(FunctionId id, const Contract& contract) {
   }
 }
 
-/// A contract looks at values: it asks nobody and changes nothing, so that it can be tried at any time.
-void Checker::check_contract_expression(NodeId node) {
-  const auto refuse = [&](std::string_view what) {
+/// A contract only computes: it has no effects and changes nothing, so that it can be evaluated at any time.
+void ContractChecker::check_contract_expression(NodeId node) {
+  const auto reject = [&](std::string_view what) {
     diagnostics_.report(diagnostics::ContractSideEffect, tree().span(node), std::string(what))
         .hint("write conditions for a model to judge as text: `ensures \"is polite\"`");
   };
   switch (tree().kind(node)) {
     case NodeKind::HoleExpression:
-      return refuse("a hole");
+      return reject("a hole");
     case NodeKind::SelectExpression:
-      return refuse("`select`");
+      return reject("`select`");
     case NodeKind::ReturnExpression:
-      return refuse("`return`");
+      return reject("`return`");
     case NodeKind::NameExpression:
-      if (facts(node).type == TypeTable::context) return refuse("a context");
+      if (facts(node).type == TypeTable::context) return reject("a context");
       break;
     default:
       break;
   }
   const Target& target = facts(node).target;
-  if (target.kind == TargetKind::NewContext) return refuse("a context");
+  if (target.kind == TargetKind::NewContext) return reject("a context");
   if (target.kind == TargetKind::Extern) {
-    return refuse(fmt::format("a call of the extern `{}`", program_.externs[target.index].name));
+    return reject(fmt::format("a call of the extern `{}`", program_.externs[target.index].name));
   }
   if (target.kind == TargetKind::Function && program_.functions[target.index].role != FunctionRole::Written) {
-    return refuse("a call of an agent");
+    return reject("a call of an agent");
   }
   const Target called = target;
   const std::size_t errors = diagnostics_.error_count();
   for (NodeId child = tree().first(node); child.exists(); child = tree().next(child)) check_contract_expression(child);
   if (called.kind == TargetKind::Function && errors == diagnostics_.error_count()) {
-    contract_calls_.push_back({module_id_, node, FunctionId{called.index}});
+    body_.result.contract_calls.push_back({body_.module_id, node, FunctionId{called.index}});
   }
 }
 
-/// The same of what contracts call, when all bodies are known.
-void Checker::check_contract_calls() {
-  std::vector<FunctionId> called;
-  for (const ContractCall& call : contract_calls_) called.push_back(call.callee);
-  const Purity purity(program_, called);
-  for (const ContractCall& call : contract_calls_) {
-    const auto effect = purity.effect_of(call.callee);
-    if (!effect) continue;
-    enter_module(call.module);
-    diagnostics_
-        .report(diagnostics::ContractSideEffect, tree().span(call.node),
-                fmt::format("a call of `{}` (which leads to {})", program_.functions[call.callee.index].name, *effect))
-        .hint("write conditions for a model to judge as text: `ensures \"is polite\"`");
-  }
-}
-
-/// Nothing when it is none, which is told.
-std::optional<Strategy> Checker::read_strategy(NodeId clause) {
+/// Nothing if it is not valid, which is reported.
+std::optional<Strategy> ContractChecker::read_strategy(NodeId clause) {
   Strategy strategy;
   constexpr std::string_view expected =
       "use one of `repair`, `converse`, `reject`, `vote` and `best_of` with a number, such as `vote: 5`";
@@ -201,18 +178,19 @@ std::optional<Strategy> Checker::read_strategy(NodeId clause) {
   return strategy;
 }
 
-/// Of a function whose body has been checked.
-void Checker::check_strategy_fits(NodeId node, const FunctionDeclaration& function, const Strategy& strategy) {
-  const bool ranks = std::any_of(function.contracts.begin(), function.contracts.end(),
+void report_unfit_strategy(source::Span span, const std::string& callee, bool is_completed,
+                           std::span<const Contract> contracts, const Strategy& strategy,
+                           diagnostics::Diagnostics& diagnostics) {
+  const bool ranks = std::any_of(contracts.begin(), contracts.end(),
                                  [](const Contract& contract) { return contract.kind != ContractKind::Requires; });
-  if (!function.is_completed) {
-    diagnostics_.report(diagnostics::StrategyWithoutModel, tree().span(node), function.name);
+  if (!is_completed) {
+    diagnostics.report(diagnostics::StrategyWithoutModel, span, callee);
   } else if (!ranks && strategy.kind != Strategy::Kind::Vote) {
-    diagnostics_.report(diagnostics::StrategyWithoutContract, tree().span(node), function.name);
+    diagnostics.report(diagnostics::StrategyWithoutContract, span, callee);
   }
 }
 
-TypeId Checker::check_strategy(NodeId node, Wanted wanted) {
+TypeId ContractChecker::check_strategy(NodeId node, Expectation expected) {
   const NodeId call = tree().first(node);
   if (!call.exists()) return TypeTable::error;
   const NodeId clause = tree().find_child(node, NodeKind::StrategyClause);
@@ -221,24 +199,24 @@ TypeId Checker::check_strategy(NodeId node, Wanted wanted) {
   if (inner.strategy.exists()) {
     diagnostics_.report(diagnostics::SecondStrategy, tree().span(clause));
   }
-  const TypeId type = check_kind(call, wanted);
+  const TypeId type = check_kind(call, expected);
   record(call, type);
   const Target target = facts(inner.call).target;
   check_call_strategy(node, clause, type == TypeTable::error ? Target{} : target);
   return type;
 }
 
-/// `target`: of the call, or none where that has been told to be wrong.
-void Checker::check_call_strategy(NodeId node, NodeId clause, const Target& target) {
+/// `target`: of the call, or none if an error in the call has been reported.
+void ContractChecker::check_call_strategy(NodeId node, NodeId clause, const Target& target) {
   const auto strategy = read_strategy(clause);
-  module_->strategies.emplace(clause.index, strategy.value_or(Strategy{}));
+  body_.result.strategies.emplace(clause.index, strategy.value_or(Strategy{}));
   if (target.kind == TargetKind::None) return;
   const bool is_written = target.kind == TargetKind::Function &&
                           program_.functions[target.index].role == FunctionRole::Written && target.detail == 0;
   if (!is_written) {
     diagnostics_.report(diagnostics::StrategyWithoutCall, tree().span(node));
   } else if (strategy) {
-    strategic_calls_.push_back({module_id_, clause, FunctionId{target.index}, *strategy});
+    body_.result.strategic_calls.push_back({body_.module_id, clause, FunctionId{target.index}, *strategy});
   }
 }
 

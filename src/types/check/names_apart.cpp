@@ -4,8 +4,8 @@
 
 namespace tenon::types {
 
-std::pair<std::string, std::string> describe_apart(const CheckedProgram& program, TypeId first, TypeId second) {
-  const TypeTable& types = program.types;
+std::pair<std::string, std::string> describe_apart(const CheckedProgram& program, const TypeTable& types, TypeId first,
+                                                   TypeId second) {
   std::pair<std::string, std::string> plain{types.describe_briefly(first), types.describe_briefly(second)};
   if (first == second || plain.first != plain.second) return plain;
   const auto describe_both = [&](const auto& name_of_module) {

@@ -1,23 +1,24 @@
 // `pursue`: a goal, the state to begin with, and the actions that may be taken.
 
-#include <fmt/format.h>
+#include "types/check/pursue.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <utility>
 
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
-#include "types/check/checker.h"
+#include "types/check/body_checker.h"
 
 namespace tenon::types {
 
-TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
-  require_own_context(node, "pursue");
+TypeId PursueChecker::check_pursue(NodeId node, Expectation expected) {
+  checker_.names.require_own_context(node, "pursue");
   const NodeId goal = tree().first(node);
   const NodeId start = goal.exists() ? tree().next(goal) : NodeId{};
   if (!start.exists()) return TypeTable::error;
   Pursuit pursuit;
-  const TypeId begun = check_expression(start, Wanted::any());
+  const TypeId begun = check_expression(start, Expectation::any());
   std::vector<TypeId> given{begun};  // what a state may be: what it was begun with, then what each action gives
   std::vector<TypeId> taken;         // by each action
   std::set<std::string_view> bounds;
@@ -47,21 +48,21 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
         .hint("add an action such as `improve(_)`");
     return TypeTable::error;
   }
-  const bool is_told =
+  const bool is_reported =
       std::any_of(given.begin() + 1, given.end(), [](TypeId type) { return type == TypeTable::error; });
-  if (is_told && !wanted.has_type()) return TypeTable::error;
-  // The goal is a value of the type that is wanted, or of the one that all actions give.
+  if (is_reported && !expected.has_type()) return TypeTable::error;
+  // The goal is a value of the type that is expected, or of the one that all actions give.
   const bool are_same = std::all_of(given.begin() + 1, given.end(),
                                     [&](TypeId type) { return types_.base(type) == types_.base(given[1]); });
-  if (!wanted.has_type() && !are_same) {
+  if (!expected.has_type() && !are_same) {
     diagnostics_.report(diagnostics::CannotInferType, tree().main_span(node), "this `pursue`")
         .hint("add a type annotation: `let found: List<Novel> = pursue …`");
     return TypeTable::error;
   }
-  const TypeId type = wanted.has_type() ? wanted.type : types_.base(given[1]);
+  const TypeId type = expected.has_type() ? expected.type : types_.base(given[1]);
   if (tree().kind(goal) == NodeKind::ClosureExpression) {
     const TypeId parameters[] = {type};
-    check_closure(goal, parameters, Wanted::value(TypeTable::boolean));
+    checker_.methods.check_closure(goal, parameters, Expectation::value(TypeTable::boolean));
   } else {
     check_value(goal, TypeTable::string);
   }
@@ -77,23 +78,23 @@ TypeId Checker::check_pursue(NodeId node, Wanted wanted) {
   }
   pursuit.may_start_there = is_assignable(begun, type);
   pursuit.type = type;
-  module_->pursuits[node.index] = std::move(pursuit);
+  body_.result.pursuits[node.index] = std::move(pursuit);
   return type;
 }
 
 /// Of `width` a number from 1, of `limit` one from 0.
-TypeId Checker::bound_type(bool is_width) {
+TypeId PursueChecker::bound_type(bool is_width) {
   Refinement range;
   range.low = std::int64_t{is_width ? 1 : 0};
   return types_.refined(TypeTable::i32, range);
 }
 
-/// What the model knows an action by: the name behind `as`, or the function's; a second one without `as` has its number
-/// behind that.
-std::string Checker::action_name(NodeId action, std::map<std::string, std::uint32_t>& uses) const {
+/// The name of an action for the model: the one after `as`, or the function's; a second one without `as` is followed
+/// by its number.
+std::string PursueChecker::action_name(NodeId action, std::map<std::string, std::uint32_t>& uses) const {
   const NodeId call = tree().first(action);
   if (tree()[action].main_token >= tree()[call].end_token) return std::string(tree().main_text(action));
-  const Target& target = module_->facts_of(syntax::read_limited_call(tree(), call).call).target;
+  const Target& target = facts(syntax::read_limited_call(tree(), call).call).target;
   std::string name = target.kind == TargetKind::Function ? program_.functions[target.index].name
                      : target.kind == TargetKind::Extern ? program_.externs[target.index].name
                                                          : std::string(tree().text(call));
@@ -101,13 +102,13 @@ std::string Checker::action_name(NodeId action, std::map<std::string, std::uint3
   return name;
 }
 
-/// A call with one hole, which stands for the state; its type is added to `taken`. Gives the type of the next state.
-TypeId Checker::check_action(NodeId action, std::vector<TypeId>& taken) {
+/// A call with one hole, which is the state; its type is added to `taken`. Returns the type of the next state.
+TypeId PursueChecker::check_action(NodeId action, std::vector<TypeId>& taken) {
   taken.push_back(TypeTable::error);
   const NodeId node = syntax::read_limited_call(tree(), action).call;
-  const NodeId outer = std::exchange(action_, tree().kind(node) == NodeKind::CallExpression ? node : NodeId{});
-  const TypeId result = check_expression(action, Wanted::any());
-  action_ = outer;
+  const NodeId outer = std::exchange(body_.action, tree().kind(node) == NodeKind::CallExpression ? node : NodeId{});
+  const TypeId result = check_expression(action, Expectation::any());
+  body_.action = outer;
   const Target& target = facts(node).target;
   const bool is_function = target.kind == TargetKind::Function && tree().kind(node) == NodeKind::CallExpression &&
                            program_.functions[target.index].role == FunctionRole::Written;

@@ -1,49 +1,18 @@
 // A test's script: what the model and the externs answer.
 
+#include "types/check/scripts.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
-#include "types/check/checker.h"
+#include "types/check/body_checker.h"
 
 namespace tenon::types {
 
-/// What stands before `=>`, or is called behind it: `classify`, `Order::total`, `shop::classify`, `shop::Order::total`.
-Target Checker::find_callee(std::span<const syntax::TokenIndex> path) {
-  const auto target = [](std::optional<FunctionId> function, std::optional<ExternId> native) -> Target {
-    if (function) return {TargetKind::Function, function->index, 0};
-    if (native) return {TargetKind::Extern, native->index, 0};
-    return {};
-  };
-  if (path.empty()) return {};
-  const std::string name(tree().text(path.back()));
-  if (path.size() == 1) {
-    const auto native = find_extern(name);
-    return target(find_function(name), native ? native : find_effect_builtin(name));
-  }
-  const std::string first(tree().text(path[0]));
-  const auto imported = module_->imports.find(first);
-  const bool in_module = imported != module_->imports.end() && imported->second.is_module;
-  if (in_module && path.size() == 2) {
-    const Module& from = program_.modules[imported->second.module.index];
-    const auto function = from.functions.find(name);
-    const auto native = from.externs.find(name);
-    return target(function == from.functions.end() ? std::nullopt : std::optional(function->second),
-                  native == from.externs.end() ? std::nullopt : std::optional(native->second));
-  }
-  std::optional<TypeId> type;
-  if (path.size() == 2) type = find_type(first);
-  if (in_module && path.size() == 3) type = find_type_in(imported->second.module, std::string(tree().text(path[1])));
-  if (!type) return {};
-  const auto methods = program_.methods.find(type->index);
-  if (methods == program_.methods.end()) return {};
-  const auto method = methods->second.find(name);
-  return target(method == methods->second.end() ? std::nullopt : std::optional(method->second), std::nullopt);
-}
-
-/// Tells that a script names nothing that is called; `span` is what it says.
-void Checker::report_unknown_script(source::Span span, std::string_view name) {
+/// Reports a name in a script, at `span`, of which there is no function or extern.
+void ScriptChecker::report_unknown_script(source::Span span, std::string_view name) {
   auto& report = diagnostics_.report(diagnostics::UnknownScriptTarget, span, std::string(name));
   if (diagnostics_.is_full()) return;
   std::vector<std::string_view> names;
@@ -64,14 +33,13 @@ void Checker::report_unknown_script(source::Span span, std::string_view name) {
 }
 
 /// `model { classify => "billing", _ => add(2, 3), select => add(2, 3) }`, `extern { fetch => None }`.
-void Checker::check_test_script(NodeId section, FunctionId test) {
-  function_ = test;
-  const bool was_in_script = std::exchange(in_script_, true);
+void ScriptChecker::check_test_script(NodeId section) {
+  const bool was_in_script = std::exchange(body_.in_script, true);
   check_script_entries(section);
-  in_script_ = was_in_script;
+  body_.in_script = was_in_script;
 }
 
-void Checker::check_script_entries(NodeId section) {
+void ScriptChecker::check_script_entries(NodeId section) {
   const bool is_model = tree().main_text(section) == "model";
   for (const NodeId entry : tree().children(section, NodeKind::ScriptEntry)) {
     const NodeId value = tree().first(entry);
@@ -86,7 +54,7 @@ void Checker::check_script_entries(NodeId section) {
       continue;
     }
     const std::vector<syntax::TokenIndex> path = tree().path(entry);
-    const Target target = find_callee(path);
+    const Target target = checker_.names.find_callee(path);
     // The judge of contracts: whether all holds, or what does.
     if (target.kind == TargetKind::None && is_model && path.size() == 1 && tree().text(path[0]) == "judge" &&
         (program_.judge.exists() || program_.pursuit_module.exists())) {
@@ -98,9 +66,9 @@ void Checker::check_script_entries(NodeId section) {
       check_value(value, is_list ? types_.list(one) : TypeTable::boolean);
       continue;
     }
-    const bool is_told =
+    const bool is_notified =
         target.kind == TargetKind::Extern && is_notification(program_.externs[target.index].builtin_effect);
-    if (target.kind != (is_model ? TargetKind::Function : TargetKind::Extern) || is_told) {
+    if (target.kind != (is_model ? TargetKind::Function : TargetKind::Extern) || is_notified) {
       const source::Span first = tree().main_span(entry);
       const std::uint32_t end = path.empty() ? first.end() : tree().span(path.back()).end();
       const source::Span whole{first.file, first.offset, end - first.offset};
@@ -114,13 +82,13 @@ void Checker::check_script_entries(NodeId section) {
       if (answered.type_parameters.empty()) {
         check_value(value, answered.result);
       } else {
-        check_expression(value, Wanted::any());  // held against the type of the call when it is given
+        check_expression(value, Expectation::any());  // held against the type of the call when it is given
       }
       continue;
     }
     const FunctionDeclaration& completed = program_.functions[target.index];
     if (!completed.type_parameters.empty()) {
-      check_expression(value, Wanted::any());  // held against the type of the call when it is given
+      check_expression(value, Expectation::any());  // held against the type of the call when it is given
       continue;
     }
     const bool is_text = types_.kind(types_.base(completed.result)) == TypeKind::Text;
@@ -128,16 +96,16 @@ void Checker::check_script_entries(NodeId section) {
   }
 }
 
-/// Behind `select =>` or `_ =>`: the call with its missing arguments, in order.
-void Checker::check_scripted_call(NodeId entry, NodeId value) {
+/// After `select =>` or `_ =>`: the call with its missing arguments, in order.
+void ScriptChecker::check_scripted_call(NodeId entry, NodeId value) {
   const NodeId callee = tree().kind(value) == NodeKind::CallExpression ? tree().first(value) : NodeId{};
   Target target;
   if (callee.exists()) {
     const NodeId list = tree().find_child(value, NodeKind::Arguments);
     for (NodeId argument = tree().first(list); argument.exists(); argument = tree().next(argument)) {
-      check_expression(argument, Wanted::any());
+      check_expression(argument, Expectation::any());
     }
-    if (tree().kind(callee) == NodeKind::NameExpression) target = find_callee(tree().path(callee));
+    if (tree().kind(callee) == NodeKind::NameExpression) target = checker_.names.find_callee(tree().path(callee));
   }
   if (target.kind != TargetKind::None) {
     facts(entry).target = target;
@@ -147,7 +115,7 @@ void Checker::check_scripted_call(NodeId entry, NodeId value) {
   const bool is_choice = tree().tokens[tree()[entry].main_token].kind == TokenKind::Select;
   if (is_choice && callee.exists() && tree().kind(callee) == NodeKind::NameExpression) {
     const std::vector<syntax::TokenIndex> path = tree().path(callee);
-    if (find_agent(path) || (path.size() == 1 && is_renamed_to(tree().text(path[0])))) return;
+    if (checker_.names.find_agent(path) || (path.size() == 1 && body_.index.is_tool_name(tree().text(path[0])))) return;
   }
   if (callee.exists()) {
     report_unknown_script(tree().span(callee), tree().text(callee));

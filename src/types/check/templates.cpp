@@ -1,14 +1,16 @@
-// What stands between `{{` and `}}`: values, and sections that are written again and again or not at all.
+// The parts of a template between `{{` and `}}`: values, loops and conditions.
+
+#include "types/check/templates.h"
 
 #include <utility>
 
 #include "diagnostics/kinds.h"
-#include "types/check/checker.h"
+#include "types/check/body_checker.h"
 
 namespace tenon::types {
 
 /// The pieces of a string, or of a section's body.
-void Checker::check_template_pieces(NodeId owner) {
+void TemplateChecker::check_template_pieces(NodeId owner) {
   for (NodeId piece = tree().first(owner); piece.exists(); piece = tree().next(piece)) {
     if (tree().kind(piece) == NodeKind::TemplateFor) {
       check_template_for(piece);
@@ -20,7 +22,7 @@ void Checker::check_template_pieces(NodeId owner) {
   }
 }
 
-void Checker::check_template_value(NodeId node) {
+void TemplateChecker::check_template_value(NodeId node) {
   const bool is_end = tree().kind(node) == NodeKind::NameExpression && tree().text(node) == "end";
   if (is_end && !find_local("end")) {
     record(node, TypeTable::error);
@@ -28,34 +30,34 @@ void Checker::check_template_value(NodeId node) {
         .hint("no `{{ for … }}` or `{{ if … }}` is open here");
     return;
   }
-  const TypeId type = check_expression(node, Wanted::any());
+  const TypeId type = check_expression(node, Expectation::any());
   if (type == TypeTable::unit) diagnostics_.report(diagnostics::ValueExpected, tree().span(node));
-  refuse_secret(type, node, "inserted into a text");
-  refuse_tools(type, node, "inserted into a text");
+  checker_.assignability.reject_secret(type, node, "inserted into a text");
+  body_.resolver.reject_tools(type, node, "inserted into a text");
 }
 
-/// A head that the parser has told of is followed by its body alone, in which the head's names would be missed.
-void Checker::check_template_for(NodeId node) {
+/// A head with a syntax error has no parts but its body, in which the names of the head would be missing.
+void TemplateChecker::check_template_for(NodeId node) {
   const NodeId pattern = tree().first(node);
   const NodeId items = pattern.exists() ? tree().next(pattern) : NodeId{};
   const NodeId body = tree().find_child(node, NodeKind::TemplateBody);
   if (!items.exists() || !syntax::is_pattern(tree().kind(pattern)) || items == body) return;
-  const TypeId item = item_type(items, check_items(items));
-  const Scope scope(*this);
-  check_pattern(pattern, item);
+  const TypeId item = checker_.branches.item_type(items, checker_.expressions.check_items(items));
+  const Scope scope(body_);
+  checker_.patterns.check_pattern(pattern, item);
   // A text has no half-written pass: `break` and `continue` find no loop here.
-  const std::size_t loops = std::exchange(depth_.loops, 0);
+  const std::size_t loops = std::exchange(body_.depth.loops, 0);
   if (body.exists()) check_template_pieces(body);
-  depth_.loops = loops;
+  body_.depth.loops = loops;
 }
 
-void Checker::check_template_if(NodeId node) {
+void TemplateChecker::check_template_if(NodeId node) {
   const NodeId condition = tree().first(node);
   const NodeId body = condition.exists() ? tree().next(condition) : NodeId{};
   if (!body.exists() || tree().kind(body) != NodeKind::TemplateBody) return;
   {
-    const Scope scope(*this);
-    check_condition(condition);
+    const Scope scope(body_);
+    checker_.statements.check_condition(condition);
     check_template_pieces(body);
   }
   const NodeId otherwise = tree().next(body);

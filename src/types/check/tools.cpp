@@ -1,4 +1,6 @@
-// Sets of tools: `tools { … }`, what stands in it, and what may be done with it.
+// Sets of tools: `tools { … }`.
+
+#include "types/check/tools.h"
 
 #include <algorithm>
 
@@ -6,58 +8,22 @@
 #include "diagnostics/nearest.h"
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
-#include "types/check/checker.h"
+#include "types/check/body_checker.h"
 
 namespace tenon::types {
 
-TypeId Checker::tool_result_type() {
-  if (!program_.tool_result.exists()) {
-    program_.tool_result =
-        types_.add_struct({"ToolResult",
-                           "A tool call and its result.",
-                           {{"tool", TypeTable::string, "the tool's name in the set"},
-                            {"arguments", TypeTable::string, "the arguments from the model, as a JSON object"},
-                            {"outcome", types_.result(TypeTable::string), "the result as text, or the failure"}}});
-  }
-  return program_.tool_result;
-}
-
-bool Checker::refuse_tools(TypeId type, NodeId node, std::string what) {
-  if (!type.exists() || types_.kind(type) != TypeKind::Tools) return false;
-  diagnostics_.report(diagnostics::ToolsNotAllowed, tree().span(node), std::move(what))
-      .hint("keep a set of tools in a variable or a parameter, or return it from a function");
-  return true;
-}
-
-/// The agent that a path names, as `Support` or `desk::Support`.
-std::optional<AgentId> Checker::find_agent(std::span<const syntax::TokenIndex> path) {
-  if (path.empty() || path.size() > 2) return std::nullopt;
-  std::optional<TypeId> type;
-  if (path.size() == 1) {
-    type = find_type(std::string(tree().text(path[0])));
-  } else if (const auto imported = module_->imports.find(std::string(tree().text(path[0])));
-             imported != module_->imports.end() && imported->second.is_module) {
-    type = find_type_in(imported->second.module, std::string(tree().text(path[1])));
-  }
-  if (!type) return std::nullopt;
-  for (std::uint32_t at = 0; at < program_.agents.size(); ++at) {
-    if (program_.agents[at].state == *type) return AgentId{at};
-  }
-  return std::nullopt;
-}
-
-/// The names in the set, as far as they are known: an empty one stands for a mistake.
-std::vector<std::string> Checker::names_of_tools(NodeId node) const {
+/// The names in the set, as far as they are known: an empty name is one with an error.
+std::vector<std::string> ToolChecker::names_of_tools(NodeId node) const {
   std::vector<std::string> names;
   for (const NodeId entry : tree().children(node, NodeKind::ToolEntry)) names.push_back(tool_name(entry));
   return names;
 }
 
-std::string Checker::tool_name(NodeId entry) const {
+std::string ToolChecker::tool_name(NodeId entry) const {
   const NodeId expression = tree().first(entry);
   if (!expression.exists()) return {};
   if (tree()[entry].main_token >= tree()[expression].end_token) return std::string(tree().main_text(entry));
-  const Target& target = module_->facts_of(entry).target;
+  const Target& target = facts(entry).target;
   if (target.kind == TargetKind::Extern) return program_.externs[target.index].name;
   if (target.kind != TargetKind::Function) return {};
   const FunctionDeclaration& function = program_.functions[target.index];
@@ -65,19 +31,7 @@ std::string Checker::tool_name(NodeId entry) const {
   return function.name_as_tool();
 }
 
-bool Checker::is_renamed_to(std::string_view name) const {
-  for (const Module& module : program_.modules) {
-    const syntax::SyntaxTree& in = *module.tree;
-    for (std::uint32_t at = 0; at < in.nodes.size(); ++at) {
-      const NodeId entry{at};
-      const bool can_rename = in.kind(entry) == NodeKind::ToolEntry || in.kind(entry) == NodeKind::PursueAction;
-      if (can_rename && in.first(entry).exists() && in.main_text(entry) == name) return true;
-    }
-  }
-  return false;
-}
-
-TypeId Checker::check_tools(NodeId node) {
+TypeId ToolChecker::check_tools(NodeId node) {
   std::vector<std::pair<std::string, NodeId>> seen;
   for (const NodeId entry : tree().children(node, NodeKind::ToolEntry)) {
     check_tool_entry(entry);
@@ -94,73 +48,80 @@ TypeId Checker::check_tools(NodeId node) {
   return types_.tools();
 }
 
-void Checker::check_tool_entry(NodeId entry) {
+void ToolChecker::check_given(std::span<const NodeId> arguments) {
+  for (const NodeId argument : arguments) {
+    if (tree().kind(argument) != NodeKind::HoleExpression) check_expression(argument, Expectation::any());
+  }
+}
+
+/// The function or extern that the entry names, or nothing, which is reported. `expression`: its name or its call.
+std::optional<Target> ToolChecker::find_tool(NodeId expression, NodeId callee, std::span<const NodeId> arguments) {
+  if (!callee.exists() || tree().kind(callee) != NodeKind::NameExpression) {
+    if (tree().kind(expression) == NodeKind::Error) return std::nullopt;
+    check_given(arguments);
+    diagnostics_.report(diagnostics::NotATool, tree().span(expression))
+        .hint("write a name, or a call with `_` for the arguments from the model: `refund(id, _)`");
+    return std::nullopt;
+  }
+  const std::vector<syntax::TokenIndex> path = tree().path(callee);
+  if (path.empty()) return std::nullopt;
+  const std::string written(tree().text(callee));
+  if (path.size() == 1 && find_local(written)) {
+    check_given(arguments);
+    diagnostics_.report(diagnostics::VariableAsTool, tree().span(expression), written)
+        .hint("use `+` to add a set of tools in a variable to another set");
+    return std::nullopt;
+  }
+  Target target = checker_.names.find_callee(path);
+  if (target.kind == TargetKind::None) {
+    if (const auto agent = checker_.names.find_agent(path)) {
+      const FunctionId run = program_.agents[agent->index].run;
+      if (!run.exists()) return std::nullopt;  // reported at the agent's declaration
+      target = {TargetKind::Function, run.index, 0};
+    }
+  }
+  if (target.kind == TargetKind::None) {
+    checker_.names.report_unknown_name(callee, tree().text(path.back()), tree().span(callee), BodyNames::Use::Called);
+    check_given(arguments);
+    return std::nullopt;
+  }
+  if (target.kind == TargetKind::Extern) {
+    checker_.names.reject_notification(expression, ExternId{target.index});
+    return target;
+  }
+  const FunctionDeclaration& function = program_.functions[target.index];
+  if (function.role != FunctionRole::Written && function.role != FunctionRole::AgentRun) {
+    check_given(arguments);
+    diagnostics_.report(diagnostics::HandoffAsTool, tree().span(expression))
+        .hint("use the name of the agent alone to let it answer as a tool");
+    return std::nullopt;
+  }
+  checker_.names.check_agent_access(expression, function);
+  return target;
+}
+
+void ToolChecker::check_tool_entry(NodeId entry) {
   const syntax::LimitedCall limited = syntax::read_limited_call(tree(), tree().first(entry));
   const NodeId expression = limited.call;
   if (!expression.exists()) return;
-  if (limited.budget.exists()) check_budget_clause(limited.budget);
+  if (limited.budget.exists()) checker_.budgets.check_budget_clause(limited.budget);
   const bool is_call = tree().kind(expression) == NodeKind::CallExpression;
   const NodeId callee = is_call ? tree().first(expression) : expression;
   const NodeId list = is_call ? tree().find_child(expression, NodeKind::Arguments) : NodeId{};
   std::vector<NodeId> arguments;
   if (list.exists()) arguments = tree().children(list);
-  const auto check_given = [&] {
-    for (const NodeId argument : arguments) {
-      if (tree().kind(argument) != NodeKind::HoleExpression) check_expression(argument, Wanted::any());
-    }
-  };
-  if (!callee.exists() || tree().kind(callee) != NodeKind::NameExpression) {
-    if (tree().kind(expression) != NodeKind::Error) {
-      check_given();
-      diagnostics_.report(diagnostics::NotATool, tree().span(expression))
-          .hint("write a name, or a call with `_` for the arguments from the model: `refund(id, _)`");
-    }
-    return;
-  }
-  const std::vector<syntax::TokenIndex> path = tree().path(callee);
-  if (path.empty()) return;
-  const std::string written(tree().text(callee));
-  if (path.size() == 1 && find_local(written)) {
-    check_given();
-    diagnostics_.report(diagnostics::VariableAsTool, tree().span(expression), written)
-        .hint("use `+` to add a set of tools in a variable to another set");
-    return;
-  }
-  Target target = find_callee(path);
-  if (target.kind == TargetKind::None) {
-    if (const auto agent = find_agent(path)) {
-      const FunctionId run = program_.agents[agent->index].run;
-      if (!run.exists()) return;  // told where the agent is declared
-      target = {TargetKind::Function, run.index, 0};
-    }
-  }
-  if (target.kind == TargetKind::None) {
-    report_unknown_name(callee, tree().text(path.back()), tree().span(callee), NameUse::Called);
-    check_given();
-    return;
-  }
-  const bool is_function = target.kind == TargetKind::Function;
-  if (is_function) {
-    const FunctionDeclaration& function = program_.functions[target.index];
-    if (function.role != FunctionRole::Written && function.role != FunctionRole::AgentRun) {
-      check_given();
-      diagnostics_.report(diagnostics::HandoffAsTool, tree().span(expression))
-          .hint("use the name of the agent alone to let it answer as a tool");
-      return;
-    }
-    check_agent_access(expression, function);
-  } else {
-    refuse_notice(expression, ExternId{target.index});
-  }
-  facts(entry).target = target;
-  if (limited.strategy.exists()) check_call_strategy(tree().first(entry), limited.strategy, target);
-  const std::string name = is_function ? program_.functions[target.index].name : program_.externs[target.index].name;
+  const std::optional<Target> target = find_tool(expression, callee, arguments);
+  if (!target) return;
+  facts(entry).target = *target;
+  if (limited.strategy.exists()) checker_.contracts.check_call_strategy(tree().first(entry), limited.strategy, *target);
+  const bool is_function = target->kind == TargetKind::Function;
+  const std::string name = is_function ? program_.functions[target->index].name : program_.externs[target->index].name;
   const std::vector<Parameter> parameters =
-      is_function ? program_.functions[target.index].parameters : program_.externs[target.index].parameters;
-  const std::vector<TypeId> type_parameters = is_function ? program_.functions[target.index].type_parameter_types
-                                                          : program_.externs[target.index].type_parameter_types;
-  TypeId result = is_function ? program_.functions[target.index].result : program_.externs[target.index].result;
-  std::vector<TypeId> given = resolve_type_arguments(tree().find_child(callee, NodeKind::TypeArguments));
+      is_function ? program_.functions[target->index].parameters : program_.externs[target->index].parameters;
+  const std::vector<TypeId> type_parameters = is_function ? program_.functions[target->index].type_parameter_types
+                                                          : program_.externs[target->index].type_parameter_types;
+  TypeId result = is_function ? program_.functions[target->index].result : program_.externs[target->index].result;
+  std::vector<TypeId> given = body_.resolver.resolve_type_arguments(tree().find_child(callee, NodeKind::TypeArguments));
   if (given.size() != type_parameters.size()) {
     auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(callee), name,
                                        diagnostics::counted(type_parameters.size(), "type argument"),
@@ -169,7 +130,7 @@ void Checker::check_tool_entry(NodeId entry) {
     given.resize(type_parameters.size(), TypeTable::error);
   }
   facts(entry).type_arguments = given;
-  result = substitute(result, type_parameters, given);
+  result = checker_.assignability.substitute(result, type_parameters, given);
   const bool shows_secret = holds_secret(types_, result);
   if (shows_secret || types_.kind(result) == TypeKind::Tools) {
     diagnostics_.report(diagnostics::ToolResultNotVisible, tree().span(expression), name, describe(result))
@@ -184,12 +145,12 @@ void Checker::check_tool_entry(NodeId entry) {
     diagnostics_.report(diagnostics::ArgumentCount, tree().span(expression), name,
                         diagnostics::counted(parameters.size(), "argument"),
                         diagnostics::counted_were(arguments.size()));
-    check_given();
+    check_given(arguments);
     return;
   }
   std::size_t next = 0;
   for (const Parameter& parameter : parameters) {
-    const TypeId type = substitute(parameter.type, type_parameters, given);
+    const TypeId type = checker_.assignability.substitute(parameter.type, type_parameters, given);
     const bool is_fresh = type == TypeTable::context && (!is_call || leaves_contexts_out);
     if (is_fresh) continue;
     const NodeId argument = is_call ? arguments[next++] : expression;
@@ -207,8 +168,8 @@ void Checker::check_tool_entry(NodeId entry) {
   }
 }
 
-/// `only` and `without` on a set that stands right there: names that it does not have are told now.
-void Checker::check_tool_names(NodeId receiver, NodeId argument) {
+/// `only` and `without` on a `tools { … }` expression: names that it does not have are reported.
+void ToolChecker::check_tool_names(NodeId receiver, NodeId argument) {
   receiver = tree().without_parentheses(receiver);
   if (!receiver.exists()) return;
   if (tree().kind(receiver) != NodeKind::ToolsExpression || tree().kind(argument) != NodeKind::ListExpression) return;

@@ -44,7 +44,7 @@ class Loader {
   }
 
  private:
-  /// What stands beside the program, if anything does.
+  /// The plan file next to the program, if there is one.
   void read_verdicts(const std::string& path) {
     Result<std::string, FileError> text = files_.read_file(path, plan_bytes_max);
     if (!text) {

@@ -21,7 +21,7 @@ std::optional<std::vector<std::vector<TypeId>>> ways_to_make(const TypeTable& ty
       return ways;
     case TypeKind::Enum:
       for (const Variant& variant : types.enum_type(type).variants) ways.push_back(variant.payload);
-      if (ways.empty()) return std::nullopt;  // without cases there is no value, but no circle either
+      if (ways.empty()) return std::nullopt;  // without cases there is no value, but no cycle either
       return ways;
     case TypeKind::Error:
     case TypeKind::Never:
@@ -50,9 +50,9 @@ std::optional<std::vector<std::vector<TypeId>>> ways_to_make(const TypeTable& ty
 
 /// Marks what can be made, from the simple types upwards: each way counts the parts that are still open, and is looked
 /// at again only when one of them has been closed. Linear in the size of all declarations.
-class Finished {
+class FiniteTypes {
  public:
-  explicit Finished(const TypeTable& types) : can_be_made_(types.size(), false) {
+  explicit FiniteTypes(const TypeTable& types) : can_be_made_(types.size(), false) {
     std::vector<std::vector<std::size_t>> ways_with(types.size());  // by part
     std::vector<Way> ways;
     std::vector<TypeId> pending;
@@ -94,38 +94,37 @@ class Finished {
 
 }  // namespace
 
-std::vector<std::vector<TypeId>> find_endless(const TypeTable& types) {
-  const Finished is_finished(types);
-  // Each endless type holds another one, and following the first of them always comes to a circle.
-  const auto first_endless_part = [&](TypeId type) {
+std::vector<std::vector<TypeId>> find_recursive_types(const TypeTable& types) {
+  const FiniteTypes is_finite(types);
+  // Each infinite type holds another one, and following the first of them always comes to a cycle.
+  const auto first_unfinished_part = [&](TypeId type) {
     const auto ways = ways_to_make(types, type);
     for (const std::vector<TypeId>& parts : *ways) {
       for (const TypeId part : parts) {
-        if (!is_finished(part)) return part;
+        if (!is_finite(part)) return part;
       }
     }
     return type;
   };
   constexpr std::uint32_t unseen = 0;
   std::vector<std::uint32_t> seen_in_walk(types.size(), unseen);
-  std::vector<std::vector<TypeId>> circles;
+  std::vector<std::vector<TypeId>> cycles;
   for (std::uint32_t start = 0; start < types.size(); ++start) {
     const std::uint32_t walk = start + 1;
     std::vector<TypeId> path;
     TypeId at{start};
-    while (!is_finished(at) && seen_in_walk[at.index] == unseen) {
+    while (!is_finite(at) && seen_in_walk[at.index] == unseen) {
       seen_in_walk[at.index] = walk;
       path.push_back(at);
-      at = first_endless_part(at);
+      at = first_unfinished_part(at);
     }
     if (path.empty() || seen_in_walk[at.index] != walk) continue;
-    std::vector<TypeId> circle(std::find(path.begin(), path.end(), at), path.end());
-    std::erase_if(circle, [&](TypeId type) {
-      return types.kind(type) != TypeKind::Struct && types.kind(type) != TypeKind::Enum;
-    });
-    if (!circle.empty()) circles.push_back(std::move(circle));
+    std::vector<TypeId> cycle(std::find(path.begin(), path.end(), at), path.end());
+    std::erase_if(
+        cycle, [&](TypeId type) { return types.kind(type) != TypeKind::Struct && types.kind(type) != TypeKind::Enum; });
+    if (!cycle.empty()) cycles.push_back(std::move(cycle));
   }
-  return circles;
+  return cycles;
 }
 
 }  // namespace tenon::types

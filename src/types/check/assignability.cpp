@@ -1,12 +1,13 @@
-// What may stand where: assignability, checks at run time, substitution of type parameters.
+// What may be used where: assignability, checks at run time, substitution of type parameters.
+
+#include "types/check/assignability.h"
 
 #include <re2/re2.h>
-
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
-#include "types/check/checker.h"
+#include "types/check/body_checker.h"
 #include "types/check/names_apart.h"
 #include "types/declarations/numeric_range.h"
 #include "types/type_parts.h"
@@ -26,33 +27,8 @@ bool high_within(const Refinement& inner, const Refinement& outer) {
 
 }  // namespace
 
-bool Checker::is_text(TypeId type) const {
-  const TypeId base = types_.base(type);
-  switch (types_.kind(base)) {
-    case TypeKind::String:
-    case TypeKind::Text:
-      return true;
-    case TypeKind::Union:
-      return std::holds_alternative<std::vector<std::string>>(types_.union_type(base).literals);
-    default:
-      return false;
-  }
-}
-
-bool Checker::is_integer(TypeId type) const {
-  const TypeId base = types_.base(type);
-  const TypeKind kind = types_.kind(base);
-  return kind == TypeKind::I32 || kind == TypeKind::I64 ||
-         (kind == TypeKind::Union &&
-          std::holds_alternative<std::vector<std::int64_t>>(types_.union_type(base).literals));
-}
-
-bool Checker::is_number(TypeId type) const {
-  return is_integer(type) || types_.kind(types_.base(type)) == TypeKind::F64;
-}
-
 /// Of two refinements of one base, or two unions: whether each value of `from` is one of `to`.
-bool Checker::is_subset(TypeId from, TypeId to) const {
+bool Assignability::is_subset(TypeId from, TypeId to) const {
   if (types_.kind(from) == TypeKind::Union && types_.kind(to) == TypeKind::Union) {
     return std::visit(
         [&](const auto& inner) {
@@ -74,9 +50,9 @@ bool Checker::is_subset(TypeId from, TypeId to) const {
   return !outer.pattern || inner.pattern == outer.pattern;
 }
 
-/// Tells of a secret where it would be shown; `how` completes "a `…` cannot be …". A value that only has secrets in it
+/// Reports a secret that would be shown; `how` completes "a `…` cannot be …". A value that only has secrets in it
 /// is shown with a placeholder for each.
-bool Checker::refuse_secret(TypeId type, NodeId node, std::string_view how) {
+bool Assignability::reject_secret(TypeId type, NodeId node, std::string_view how) {
   TypeId shown = types_.base(type);
   while (types_.kind(shown) == TypeKind::Option) shown = types_.base(types_.get(shown).arguments[0]);
   if (types_.kind(shown) != TypeKind::Secret) return false;
@@ -86,16 +62,16 @@ bool Checker::refuse_secret(TypeId type, NodeId node, std::string_view how) {
 }
 
 /// Without a check at run time.
-bool Checker::is_assignable(TypeId from, TypeId to) const {
+bool Assignability::is_assignable(TypeId from, TypeId to) const {
   if (from == to) return true;
   const TypeKind from_kind = types_.kind(from);
   const TypeKind to_kind = types_.kind(to);
   if (from_kind == TypeKind::Error || to_kind == TypeKind::Error || from_kind == TypeKind::Never) return true;
   if (to_kind == TypeKind::Refined) return from_kind == TypeKind::Refined && is_subset(from, to);
   if (from_kind == TypeKind::Refined) return is_assignable(types_.base(from), to);
-  if (to_kind == TypeKind::String) return is_text(from);
+  if (to_kind == TypeKind::String) return is_text(types_, from);
   if (to_kind == TypeKind::Union) return from_kind == TypeKind::Union && is_subset(from, to);
-  if (from_kind == TypeKind::Union) return to_kind == TypeKind::I64 && is_integer(from);
+  if (from_kind == TypeKind::Union) return to_kind == TypeKind::I64 && is_integer(types_, from);
   if (from_kind != to_kind) return false;
   switch (to_kind) {
     case TypeKind::List:
@@ -114,16 +90,16 @@ bool Checker::is_assignable(TypeId from, TypeId to) const {
   }
 }
 
-bool Checker::coerce(NodeId node, TypeId from, TypeId to) {
+bool Assignability::coerce(NodeId node, TypeId from, TypeId to) {
   if (is_assignable(from, to)) return true;
   // What a test's script says of a secret is sealed when it is given.
-  if (in_script_ && types_.kind(to) == TypeKind::Secret) return coerce(node, from, types_.get(to).arguments[0]);
+  if (body_.in_script && types_.kind(to) == TypeKind::Secret) return coerce(node, from, types_.get(to).arguments[0]);
   // A refinement of what the value is: looked at when the program runs.
   if (types_.kind(to) == TypeKind::Refined && is_assignable(types_.base(from), types_.base(to))) {
     facts(node).narrowed_to = to;
     return true;
   }
-  const auto [found, expected] = describe_apart(program_, from, to);
+  const auto [found, expected] = describe_apart(program_, types_, from, to);
   auto& report = diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), found, expected);
   const TypeKind to_kind = types_.kind(to);
   const TypeKind from_kind = types_.kind(types_.base(from));
@@ -136,9 +112,9 @@ bool Checker::coerce(NodeId node, TypeId from, TypeId to) {
     report.hint("the value may be `None`: handle that with `??`, `if let Some(x) = …` or `.unwrap()`");
   } else if (to_kind == TypeKind::String) {
     report.hint("convert it with `.to_string()`");
-  } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(from)) {
+  } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(types_, from)) {
     report.hint(conversion_hint(to));
-  } else if (is_number(to_base) && is_number(from) && types_.kind(to_base) != TypeKind::Union) {
+  } else if (is_number(types_, to_base) && is_number(types_, from) && types_.kind(to_base) != TypeKind::Union) {
     const bool narrows = (from_kind == TypeKind::I64 && types_.kind(to_base) == TypeKind::I32) ||
                          (from_kind == TypeKind::F64 && types_.kind(to_base) != TypeKind::F64);
     const std::string cast = fmt::format("as {}", describe(to_base));
@@ -152,36 +128,35 @@ bool Checker::coerce(NodeId node, TypeId from, TypeId to) {
   return false;
 }
 
-TypeId Checker::substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments) {
+TypeId Assignability::substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments) {
   if (parameters.empty()) return type;
   for (std::size_t at = 0; at < parameters.size() && at < arguments.size(); ++at) {
     if (type == parameters[at]) return arguments[at];
   }
-  Type copy = types_.get(type);
-  bool changed = false;
-  for (TypeId& argument : copy.arguments) {
-    const TypeId replaced = substitute(argument, parameters, arguments);
-    changed = changed || replaced != argument;
-    argument = replaced;
-  }
-  return changed ? types_.intern(std::move(copy)) : type;
+  return map_type(types_, type, [&](TypeId part) { return substitute(part, parameters, arguments); });
 }
 
-std::optional<TypeId> Checker::common_type(TypeId left, TypeId right) {
+std::optional<TypeId> Assignability::common_type(TypeId left, TypeId right) {
   if (is_assignable(left, right)) return right;
   if (is_assignable(right, left)) return left;
   const TypeId left_base = types_.base(left);
   const TypeId right_base = types_.base(right);
-  if (is_text(left) && is_text(right)) return TypeTable::string;
+  if (is_text(types_, left) && is_text(types_, right)) return TypeTable::string;
   if (left_base == right_base) return left_base;
   return std::nullopt;
 }
 
-/// Whether the answerer can give a value of the type. What a type parameter stands for is known when the call is
+/// Whether the answerer can give a value of the type. A type parameter is replaced when the call is
 /// compiled.
-bool Checker::is_answerable(TypeId type, Answerer answerer) const {
+bool Assignability::is_answerable(TypeId type, Answerer answerer) const {
   const TypeId part = find_unanswerable(types_, type, answerer);
   return !part.exists() || types_.kind(part) == TypeKind::Parameter || types_.kind(part) == TypeKind::Error;
+}
+
+std::string Assignability::conversion_hint(TypeId type) const {
+  const bool has_name = types_.kind(type) != TypeKind::Union || !types_.union_type(type).name.empty();
+  return has_name ? "`" + describe(type) + "(…)` makes one of a text"
+                  : "give the union a name with `type Name = …`: `Name(…)` makes one of a text";
 }
 
 }  // namespace tenon::types

@@ -1,4 +1,6 @@
-// What is allowed and most likely not meant, in a function's dealings with its context.
+// Warnings about code that is allowed but most likely a mistake, mainly in the use of contexts.
+
+#include "types/check/lints.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,7 +9,7 @@
 
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
-#include "types/check/checker.h"
+#include "types/check/body_checker.h"
 
 namespace tenon::types {
 namespace {
@@ -15,21 +17,16 @@ namespace {
 using syntax::NodeId;
 using syntax::NodeKind;
 
-/// What happens to the function's own context, in the order of the program.
-struct Step {
-  enum class Kind : std::uint8_t { Inject, Written, View, Hole, LoopStart, LoopEnd } kind;
-  NodeId node;
-};
-
 bool is_injection(BuiltinMethod method) {
   return method == BuiltinMethod::Inject || method == BuiltinMethod::InjectAs || method == BuiltinMethod::Say;
 }
 
-class Walk {
+/// What happens to the own context of a function, in the order of the program.
+class ContextSteps {
  public:
-  Walk(const Module& module, std::uint32_t own_context) : tree_(*module.tree), module_(module), own_(own_context) {}
+  ContextSteps(const Body& body, std::uint32_t own_context) : tree_(body.tree()), body_(body), own_(own_context) {}
 
-  std::vector<Step> steps;
+  std::vector<ContextStep> steps;
 
   void visit(NodeId node) {
     const NodeKind kind = tree_.kind(node);
@@ -39,28 +36,28 @@ class Walk {
     if (is_given) ++tools_depth_;
     const bool loop =
         kind == NodeKind::WhileStatement || kind == NodeKind::ForExpression || kind == NodeKind::TemplateFor;
-    if (loop) steps.push_back({Step::Kind::LoopStart, node});
+    if (loop) steps.push_back({ContextStep::Kind::LoopStart, node});
     for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) visit(child);
     if (is_given) --tools_depth_;
-    const Target& target = module_.facts_of(node).target;
+    const Target& target = body_.facts_of(node).target;
     if (kind == NodeKind::InjectStatement || kind == NodeKind::InjectBody) {
-      steps.push_back({Step::Kind::Inject, node});
+      steps.push_back({ContextStep::Kind::Inject, node});
     } else if (kind == NodeKind::HoleExpression) {
-      steps.push_back({Step::Kind::Hole, node});
-      steps.push_back({Step::Kind::View, node});
+      steps.push_back({ContextStep::Kind::Hole, node});
+      steps.push_back({ContextStep::Kind::View, node});
     } else if (target.kind == TargetKind::Method && is_injection(static_cast<BuiltinMethod>(target.index))) {
-      steps.push_back({Step::Kind::Written, node});  // by `inject`, maybe to the own context
+      steps.push_back({ContextStep::Kind::Written, node});  // by `inject`, maybe to the own context
     } else if (kind == NodeKind::SelectExpression || kind == NodeKind::PursueExpression) {
-      steps.push_back({Step::Kind::View, node});
+      steps.push_back({ContextStep::Kind::View, node});
     } else if (kind == NodeKind::NameExpression && target.kind == TargetKind::Local && target.index == own_) {
-      steps.push_back({Step::Kind::View, node});  // goes to a callee, or is kept
+      steps.push_back({ContextStep::Kind::View, node});  // goes to a callee, or is kept
     }
-    if (loop) steps.push_back({Step::Kind::LoopEnd, node});
+    if (loop) steps.push_back({ContextStep::Kind::LoopEnd, node});
   }
 
  private:
   const syntax::SyntaxTree& tree_;
-  const Module& module_;
+  const Body& body_;
   std::uint32_t own_;
   std::size_t tools_depth_ = 0;
 };
@@ -68,7 +65,7 @@ class Walk {
 /// Of variables that something is injected into: the injections, and whether anything else is done with them.
 class OtherContexts {
  public:
-  OtherContexts(const Module& module, NodeId body) : tree_(*module.tree), module_(module) { visit(body); }
+  OtherContexts(const Body& body, NodeId block) : tree_(body.tree()), body_(body) { visit(block); }
 
   [[nodiscard]] const std::vector<std::pair<std::uint32_t, NodeId>>& injections() const { return injections_; }
   [[nodiscard]] bool is_used(std::uint32_t local, std::string_view name) const {
@@ -77,7 +74,7 @@ class OtherContexts {
 
  private:
   void visit(NodeId node) {
-    const Target& target = module_.facts_of(node).target;
+    const Target& target = body_.facts_of(node).target;
     const NodeId receiver = tree_.first(node);
     const bool is_injected = tree_.kind(node) == NodeKind::MethodCallExpression && receiver.exists() &&
                              target.kind == TargetKind::Method &&
@@ -91,13 +88,13 @@ class OtherContexts {
     }
   }
   [[nodiscard]] std::optional<std::uint32_t> local_of(NodeId node) const {
-    const Target& target = module_.facts_of(node).target;
+    const Target& target = body_.facts_of(node).target;
     const bool is_local = target.kind == TargetKind::Local && tree_.kind(node) != NodeKind::NamePattern;
     return is_local ? std::optional(target.index) : std::nullopt;
   }
 
   const syntax::SyntaxTree& tree_;
-  const Module& module_;
+  const Body& body_;
   std::vector<std::pair<std::uint32_t, NodeId>> injections_;
   std::set<std::uint32_t> used_;
   std::set<std::string_view> used_names_;
@@ -109,7 +106,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// A shorter word of a name (`x`, `id`) occurs in any text, or is written out there (`n`: "number"): it tells nothing.
+/// A shorter word of a name (`x`, `id`) occurs in any text, or is written out there (`n`: "number"): it proves nothing.
 constexpr std::size_t telling_letters_min = 3;
 
 /// The words of a name by which a text would speak of it, in lower case and without a plural's `s`.
@@ -173,15 +170,11 @@ bool says_nothing(const TypeTable& types, std::string_view known, const Paramete
 }
 
 /// `{name}` in a text where `name` is a variable: most likely a template with a brace too few on each side.
-void warn_of_single_braces(const CheckedProgram& program, FunctionId function, const Module& module,
-                           diagnostics::Diagnostics& diagnostics) {
-  const syntax::SyntaxTree& tree = *module.tree;
-  // The variables of the function that has been checked last are the last ones.
+void warn_of_single_braces(const Body& body, diagnostics::Diagnostics& diagnostics) {
+  const syntax::SyntaxTree& tree = body.tree();
   std::set<std::string_view> names;
-  for (std::size_t at = program.locals.size(); at-- > 0 && program.locals[at].function == function;) {
-    names.insert(program.locals[at].name);
-  }
-  const syntax::Node& whole = tree[program.functions[function.index].node];
+  for (const Local& local : body.result.locals) names.insert(local.name);
+  const syntax::Node& whole = tree[body.function.node];
   for (syntax::TokenIndex at = whole.first_token; at < whole.end_token; ++at) {
     if (tree.tokens[at].kind != syntax::TokenKind::StringText || !tree.is_written(at)) continue;
     const std::string_view text = tree.text(at);
@@ -202,72 +195,75 @@ void warn_of_single_braces(const CheckedProgram& program, FunctionId function, c
 
 }  // namespace
 
-bool Checker::is_unreachable(NodeId node) const {
+bool Lints::is_unreachable(NodeId node) const {
   const source::Span span = tree().span(node);
-  return std::any_of(unreachable_.begin(), unreachable_.end(), [&](const source::Span& stretch) {
-    return stretch.file == span.file && stretch.offset <= span.offset && span.end() <= stretch.end();
-  });
+  return std::any_of(body_.reported.unreachable.begin(), body_.reported.unreachable.end(),
+                     [&](const source::Span& stretch) {
+                       return stretch.file == span.file && stretch.offset <= span.offset && span.end() <= stretch.end();
+                     });
 }
 
 /// Injections into contexts that are variables, such as a new one or a copy, of which nothing else is ever done.
-void Checker::lint_other_contexts(NodeId body, std::uint32_t own) {
-  const OtherContexts others(*module_, body);
+void Lints::lint_other_contexts(NodeId body, std::uint32_t own) {
+  const OtherContexts others(body_, body);
   for (const auto& [local, injection] : others.injections()) {
-    const TypeId type = program_.locals[local].type;
-    const bool is_context = type.exists() && types_.base(type) == TypeTable::context;
-    if (local == own || !is_context || others.is_used(local, program_.locals[local].name) || is_unreachable(injection))
-      continue;
+    const Local& variable = body_.local(LocalId{local});
+    const bool is_context = variable.type.exists() && types_.base(variable.type) == TypeTable::context;
+    if (local == own || !is_context || others.is_used(local, variable.name) || is_unreachable(injection)) continue;
     diagnostics_.report(diagnostics::UnusedInjection, tree().span(injection))
-        .hint(
-            fmt::format("pass `{}` to a call that asks a model, or remove the injection", program_.locals[local].name));
+        .hint(fmt::format("pass `{}` to a call that asks a model, or remove the injection", variable.name));
   }
 }
 
-void Checker::lint_function(const FunctionDeclaration& function) {
-  const NodeId body = tree().find_child(function.node, NodeKind::Block);
-  if (!body.exists()) return;
-  warn_of_single_braces(program_, function_, *module_, diagnostics_);
-  // Parameters are the first locals of the function.
-  std::size_t first = program_.locals.size();
-  while (first > 0 && program_.locals[first - 1].function == function_) --first;
-  const auto own = static_cast<std::uint32_t>(function.own_context ? first + *function.own_context : UINT32_MAX);
-  lint_other_contexts(body, own);
+void Lints::lint_function() {
+  const FunctionDeclaration& function = body_.function;
+  const NodeId block = tree().find_child(function.node, NodeKind::Block);
+  if (!block.exists()) return;
+  warn_of_single_braces(body_, diagnostics_);
+  // Parameters are the first locals of the body.
+  const auto own = static_cast<std::uint32_t>(function.own_context.value_or(UINT32_MAX));
+  lint_other_contexts(block, own);
   if (!function.own_context) return;
-  Walk walk(*module_, own);
-  walk.visit(body);
-  std::vector<Step>& steps = walk.steps;
+  ContextSteps walk(body_, own);
+  walk.visit(block);
+  lint_injections(walk.steps);
+  lint_duplicates(block);
+  // Only an entry's context is known as a whole: others see their callers' too.
+  if (function.name == "main") lint_holes(walk.steps);
+}
 
-  // An injection is seen by a later step of the function, by an earlier one of a loop around it, or by its completion.
-  bool seen = function.is_completed;
-  std::vector<std::pair<std::size_t, bool>>
-      loops;  // of loops, from the end: the step count, and whether anything views
+/// An injection is seen by a later step of the function, by an earlier one of a loop around it, or by its completion.
+void Lints::lint_injections(std::span<const ContextStep> steps) {
+  bool seen = body_.result.is_completed;
   std::vector<bool> views_ahead(steps.size());
   std::vector<std::size_t> loop_start(steps.size(), SIZE_MAX);
   std::vector<std::size_t> open;
   for (std::size_t at = 0; at < steps.size(); ++at) {
-    if (steps[at].kind == Step::Kind::LoopStart) open.push_back(at);
-    if (steps[at].kind == Step::Kind::LoopEnd && !open.empty()) open.pop_back();
+    if (steps[at].kind == ContextStep::Kind::LoopStart) open.push_back(at);
+    if (steps[at].kind == ContextStep::Kind::LoopEnd && !open.empty()) open.pop_back();
     if (!open.empty()) loop_start[at] = open.front();
   }
   for (std::size_t at = steps.size(); at-- > 0;) {
     views_ahead[at] = seen;
-    if (steps[at].kind == Step::Kind::View) seen = true;
+    if (steps[at].kind == ContextStep::Kind::View) seen = true;
   }
   for (std::size_t at = 0; at < steps.size(); ++at) {
-    if (steps[at].kind != Step::Kind::Inject || views_ahead[at]) continue;
+    if (steps[at].kind != ContextStep::Kind::Inject || views_ahead[at]) continue;
     bool in_loop = false;
     for (std::size_t before = loop_start[at]; before != SIZE_MAX && before < at; ++before) {
-      in_loop = in_loop || steps[before].kind == Step::Kind::View;
+      in_loop = in_loop || steps[before].kind == ContextStep::Kind::View;
     }
     if (in_loop || is_unreachable(steps[at].node)) continue;
     diagnostics_.report(diagnostics::UnusedInjection, tree().span(steps[at].node))
         .hint("remove it, or ask a model with this context afterwards");
   }
+}
 
-  // Two injections of the same literal, or of the same variable, in one block without anything between them that could
-  // change it.
+/// Two injections of the same literal, or of the same variable, in one block without anything between them that could
+/// change it.
+void Lints::lint_duplicates(NodeId block) {
   std::vector<std::pair<std::string, NodeId>> injected;
-  for (const NodeId statement : tree().children(body)) {
+  for (const NodeId statement : tree().children(block)) {
     const NodeKind kind = tree().kind(statement);
     if (kind == NodeKind::AssignStatement || kind == NodeKind::WhileStatement) {
       injected.clear();
@@ -288,14 +284,14 @@ void Checker::lint_function(const FunctionDeclaration& function) {
           .label(tree().span(before->second), "first injected here");
     }
   }
+}
 
-  // What the model has to give should be spoken of. Only an entry's context is known as a whole: others see their
-  // callers' too.
-  if (function.name != "main") return;
+/// The texts that are injected before a hole should mention what the model has to supply.
+void Lints::lint_holes(std::span<const ContextStep> steps) {
   std::string known;
   bool has_data = false;
-  for (const Step& step : steps) {
-    if (step.kind == Step::Kind::Inject) {
+  for (const ContextStep& step : steps) {
+    if (step.kind == ContextStep::Kind::Inject) {
       const NodeId value = tree().first(step.node);
       const auto text = value.exists() && tree().kind(value) == NodeKind::StringExpression
                             ? syntax::plain_string(tree(), value)
@@ -303,30 +299,33 @@ void Checker::lint_function(const FunctionDeclaration& function) {
       has_data = has_data || !text;
       if (text) known += *text + "\n";
     }
-    has_data = has_data || step.kind == Step::Kind::Written;
-    if (step.kind != Step::Kind::Hole || has_data) continue;
-    // The parameter: the call around the hole knows it.
-    for (std::uint32_t at = 0; at < tree().nodes.size(); ++at) {
-      const NodeId call{at};
-      if (tree().kind(call) != NodeKind::CallExpression && tree().kind(call) != NodeKind::MethodCallExpression)
-        continue;
-      const Target& target = module_->facts_of(call).target;
-      const NodeId list = tree().find_child(call, NodeKind::Arguments);
-      if (!list.exists() || (target.kind != TargetKind::Function && target.kind != TargetKind::Extern)) continue;
-      std::size_t position = tree().kind(call) == NodeKind::MethodCallExpression ? 1 : 0;
-      for (NodeId argument = tree().first(list); argument.exists(); argument = tree().next(argument), ++position) {
-        if (argument != step.node) continue;
-        const std::vector<Parameter>& parameters = target.kind == TargetKind::Function
-                                                       ? program_.functions[target.index].parameters
-                                                       : program_.externs[target.index].parameters;
-        const std::string& documentation = target.kind == TargetKind::Function
-                                               ? program_.functions[target.index].documentation
-                                               : program_.externs[target.index].documentation;
-        if (position >= parameters.size()) continue;
-        if (!says_nothing(types_, known, parameters[position], documentation)) continue;
-        diagnostics_.report(diagnostics::HoleWithoutHint, tree().span(step.node), parameters[position].name)
-            .hint("inject the information before the call, or pass the argument yourself");
-      }
+    has_data = has_data || step.kind == ContextStep::Kind::Written;
+    if (step.kind == ContextStep::Kind::Hole && !has_data) lint_hole(step.node, known);
+  }
+}
+
+/// `known`: all that the model sees.
+void Lints::lint_hole(NodeId hole, std::string_view known) {
+  // The parameter: the call around the hole knows it.
+  for (std::uint32_t at = 0; at < body_.result.facts.size(); ++at) {
+    const NodeId call{body_.result.first_node.index + at};
+    const bool is_method = tree().kind(call) == NodeKind::MethodCallExpression;
+    if (tree().kind(call) != NodeKind::CallExpression && !is_method) continue;
+    const Target& target = facts(call).target;
+    const NodeId list = tree().find_child(call, NodeKind::Arguments);
+    if (!list.exists() || (target.kind != TargetKind::Function && target.kind != TargetKind::Extern)) continue;
+    std::size_t position = is_method ? 1 : 0;
+    for (NodeId argument = tree().first(list); argument.exists(); argument = tree().next(argument), ++position) {
+      if (argument != hole) continue;
+      const bool is_function = target.kind == TargetKind::Function;
+      const std::vector<Parameter>& parameters =
+          is_function ? program_.functions[target.index].parameters : program_.externs[target.index].parameters;
+      const std::string& documentation =
+          is_function ? program_.functions[target.index].documentation : program_.externs[target.index].documentation;
+      if (position >= parameters.size()) continue;
+      if (!says_nothing(types_, known, parameters[position], documentation)) continue;
+      diagnostics_.report(diagnostics::HoleWithoutHint, tree().span(hole), parameters[position].name)
+          .hint("inject the information before the call, or pass the argument yourself");
     }
   }
 }

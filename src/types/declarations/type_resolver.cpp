@@ -1,16 +1,19 @@
 // Type expressions.
 
-#include <re2/re2.h>
+#include "types/declarations/type_resolver.h"
 
+#include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <charconv>
 #include <unordered_set>
+#include <utility>
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
-#include "types/check/checker.h"
 #include "types/declarations/numeric_range.h"
+#include "types/type_parts.h"
 
 namespace tenon::types {
 namespace {
@@ -28,7 +31,7 @@ constexpr BuiltinType builtin_types[] = {
 constexpr std::string_view generic_types[] = {"List", "Map", "Option", "Result"};
 
 /// What people write who come from elsewhere.
-constexpr std::pair<std::string_view, std::string_view> other_names[] = {
+constexpr std::pair<std::string_view, std::string_view> foreign_type_names[] = {
     {"bool", "Boolean"}, {"boolean", "Boolean"}, {"int", "i64"},         {"integer", "i64"},   {"float", "f64"},
     {"double", "f64"},   {"number", "f64"},      {"str", "String"},      {"string", "String"}, {"Vec", "List"},
     {"Array", "List"},   {"list", "List"},       {"HashMap", "Map"},     {"Dict", "Map"},      {"dict", "Map"},
@@ -42,31 +45,100 @@ bool is_generic_name(std::string_view name) {
 
 /// Whether a part of the type, as it is written, has been reported.
 bool contains_error(const TypeTable& types, TypeId type) {
-  std::unordered_set<TypeId> seen;
-  std::vector<TypeId> pending{type};
-  while (!pending.empty()) {
-    const TypeId next = pending.back();
-    pending.pop_back();
-    if (next == TypeTable::error) return true;
-    if (!seen.insert(next).second) continue;
-    const std::vector<TypeId>& parts = types.get(next).arguments;
-    pending.insert(pending.end(), parts.begin(), parts.end());
-  }
-  return false;
+  return find_within(types, type, TypeParts::AsWritten, [](TypeId part) { return part == TypeTable::error; }).exists();
 }
 
 }  // namespace
 
-std::optional<TypeId> Checker::find_type_in(ModuleId module, const std::string& name) {
+std::optional<TypeId> TypeResolver::find_type_in(ModuleId module, const std::string& name) {
   const Module& in = program_.modules[module.index];
   if (const auto found = in.type_names.find(name); found != in.type_names.end()) return found->second;
-  const auto& aliases = aliases_[module.index];
-  if (const auto found = aliases.find(name); found != aliases.end())
-    return resolve_alias(module, name, found->second.item);
+  if (const auto found = in.aliases.find(name); found != in.aliases.end()) return found->second;
+  if (has_alias(module, name)) return resolve_alias(module, name);
   return std::nullopt;
 }
 
-std::optional<TypeId> Checker::find_type(const std::string& name) {
+std::vector<std::string_view> TypeResolver::type_names_in_scope() const {
+  std::vector<std::string_view> names(std::begin(generic_types), std::end(generic_types));
+  for (const BuiltinType& builtin : builtin_types) names.push_back(builtin.name);
+  names.insert(names.end(), {"Tools", "ToolResult", "ContextEntry"});
+  for (const auto& [name, type] : module_->type_names) names.push_back(name);
+  for (const auto& [name, type] : module_->aliases) names.push_back(name);
+  if (const auto open = open_aliases_.find(module_id_.index); open != open_aliases_.end()) {
+    for (const auto& [name, alias] : open->second) names.push_back(name);
+  }
+  for (const auto& [name, imported] : module_->imports) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void TypeResolver::enter(ModuleId module) {
+  module_id_ = module;
+  module_ = &program_.modules[module.index];
+}
+
+void TypeResolver::set_type_parameters(const FunctionDeclaration& function) {
+  type_parameters_.clear();
+  for (std::size_t at = 0; at < function.type_parameters.size(); ++at) {
+    type_parameters_.emplace_back(function.type_parameters[at], function.type_parameter_types[at]);
+  }
+}
+
+void TypeResolver::add_alias(ModuleId module, const std::string& name, NodeId item) {
+  open_aliases_[module.index].emplace(name, Alias{item, false, std::nullopt});
+}
+
+bool TypeResolver::has_alias(ModuleId module, const std::string& name) const {
+  const auto aliases = open_aliases_.find(module.index);
+  return aliases != open_aliases_.end() && aliases->second.contains(name);
+}
+
+bool TypeResolver::is_alias(ModuleId module, const std::string& name, NodeId item) const {
+  return has_alias(module, name) && open_aliases_.at(module.index).at(name).item == item;
+}
+
+std::unordered_map<std::string, TypeId> TypeResolver::take_aliases(ModuleId module) {
+  std::unordered_map<std::string, TypeId> resolved;
+  for (const auto& [name, alias] : open_aliases_[module.index]) resolved.emplace(name, *alias.type);
+  open_aliases_.erase(module.index);
+  return resolved;
+}
+
+TypeId TypeResolver::resolve_alias(ModuleId module, const std::string& name) {
+  Alias& alias = open_aliases_.at(module.index).at(name);
+  if (alias.type) return *alias.type;
+  const ModuleId before = module_id_;
+  enter(module);
+  TypeId type = TypeTable::error;
+  if (alias.is_in_progress) {
+    diagnostics_.report(diagnostics::RecursiveType, tree().main_span(alias.item), name);
+    alias.type = type;
+  } else if (alias_depth_ >= type_parts_max) {
+    diagnostics_.report(diagnostics::TypeTooLarge, tree().main_span(alias.item), name, std::size_t{type_parts_max});
+    alias.type = type;
+  } else {
+    alias.is_in_progress = true;
+    ++alias_depth_;
+    if (const NodeId node = tree().first(alias.item); node.exists()) {
+      const NodeKind kind = tree().kind(node);
+      if (kind == NodeKind::RefinedType) {
+        type = resolve_refined(node, name);
+      } else if (kind == NodeKind::UnionType || kind == NodeKind::LiteralType) {
+        type = resolve_union(node, name);
+      } else {
+        type = resolve_type(node);
+      }
+    }
+    --alias_depth_;
+    alias.is_in_progress = false;
+    if (!alias.type) alias.type = type;
+    type = *alias.type;
+  }
+  enter(before);
+  return type;
+}
+
+std::optional<TypeId> TypeResolver::find_type(const std::string& name) {
   for (const auto& [parameter, type] : type_parameters_) {
     if (parameter == name) return type;
   }
@@ -81,27 +153,16 @@ std::optional<TypeId> Checker::find_type(const std::string& name) {
   }
   // A program may have types of its own with these names.
   if (name == "Tools") return types_.tools();
-  if (name == "ToolResult") return tool_result_type();
+  if (name == "ToolResult") return types_.tool_result();
   if (name == "ContextEntry") return types_.context_entry();
   return std::nullopt;
 }
 
-std::vector<std::string_view> Checker::type_names_in_scope() {
-  std::vector<std::string_view> names(std::begin(generic_types), std::end(generic_types));
-  for (const BuiltinType& builtin : builtin_types) names.push_back(builtin.name);
-  names.insert(names.end(), {"Tools", "ToolResult", "ContextEntry"});
-  for (const auto& [name, type] : module_->type_names) names.push_back(name);
-  for (const auto& [name, alias] : aliases_[module_id_.index]) names.push_back(name);
-  for (const auto& [name, imported] : module_->imports) names.push_back(name);
-  std::sort(names.begin(), names.end());
-  return names;
+TypeId TypeResolver::resolve_type(NodeId node) {
+  return reject_large_type(read_type(node), node);
 }
 
-TypeId Checker::resolve_type(NodeId node) {
-  return refuse_large_type(read_type(node), node);
-}
-
-TypeId Checker::refuse_large_type(TypeId type, NodeId node) {
+TypeId TypeResolver::reject_large_type(TypeId type, NodeId node) {
   if (types_.count_parts(type) <= type_parts_max) return type;
   if (!contains_error(types_, type)) {
     diagnostics_.report(diagnostics::TypeTooLarge, tree().span(node), describe(type), std::size_t{type_parts_max})
@@ -110,7 +171,7 @@ TypeId Checker::refuse_large_type(TypeId type, NodeId node) {
   return TypeTable::error;
 }
 
-TypeId Checker::read_type(NodeId node) {
+TypeId TypeResolver::read_type(NodeId node) {
   switch (tree().kind(node)) {
     case NodeKind::NamedType:
       return resolve_named_type(node);
@@ -118,7 +179,7 @@ TypeId Checker::read_type(NodeId node) {
       const NodeId inner = tree().first(node);
       if (!inner.exists()) return TypeTable::error;
       const TypeId type = resolve_type(inner);
-      return refuse_context(type, node, "stored in an `Option`") ? TypeTable::error : types_.option(type);
+      return reject_context(type, node, "stored in an `Option`") ? TypeTable::error : types_.option(type);
     }
     case NodeKind::TupleType: {
       std::vector<TypeId> items;
@@ -130,7 +191,7 @@ TypeId Checker::read_type(NodeId node) {
       if (items.empty()) return TypeTable::unit;
       if (items.size() == 1) return items[0];
       for (std::size_t at = 0; at < items.size(); ++at) {
-        if (refuse_context(items[at], nodes[at], "stored in a tuple")) items[at] = TypeTable::error;
+        if (reject_context(items[at], nodes[at], "stored in a tuple")) items[at] = TypeTable::error;
       }
       return types_.tuple(std::move(items));
     }
@@ -149,8 +210,8 @@ TypeId Checker::read_type(NodeId node) {
 }
 
 /// `secret T`. One seal holds all of a value: there is none in another.
-TypeId Checker::make_secret(TypeId type, NodeId node) {
-  if (refuse_context(type, node, "secret")) return TypeTable::error;
+TypeId TypeResolver::make_secret(TypeId type, NodeId node) {
+  if (reject_context(type, node, "secret")) return TypeTable::error;
   if (type == TypeTable::unit) {
     diagnostics_.report(diagnostics::SecretNotPossible, tree().span(node), describe(type));
     return TypeTable::error;
@@ -158,14 +219,14 @@ TypeId Checker::make_secret(TypeId type, NodeId node) {
   return types_.secret(type);
 }
 
-/// The type of a field, an entry or a parameter: that of its type's node, sealed when `secret` stands before the name.
-TypeId Checker::resolve_declared_type(NodeId declaration, NodeId type_node) {
+/// The type of a field, an entry or a parameter: that of its type's node, sealed if `secret` is before the name.
+TypeId TypeResolver::resolve_declared_type(NodeId declaration, NodeId type_node) {
   const TypeId type = resolve_type(type_node);
   const bool is_secret = tree()[declaration].main_token != tree()[declaration].first_token;
   return is_secret ? make_secret(type, type_node) : type;
 }
 
-TypeId Checker::resolve_named_type(NodeId node) {
+TypeId TypeResolver::resolve_named_type(NodeId node) {
   const std::vector<syntax::TokenIndex> path = tree().path(node);
   if (path.empty()) return TypeTable::error;
   const std::string name(tree().text(path.back()));
@@ -184,10 +245,10 @@ TypeId Checker::resolve_named_type(NodeId node) {
     report_not_in_module(tree().span(path[1]), imported->second.module, qualifier, name);
     return TypeTable::error;
   }
-  const auto count = [&](std::size_t wanted) {
-    if (arguments.size() == wanted) return true;
+  const auto count = [&](std::size_t expected) {
+    if (arguments.size() == expected) return true;
     diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(node), name,
-                        diagnostics::counted(wanted, "type argument"), diagnostics::counted_were(arguments.size()));
+                        diagnostics::counted(expected, "type argument"), diagnostics::counted_were(arguments.size()));
     return false;
   };
   if (is_generic_name(name)) {
@@ -196,7 +257,7 @@ TypeId Checker::resolve_named_type(NodeId node) {
     }
     if (name == "Result" && arguments.size() == 2 && arguments[1] == TypeTable::failure) arguments.pop_back();
     if (!count(1)) return TypeTable::error;
-    if (refuse_context(arguments[0], node, (name == "Option" ? "stored in an `" : "stored in a `") + name + "`"))
+    if (reject_context(arguments[0], node, (name == "Option" ? "stored in an `" : "stored in a `") + name + "`"))
       return TypeTable::error;
     if (name == "List") return types_.list(arguments[0]);
     if (name == "Map") return types_.map(arguments[0]);
@@ -207,35 +268,35 @@ TypeId Checker::resolve_named_type(NodeId node) {
     count(0);
     return *found;
   }
-  if (module_->imports.contains(name)) return TypeTable::error;  // told at the `use`
+  if (module_->imports.contains(name)) return TypeTable::error;  // reported at the `use`
   return undeclared_type(node, name);
 }
 
-std::vector<TypeId> Checker::resolve_type_arguments(NodeId list) {
+std::vector<TypeId> TypeResolver::resolve_type_arguments(NodeId list) {
   std::vector<TypeId> arguments;
   if (!list.exists()) return arguments;
   for (NodeId node = tree().first(list); node.exists(); node = tree().next(node)) {
     const TypeId type = resolve_type(node);
-    arguments.push_back(refuse_context(type, node, "used as a type argument") ? TypeTable::error : type);
+    arguments.push_back(reject_context(type, node, "used as a type argument") ? TypeTable::error : type);
   }
   return arguments;
 }
 
-void Checker::report_context(source::Span span, std::string what) {
+void TypeResolver::report_context(source::Span span, std::string what) {
   diagnostics_.report(diagnostics::ContextNotAllowed, span, std::move(what))
       .hint("keep a context in a variable or a parameter and pass it separately");
 }
 
-bool Checker::refuse_context(TypeId type, NodeId node, std::string what) {
-  if (refuse_tools(type, node, what)) return true;
+bool TypeResolver::reject_context(TypeId type, NodeId node, std::string what) {
+  if (reject_tools(type, node, what)) return true;
   if (!type.exists() || types_.base(type) != TypeTable::context) return false;
   report_context(tree().span(node), std::move(what));
   return true;
 }
 
-TypeId Checker::undeclared_type(NodeId node, const std::string& name) {
+TypeId TypeResolver::undeclared_type(NodeId node, const std::string& name) {
   const source::Span span = tree().span(node);
-  for (const auto& [other, ours] : other_names) {
+  for (const auto& [other, ours] : foreign_type_names) {
     if (name == other) {
       diagnostics_.report(diagnostics::UnknownType, span, name).hint(fmt::format("use `{}` instead", ours));
       return TypeTable::error;
@@ -258,50 +319,14 @@ TypeId Checker::undeclared_type(NodeId node, const std::string& name) {
   if (strictness_ == Strictness::Strict) {
     auto& report = diagnostics_.report(diagnostics::UndeclaredTextType, span, name);
     report.hint(nearest ? fmt::format("did you mean `{}`?", *nearest) : "declare it with `struct`, `enum` or `type`");
-  } else if (reported_.text_types.emplace(module_id_.index, name).second) {
+  } else if (text_types_.emplace(module_id_.index, name).second) {
     auto& report = diagnostics_.report(diagnostics::TextType, span, name);
     if (nearest) report.hint(fmt::format("did you mean `{}`?", *nearest));
   }
   return types_.text(name);
 }
 
-TypeId Checker::resolve_alias(ModuleId module, const std::string& name, NodeId item) {
-  Alias& alias = aliases_[module.index].at(name);
-  if (alias.type) return *alias.type;
-  const ModuleId before = module_id_;
-  enter_module(module);
-  TypeId type = TypeTable::error;
-  if (alias.under_way) {
-    diagnostics_.report(diagnostics::RecursiveType, tree().main_span(item), name);
-    alias.type = type;
-  } else if (depth_.aliases >= type_parts_max) {
-    diagnostics_.report(diagnostics::TypeTooLarge, tree().main_span(item), name, std::size_t{type_parts_max});
-    alias.type = type;
-  } else {
-    alias.under_way = true;
-    ++depth_.aliases;
-    const NodeId node = tree().first(item);
-    if (node.exists()) {
-      const NodeKind kind = tree().kind(node);
-      if (kind == NodeKind::RefinedType) {
-        type = resolve_refined(node, name);
-      } else if (kind == NodeKind::UnionType || kind == NodeKind::LiteralType) {
-        type = resolve_union(node, name);
-      } else {
-        type = resolve_type(node);
-      }
-    }
-    --depth_.aliases;
-    Alias& resolved = aliases_[module.index].at(name);
-    resolved.under_way = false;
-    if (!resolved.type) resolved.type = type;
-    type = *resolved.type;
-  }
-  enter_module(before);
-  return type;
-}
-
-TypeId Checker::resolve_union(NodeId node, const std::string& alias) {
+TypeId TypeResolver::resolve_union(NodeId node, const std::string& alias) {
   std::vector<NodeId> literals = tree().children(node, NodeKind::LiteralType);
   if (tree().kind(node) == NodeKind::LiteralType) literals = {node};
   std::vector<std::string> texts;
@@ -342,7 +367,7 @@ TypeId Checker::resolve_union(NodeId node, const std::string& alias) {
   return TypeTable::error;
 }
 
-TypeId Checker::resolve_refined(NodeId node, const std::string& alias) {
+TypeId TypeResolver::resolve_refined(NodeId node, const std::string& alias) {
   const NodeId base_node = tree().first(node);
   TypeId base = resolve_type(base_node);
   if (base == TypeTable::error) return base;
@@ -370,14 +395,14 @@ TypeId Checker::resolve_refined(NodeId node, const std::string& alias) {
   return types_.refined(base, std::move(refinement));
 }
 
-void Checker::apply_range(NodeId constraint, TypeId base, Refinement& refinement) {
+void TypeResolver::apply_range(NodeId constraint, TypeId base, Refinement& refinement) {
   const source::Span span = tree().span(constraint);
   std::optional<NumericRange> bounds = read_range(tree(), tree().first(constraint));
   if (!bounds) {
     diagnostics_.report(diagnostics::ConstraintRangeExpected, span, "in", "numbers", "in 1..=10");
     return;
   }
-  if (!is_number(base)) {
+  if (!is_number(types_, base)) {
     diagnostics_.report(diagnostics::ConstraintNotApplicable, span, "in", "numbers", describe(base));
     return;
   }
@@ -407,11 +432,11 @@ void Checker::apply_range(NodeId constraint, TypeId base, Refinement& refinement
   }
 }
 
-void Checker::apply_length(NodeId constraint, TypeId base, Refinement& refinement) {
+void TypeResolver::apply_length(NodeId constraint, TypeId base, Refinement& refinement) {
   const source::Span span = tree().span(constraint);
   const std::optional<NumericRange> bounds = read_range(tree(), tree().first(constraint));
   const TypeKind kind = types_.kind(types_.base(base));
-  if (kind != TypeKind::List && !is_text(base)) {
+  if (kind != TypeKind::List && !is_text(types_, base)) {
     diagnostics_.report(diagnostics::ConstraintNotApplicable, span, "len", "texts and lists", describe(base));
     return;
   }
@@ -435,9 +460,9 @@ void Checker::apply_length(NodeId constraint, TypeId base, Refinement& refinemen
   diagnostics_.report(diagnostics::ConstraintRangeExpected, span, "len", "lengths", "len 1..=80");
 }
 
-void Checker::apply_pattern(NodeId constraint, TypeId base, Refinement& refinement) {
+void TypeResolver::apply_pattern(NodeId constraint, TypeId base, Refinement& refinement) {
   const source::Span span = tree().span(constraint);
-  if (!is_text(base)) {
+  if (!is_text(types_, base)) {
     diagnostics_.report(diagnostics::ConstraintNotApplicable, span, "matching", "texts", describe(base));
     return;
   }
@@ -460,6 +485,32 @@ void Checker::apply_pattern(NodeId constraint, TypeId base, Refinement& refineme
     return;
   }
   refinement.pattern = std::move(pattern);
+}
+
+void TypeResolver::report_not_in_module(source::Span span, ModuleId from, const std::string& shown,
+                                        const std::string& name) {
+  auto& report = diagnostics_.report(diagnostics::NotInModule, span, shown, name);
+  if (diagnostics_.is_full()) return;
+  const syntax::SyntaxTree& other = *program_.modules[from.index].tree;
+  std::vector<std::string_view> candidates;
+  for (NodeId item = other.first(other.root); item.exists(); item = other.next(item)) {
+    const NodeKind kind = other.kind(item);
+    if (kind == NodeKind::FunctionItem || kind == NodeKind::ExternItem || kind == NodeKind::StructItem ||
+        kind == NodeKind::EnumItem || kind == NodeKind::AgentItem || kind == NodeKind::TypeItem) {
+      candidates.push_back(other.main_text(item));
+    }
+  }
+  std::sort(candidates.begin(), candidates.end());
+  if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
+    report.hint(fmt::format("did you mean `{}`?", *nearest)).fix = {span, *nearest};
+  }
+}
+
+bool TypeResolver::reject_tools(TypeId type, NodeId node, std::string what) {
+  if (!type.exists() || types_.kind(type) != TypeKind::Tools) return false;
+  diagnostics_.report(diagnostics::ToolsNotAllowed, tree().span(node), std::move(what))
+      .hint("keep a set of tools in a variable or a parameter, or return it from a function");
+  return true;
 }
 
 }  // namespace tenon::types

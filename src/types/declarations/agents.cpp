@@ -1,37 +1,17 @@
 // Declarations of agents.
 
+#include "types/declarations/declarations.h"
+
 #include <algorithm>
 #include <map>
 
 #include "diagnostics/kinds.h"
-#include "types/check/checker.h"
 #include "types/type_parts.h"
 
 namespace tenon::types {
 
-/// The entries of `state { … }` are the fields of a struct of the agent's name.
-void Checker::collect_agent_state(NodeId item, TypeId type) {
-  if (types_.kind(type) != TypeKind::Struct || !types_.struct_type(type).fields.empty()) return;
-  const NodeId section = tree().find_child(item, NodeKind::StateSection);
-  if (!section.exists()) return;
-  std::vector<Field> fields;
-  for (const NodeId field : tree().children(section, NodeKind::StateField)) {
-    const std::string name(tree().main_text(field));
-    const NodeId type_node = tree().first(field);
-    TypeId entry = type_node.exists() ? resolve_declared_type(field, type_node) : TypeTable::error;
-    if (refuse_context(entry, type_node, "stored in a field")) entry = TypeTable::error;
-    const auto same = [&](const Field& other) { return other.name == name; };
-    if (std::any_of(fields.begin(), fields.end(), same)) {
-      diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), name);
-      continue;
-    }
-    fields.push_back({name, entry, tree().documentation(field)});
-  }
-  types_.mutable_struct(type).fields = std::move(fields);
-}
-
-FunctionId Checker::add_agent_function(const AgentDeclaration& agent, AgentId id, FunctionRole role, NodeId node,
-                                       std::string_view name, std::vector<Parameter> parameters, TypeId result) {
+FunctionId Declarations::add_agent_function(const AgentDeclaration& agent, AgentId id, FunctionRole role, NodeId node,
+                                            std::string_view name, std::vector<Parameter> parameters, TypeId result) {
   FunctionDeclaration function;
   function.role = role;
   function.agent = id;
@@ -46,13 +26,13 @@ FunctionId Checker::add_agent_function(const AgentDeclaration& agent, AgentId id
   return FunctionId{static_cast<std::uint32_t>(program_.functions.size() - 1)};
 }
 
-void Checker::collect_agent(NodeId item) {
+void Declarations::collect_agent(NodeId item) {
   const std::string name(tree().main_text(item));
   const auto declared = module_->type_names.find(name);
   if (declared == module_->type_names.end()) return;
   const bool is_first = std::none_of(program_.agents.begin(), program_.agents.end(),
                                      [&](const AgentDeclaration& other) { return other.state == declared->second; });
-  if (!is_first) return;  // told where names are collected
+  if (!is_first) return;  // reported where names are collected
   const AgentId id{static_cast<std::uint32_t>(program_.agents.size())};
   AgentDeclaration agent;
   agent.module = module_id_;
@@ -95,12 +75,12 @@ void Checker::collect_agent(NodeId item) {
   }
   const Parameter input = parameters[1];
   if (holds_secret(types_, input.type)) {
-    // What is said to an agent is part of the conversation, which the model sees.
+    // The input of an agent is part of the conversation, which the model sees.
     diagnostics_.report(diagnostics::SecretShown, input.span, describe(input.type), "passed to an agent")
         .hint("ask for it in the turn: `ask<secret String>(\"…\")`");
   }
   const TypeId result = declaration.result;
-  // What is said to an agent and what it answers are part of the conversation.
+  // An agent's input and its answer are part of the conversation.
   if (types_.kind(input.type) == TypeKind::Tools || types_.kind(result) == TypeKind::Tools) {
     diagnostics_
         .report(diagnostics::ToolsNotAllowed, tree().main_span(declaration.node),
@@ -134,7 +114,7 @@ void Checker::collect_agent(NodeId item) {
 
 /// `fn migrate(old: ShopperBefore) -> Shopper`: the agent's state, made of what it was in an older program. There may
 /// be several, `migrate_…`, for several older programs.
-void Checker::check_migration(const AgentDeclaration& agent, const std::string& method, FunctionId id) {
+void Declarations::check_migration(const AgentDeclaration& agent, const std::string& method, FunctionId id) {
   if (method != "migrate" && !method.starts_with("migrate_")) return;
   const FunctionDeclaration& function = program_.functions[id.index];
   const bool is_right = function.type_parameters.empty() && function.parameters.size() == 1 &&
@@ -144,63 +124,6 @@ void Checker::check_migration(const AgentDeclaration& agent, const std::string& 
   diagnostics_.report(diagnostics::MigrationSignature, tree().main_span(function.node), method, agent.name)
       .hint("write `fn " + method + "(old: Before) -> " + agent.name +
             "`, where `struct Before` has the fields of the old state");
-}
-
-/// `Billing::handoff(input)` in the `turn` of another agent: the turn ends here, and the other one's answer is its
-/// value.
-TypeId Checker::check_handoff(NodeId node, FunctionId id, std::span<const NodeId> arguments) {
-  const FunctionDeclaration& callee = program_.functions[id.index];
-  const std::string name = program_.agents[callee.agent.index].name;
-  const FunctionDeclaration& caller = program_.functions[function_.index];
-  const bool in_turn = caller.agent.exists() && program_.agents[caller.agent.index].turn == function_;
-  facts(node).target = {TargetKind::Function, id.index, 0};
-  if (!in_turn || in_branch_ || depth_.closures > 0 || depth_.guarded > 0) {
-    diagnostics_.report(diagnostics::MisplacedHandoff, tree().span(node), name)
-        .hint("hand off in an agent's `turn`, outside of parallel branches, closures, `try` and `catch`");
-  } else if (callee.result != caller.result) {
-    diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(callee.result), describe(caller.result))
-        .hint("the other agent's answer becomes the answer of this turn, so both must have the same type");
-  }
-  if (expect_count(node, name + "::handoff", 1, arguments.size())) {
-    if (tree().kind(arguments[0]) == NodeKind::HoleExpression) {
-      diagnostics_.report(diagnostics::MisplacedHole, tree().span(arguments[0]));
-    } else {
-      check_value(arguments[0], callee.parameters[1].type);
-    }
-  }
-  return TypeTable::never;
-}
-
-/// An agent's functions work on its state, which exists in its turns alone.
-void Checker::check_agent_access(NodeId call, const FunctionDeclaration& function) {
-  if (!function.agent.exists() || function.role == FunctionRole::AgentRun) return;
-  if (function_.exists() && program_.functions[function_.index].agent == function.agent) return;
-  const AgentDeclaration& agent = program_.agents[function.agent.index];
-  diagnostics_.report(diagnostics::PrivateAgentFunction, tree().span(tree().first(call)), function.name, agent.name)
-      .hint("use `" + agent.name + "::run(input)` to call the agent");
-}
-
-/// What instructions would change is gone when they have been said.
-void Checker::refuse_state_change(NodeId place, std::uint32_t local) {
-  const FunctionDeclaration& function = program_.functions[function_.index];
-  if (function.role != FunctionRole::Instructions || !program_.locals[local].is_agent_state) return;
-  diagnostics_
-      .report(diagnostics::InstructionsModifyState, tree().span(place), program_.agents[function.agent.index].name)
-      .hint("modify the state in `turn`; instructions can only read it");
-}
-
-void Checker::check_initial_state(const FunctionDeclaration& function) {
-  const NodeId section = tree().find_child(function.node, NodeKind::StateSection);
-  if (!section.exists()) return;
-  const std::vector<Field> fields = types_.struct_type(function.result).fields;
-  std::size_t at = 0;
-  for (const NodeId field : tree().children(section, NodeKind::StateField)) {
-    if (at == fields.size() || fields[at].name != tree().main_text(field)) continue;  // declared twice
-    const TypeId type = fields[at++].type;
-    const NodeId type_node = tree().first(field);
-    const NodeId value = type_node.exists() ? tree().next(type_node) : NodeId{};
-    if (value.exists()) check_value(value, type);
-  }
 }
 
 }  // namespace tenon::types

@@ -1,79 +1,53 @@
-// Declarations: what a module names, and the types of what it names. Bodies are not looked at.
+// Declarations: the names of a module, and the types of what they name. Bodies are checked later.
+
+#include "types/declarations/declarations.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
-#include "types/check/checker.h"
-#include "types/check/consequences.h"
 #include "types/declarations/builtin_effects.h"
-#include "types/declarations/load_modules.h"
 #include "types/declarations/recursive_types.h"
-#include "types/plan.h"
 
 namespace tenon::types {
 
-std::vector<const source::SourceFile*> Checked::files() const {
-  std::vector<const source::SourceFile*> all;
-  for (const Module& module : program.modules) all.push_back(module.file.get());
-  return all;
-}
-
-Checked check(const std::string& path, FileSystem& files, Strictness strictness) {
-  Checked checked;
-  load_modules(path, files, checked.program, checked.diagnostics);
-  // What was not read cannot be judged.
-  const auto is_cut = [](const diagnostics::Diagnostic& diagnostic) {
-    return diagnostic.code == diagnostics::NestedTooDeeply.code;
-  };
-  if (std::any_of(checked.diagnostics.all().begin(), checked.diagnostics.all().end(), is_cut)) return checked;
-  Checker(checked.program, checked.diagnostics, strictness).run();
-  drop_consequences(checked.program, checked.diagnostics);
-  if (!checked.diagnostics.has_errors()) warn_of_plans(checked.program, checked.diagnostics);
-  checked.diagnostics.sort();
-  return checked;
-}
-
-void Checker::run() {
+void Declarations::run() {
   const auto count = static_cast<std::uint32_t>(program_.modules.size());
   for (std::uint32_t module = 0; module < count; ++module) collect_names(ModuleId{module});
   for (std::uint32_t module = 0; module < count; ++module) resolve_imports(ModuleId{module});
   for (std::uint32_t module = 0; module < count; ++module) collect_types(ModuleId{module});
-  check_endless_types();
+  for (std::uint32_t module = 0; module < count; ++module) {
+    program_.modules[module].aliases = resolver_.take_aliases(ModuleId{module});
+  }
+  check_recursive_types();
   for (std::uint32_t module = 0; module < count; ++module) collect_functions(ModuleId{module});
   register_effect_builtins();
   find_judge();
-  for (std::uint32_t id = 0; id < program_.functions.size(); ++id) check_function(FunctionId{id});
-  for (const StrategicCall& call : strategic_calls_) {
-    enter_module(call.module);
-    check_strategy_fits(call.node, program_.functions[call.callee.index], call.strategy);
-  }
-  check_contract_calls();
 }
 
-void Checker::register_effect_builtins() {
+void Declarations::enter_module(ModuleId module) {
+  module_id_ = module;
+  module_ = &program_.modules[module.index];
+  resolver_.enter(module);
+}
+
+void Declarations::register_effect_builtins() {
   for (ExternDeclaration& function : make_builtin_effects(types_)) {
     program_.effect_builtins.emplace(function.name, ExternId{static_cast<std::uint32_t>(program_.externs.size())});
     program_.externs.push_back(std::move(function));
   }
 }
 
-void Checker::enter_module(ModuleId module) {
-  module_id_ = module;
-  module_ = &program_.modules[module.index];
-}
-
-bool Checker::declare(const std::string& name, source::Span span) {
+bool Declarations::declare(const std::string& name, source::Span span) {
   const auto [found, added] = module_->declared_at.emplace(name, span);
   if (added) return true;
   diagnostics_.report(diagnostics::DeclaredTwice, span, name).label(found->second, "first declared here");
   return false;
 }
 
-void Checker::collect_names(ModuleId module) {
+void Declarations::collect_names(ModuleId module) {
   enter_module(module);
   for (NodeId item = tree().first(tree().root); item.exists(); item = tree().next(item)) {
     const NodeKind kind = tree().kind(item);
@@ -84,8 +58,8 @@ void Checker::collect_names(ModuleId module) {
     const std::string name(tree().main_text(item));
     const source::Span span = tree().main_span(item);
     const bool may_be_own = name == "Tools" || name == "ToolResult" || name == "ContextEntry";
-    if (!may_be_own && find_type(name) && !module_->type_names.contains(name) &&
-        !aliases_[module.index].contains(name)) {
+    if (!may_be_own && resolver_.find_type(name) && !module_->type_names.contains(name) &&
+        !resolver_.has_alias(module, name)) {
       diagnostics_.report(diagnostics::DeclaredTwice, span, name).hint("this is the name of a built-in type");
       continue;
     }
@@ -95,38 +69,35 @@ void Checker::collect_names(ModuleId module) {
     } else if (kind == NodeKind::EnumItem) {
       module_->type_names.emplace(name, types_.add_enum({name, tree().documentation(item), {}}));
     } else {
-      aliases_[module.index].emplace(name, Alias{item, false, std::nullopt});
+      resolver_.add_alias(module, name, item);
     }
   }
 }
 
-void Checker::resolve_imports(ModuleId module) {
+void Declarations::resolve_imports(ModuleId module) {
   enter_module(module);
   for (const auto& [name, imported] : module_->imports) {
     if (imported.is_module) continue;
     const Module& from = program_.modules[imported.module.index];
-    bool declared = from.type_names.contains(name) || aliases_[imported.module.index].contains(name);
+    bool declared = from.type_names.contains(name) || resolver_.has_alias(imported.module, name);
     for (NodeId item = from.tree->first(from.tree->root); item.exists() && !declared; item = from.tree->next(item)) {
       const NodeKind kind = from.tree->kind(item);
       declared = (kind == NodeKind::FunctionItem || kind == NodeKind::ExternItem) && from.tree->main_text(item) == name;
     }
     if (!declared) {
-      report_not_in_module(module_->declared_at.at(name), imported.module, from.file->path(), name);
+      resolver_.report_not_in_module(module_->declared_at.at(name), imported.module, from.file->path(), name);
     }
   }
 }
 
-void Checker::collect_types(ModuleId module) {
+void Declarations::collect_types(ModuleId module) {
   enter_module(module);
   for (NodeId item = tree().first(tree().root); item.exists(); item = tree().next(item)) {
     const NodeKind kind = tree().kind(item);
     const std::string name(tree().main_text(item));
     const auto declared = module_->type_names.find(name);
     if (kind == NodeKind::TypeItem) {
-      if (const auto alias = aliases_[module.index].find(name);
-          alias != aliases_[module.index].end() && alias->second.item == item) {
-        resolve_alias(module, name, item);
-      }
+      if (resolver_.is_alias(module, name, item)) resolver_.resolve_alias(module, name);
     } else if (kind == NodeKind::StructItem && declared != module_->type_names.end()) {
       if (types_.kind(declared->second) != TypeKind::Struct || !types_.struct_type(declared->second).fields.empty())
         continue;
@@ -135,8 +106,8 @@ void Checker::collect_types(ModuleId module) {
       for (const NodeId field : tree().children(item, NodeKind::FieldItem)) {
         const std::string field_name(tree().main_text(field));
         const NodeId type_node = tree().find_child(field, std::size_t{0});
-        TypeId type = type_node.exists() ? resolve_declared_type(field, type_node) : TypeTable::error;
-        if (refuse_context(type, type_node, "stored in a field")) type = TypeTable::error;
+        TypeId type = type_node.exists() ? resolver_.resolve_declared_type(field, type_node) : TypeTable::error;
+        if (resolver_.reject_context(type, type_node, "stored in a field")) type = TypeTable::error;
         if (!names.insert(field_name).second) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), field_name);
           continue;
@@ -153,8 +124,8 @@ void Checker::collect_types(ModuleId module) {
         const std::string variant_name(tree().main_text(variant));
         std::vector<TypeId> payload;
         for (NodeId part = tree().first(variant); part.exists(); part = tree().next(part)) {
-          const TypeId type = resolve_type(part);
-          payload.push_back(refuse_context(type, part, "stored in an enum case") ? TypeTable::error : type);
+          const TypeId type = resolver_.resolve_type(part);
+          payload.push_back(resolver_.reject_context(type, part, "stored in an enum case") ? TypeTable::error : type);
         }
         if (!names.insert(variant_name).second) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(variant), variant_name);
@@ -169,35 +140,35 @@ void Checker::collect_types(ModuleId module) {
   }
 }
 
-/// A type of which no value can be finished is told once for each circle, at the member that is declared first.
-void Checker::check_endless_types() {
-  const std::vector<std::vector<TypeId>> circles = find_endless(types_);
-  if (circles.empty()) return;
-  std::unordered_map<std::uint32_t, std::size_t> circle_of;  // by type
-  for (std::size_t at = 0; at < circles.size(); ++at) {
-    for (const TypeId type : circles[at]) circle_of.emplace(type.index, at);
+/// A type of infinite size is reported once for each cycle, at the member that is declared first.
+void Declarations::check_recursive_types() {
+  const std::vector<std::vector<TypeId>> cycles = find_recursive_types(types_);
+  if (cycles.empty()) return;
+  std::unordered_map<std::uint32_t, std::size_t> cycle_of;  // by type
+  for (std::size_t at = 0; at < cycles.size(); ++at) {
+    for (const TypeId type : cycles[at]) cycle_of.emplace(type.index, at);
   }
-  std::vector<bool> told(circles.size(), false);
+  std::vector<bool> is_reported(cycles.size(), false);
   for (const Module& module : program_.modules) {
     for (NodeId item = module.tree->first(module.tree->root); item.exists(); item = module.tree->next(item)) {
       const NodeKind kind = module.tree->kind(item);
       if (kind != NodeKind::StructItem && kind != NodeKind::EnumItem) continue;
       const auto declared = module.type_names.find(std::string(module.tree->main_text(item)));
       if (declared == module.type_names.end()) continue;
-      const auto found = circle_of.find(declared->second.index);
-      if (found == circle_of.end() || told[found->second]) continue;
-      told[found->second] = true;
+      const auto found = cycle_of.find(declared->second.index);
+      if (found == cycle_of.end() || is_reported[found->second]) continue;
+      is_reported[found->second] = true;
       auto& report = diagnostics_.report(diagnostics::RecursiveType, module.tree->main_span(item), declared->first);
-      const std::vector<TypeId>& circle = circles[found->second];
+      const std::vector<TypeId>& cycle = cycles[found->second];
       const bool has_enum =
-          std::any_of(circle.begin(), circle.end(), [&](TypeId type) { return types_.kind(type) == TypeKind::Enum; });
+          std::any_of(cycle.begin(), cycle.end(), [&](TypeId type) { return types_.kind(type) == TypeKind::Enum; });
       report.hint("wrap the inner value in an `Option`, a `List` or a `Map`");
       if (has_enum) report.hint("or add a non-recursive case to the enum");
     }
   }
 }
 
-void Checker::collect_functions(ModuleId module) {
+void Declarations::collect_functions(ModuleId module) {
   enter_module(module);
   for (NodeId item = tree().first(tree().root); item.exists(); item = tree().next(item)) {
     switch (tree().kind(item)) {
@@ -215,16 +186,16 @@ void Checker::collect_functions(ModuleId module) {
         break;
       case NodeKind::ImplItem: {
         const std::string name(tree().main_text(item));
-        const std::optional<TypeId> type = find_type(name);
+        const std::optional<TypeId> type = resolver_.find_type(name);
         const TypeKind kind = type ? types_.kind(*type) : TypeKind::Error;
         if (kind != TypeKind::Struct && kind != TypeKind::Enum) {
           diagnostics_.report(diagnostics::UnknownType, tree().main_span(item), name)
               .hint("an `impl` must name a `struct` or `enum` of the program");
           break;
         }
-        self_type_ = *type;
+        resolver_.set_self_type(*type);
         for (const NodeId method : tree().children(item, NodeKind::FunctionItem)) collect_function(method, *type);
-        self_type_ = TypeId{};
+        resolver_.set_self_type(TypeId{});
         break;
       }
       default:
@@ -233,13 +204,12 @@ void Checker::collect_functions(ModuleId module) {
   }
 }
 
-void Checker::collect_function(NodeId node, TypeId self) {
+void Declarations::collect_function(NodeId node, TypeId self) {
   FunctionDeclaration function;
   function.module = module_id_;
   function.node = node;
   function.name = std::string(tree().main_text(node));
   function.documentation = tree().documentation(node);
-  type_parameters_.clear();
   if (const NodeId list = tree().find_child(node, NodeKind::TypeParameters); list.exists()) {
     for (const NodeId parameter : tree().children(list)) {
       const std::string name(tree().main_text(parameter));
@@ -247,18 +217,18 @@ void Checker::collect_function(NodeId node, TypeId self) {
       // Parameters of different functions are different types.
       const TypeId type = types_.parameter(name);
       function.type_parameter_types.push_back(type);
-      type_parameters_.emplace_back(name, type);
     }
   }
+  resolver_.set_type_parameters(function);
   function.parameters = collect_parameters(node, self, false);
   if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
-    function.result = resolve_type(tree().first(result));
-    if (function.result == TypeTable::context) refuse_context(function.result, result, "returned");
+    function.result = resolver_.resolve_type(tree().first(result));
+    if (function.result == TypeTable::context) resolver_.reject_context(function.result, result, "returned");
   }
   for (std::size_t at = 0; at < function.parameters.size() && !function.own_context; ++at) {
     if (function.parameters[at].type == TypeTable::context) function.own_context = at;
   }
-  type_parameters_.clear();
+  resolver_.set_type_parameters({});
   const FunctionId id{static_cast<std::uint32_t>(program_.functions.size())};
   if (self.exists()) {
     auto& methods = program_.methods[self.index];
@@ -277,7 +247,7 @@ void Checker::collect_function(NodeId node, TypeId self) {
   program_.functions.push_back(std::move(function));
 }
 
-std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bool is_extern) {
+std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId self, bool is_extern) {
   std::vector<Parameter> parameters;
   const NodeId list = tree().find_child(owner, NodeKind::Parameters);
   if (!list.exists()) return parameters;
@@ -286,7 +256,7 @@ std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bo
     const NodeId type_node = tree().first(node);
     Parameter parameter{name, TypeTable::error, tree().main_span(node)};
     if (type_node.exists()) {
-      parameter.type = resolve_declared_type(node, type_node);
+      parameter.type = resolver_.resolve_declared_type(node, type_node);
     } else if (name == "Context") {
       parameter.name.clear();
       parameter.type = TypeTable::context;
@@ -299,9 +269,9 @@ std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bo
       parameter.type = TypeTable::string;
     }
     if (is_extern && parameter.type == TypeTable::context) {
-      report_context(parameter.span, "passed to an `extern fn`");
+      resolver_.report_context(parameter.span, "passed to an `extern fn`");
     }
-    if (is_extern) refuse_tools(parameter.type, node, "passed to an `extern fn`");
+    if (is_extern) resolver_.reject_tools(parameter.type, node, "passed to an `extern fn`");
     const auto same = [&](const Parameter& other) { return !name.empty() && other.name == parameter.name; };
     if (!parameter.name.empty() && std::any_of(parameters.begin(), parameters.end(), same)) {
       diagnostics_.report(diagnostics::DeclaredTwice, parameter.span, name);
@@ -311,7 +281,7 @@ std::vector<Parameter> Checker::collect_parameters(NodeId owner, TypeId self, bo
   return parameters;
 }
 
-void Checker::collect_extern(NodeId node) {
+void Declarations::collect_extern(NodeId node) {
   ExternDeclaration function;
   function.module = module_id_;
   function.node = node;
@@ -319,8 +289,8 @@ void Checker::collect_extern(NodeId node) {
   function.documentation = tree().documentation(node);
   function.parameters = collect_parameters(node, TypeId{}, true);
   if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
-    function.result = resolve_type(tree().first(result));
-    refuse_context(function.result, result, "returned from an `extern fn`");
+    function.result = resolver_.resolve_type(tree().first(result));
+    resolver_.reject_context(function.result, result, "returned from an `extern fn`");
   }
   if (const NodeId options = tree().find_child(node, NodeKind::ExternOptions); options.exists()) {
     function.call_options = collect_extern_call_options(options);
@@ -343,7 +313,7 @@ void Checker::collect_extern(NodeId node) {
   program_.externs.push_back(std::move(function));
 }
 
-ExternCallOptions Checker::collect_extern_call_options(NodeId options) {
+ExternCallOptions Declarations::collect_extern_call_options(NodeId options) {
   ExternCallOptions call_options;
   std::set<std::string> seen;
   for (const NodeId option : tree().children(options, NodeKind::ExternOption)) {
@@ -378,7 +348,7 @@ ExternCallOptions Checker::collect_extern_call_options(NodeId options) {
   return call_options;
 }
 
-void Checker::collect_test(NodeId node) {
+void Declarations::collect_test(NodeId node) {
   // Only the entry file's tests are the program's; a used module has its own run.
   if (module_id_.index != 0) return;
   FunctionDeclaration function;
@@ -399,6 +369,34 @@ void Checker::collect_test(NodeId node) {
   }
   program_.tests.push_back(FunctionId{static_cast<std::uint32_t>(program_.functions.size())});
   program_.functions.push_back(std::move(function));
+}
+
+/// The entries of `state { … }` are the fields of a struct of the agent's name.
+void Declarations::collect_agent_state(NodeId item, TypeId type) {
+  if (types_.kind(type) != TypeKind::Struct || !types_.struct_type(type).fields.empty()) return;
+  const NodeId section = tree().find_child(item, NodeKind::StateSection);
+  if (!section.exists()) return;
+  std::vector<Field> fields;
+  for (const NodeId field : tree().children(section, NodeKind::StateField)) {
+    const std::string name(tree().main_text(field));
+    const NodeId type_node = tree().first(field);
+    TypeId entry = type_node.exists() ? resolver_.resolve_declared_type(field, type_node) : TypeTable::error;
+    if (resolver_.reject_context(entry, type_node, "stored in a field")) entry = TypeTable::error;
+    const auto same = [&](const Field& other) { return other.name == name; };
+    if (std::any_of(fields.begin(), fields.end(), same)) {
+      diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), name);
+      continue;
+    }
+    fields.push_back({name, entry, tree().documentation(field)});
+  }
+  types_.mutable_struct(type).fields = std::move(fields);
+}
+
+void Declarations::find_judge() {
+  if (!program_.contracts_module.exists()) return;
+  const Module& module = program_.modules[program_.contracts_module.index];
+  program_.judge = module.functions.at("judge");
+  program_.verdict = module.type_names.at("Verdict");
 }
 
 }  // namespace tenon::types

@@ -1,0 +1,120 @@
+#include "types/check/body_checker.h"
+
+#include <utility>
+
+#include "diagnostics/kinds.h"
+
+namespace tenon::types {
+
+using syntax::NodeId;
+using syntax::NodeKind;
+
+BodyPart::BodyPart(BodyChecker& checker)
+    : checker_(checker),
+      body_(checker.body),
+      program_(checker.body.program),
+      module_(&checker.body.module),
+      types_(checker.body.result.types),
+      diagnostics_(checker.body.result.diagnostics) {}
+
+TypeId BodyPart::check_expression(NodeId node, Expectation expected) {
+  return checker_.expressions.check_expression(node, expected);
+}
+TypeId BodyPart::check_kind(NodeId node, Expectation expected) {
+  return checker_.expressions.check_kind(node, expected);
+}
+TypeId BodyPart::check_value(NodeId node, TypeId type) {
+  return checker_.expressions.check_value(node, type);
+}
+bool BodyPart::coerce(NodeId node, TypeId from, TypeId to) {
+  return checker_.assignability.coerce(node, from, to);
+}
+bool BodyPart::is_assignable(TypeId from, TypeId to) const {
+  return checker_.assignability.is_assignable(from, to);
+}
+bool BodyPart::is_answerable(TypeId type, Answerer answerer) const {
+  return checker_.assignability.is_answerable(type, answerer);
+}
+
+void BodyChecker::run() {
+  const FunctionDeclaration& function = body.function;
+  const syntax::SyntaxTree& tree = body.tree();
+  diagnostics::Diagnostics& diagnostics = body.result.diagnostics;
+  // Parameters are the function's first locals, in order: the compiler relies on it.
+  for (const Parameter& parameter : function.parameters) {
+    body.declare_local(parameter.name.empty() ? std::string_view("\n") : std::string_view(parameter.name),
+                       parameter.type, parameter.span);
+  }
+  if (function.role == FunctionRole::AgentRun || function.role == FunctionRole::TakeOver) return;
+  if (function.role == FunctionRole::InitialState) return check_initial_state();
+  if (function.agent.exists()) {
+    const AgentDeclaration& agent = body.program.agents[function.agent.index];
+    const LocalId state = body.declare_local("state", agent.state, tree.main_span(agent.node));
+    body.local(state).is_agent_state = true;
+  }
+  const std::vector<NodeId> clauses = tree.children(function.node, NodeKind::BudgetClause);
+  for (const NodeId clause : clauses) budgets.check_budget_clause(clause);
+  if (clauses.size() > 1) {
+    diagnostics.report(diagnostics::SecondBudget, tree.span(clauses[1]))
+        .hint("put all limits of the function into one `budget(…)`");
+  }
+  contracts.check_contracts();
+  const NodeId block = tree.find_child(function.node, NodeKind::Block);
+  if (!block.exists()) return;
+  if (function.is_test) {
+    for (const NodeId section : tree.children(block, NodeKind::ScriptSection)) scripts.check_test_script(section);
+  }
+  const TypeId result = function.result;
+  const bool has_result = result != TypeTable::unit && result != TypeTable::error;
+  const std::size_t errors = diagnostics.error_count();
+  const TypeId type = statements.check_block(block, has_result ? Expectation::body(result) : Expectation::nothing());
+  if (has_result && type == TypeTable::unit) check_missing_value();
+  if (const NodeId clause = tree.find_child(function.node, NodeKind::StrategyClause); clause.exists()) {
+    if (!body.result.has_faulty_strategy) {
+      report_unfit_strategy(tree.span(clause), function.name, body.result.is_completed, body.result.contracts,
+                            body.result.strategy, diagnostics);
+    }
+  }
+  // What an agent's instructions inject is seen in its turns.
+  if (errors == diagnostics.error_count() && function.role == FunctionRole::Written) lints.lint_function();
+}
+
+/// The body has ended without the value that the function returns.
+void BodyChecker::check_missing_value() {
+  const FunctionDeclaration& function = body.function;
+  const source::Span span = body.tree().main_span(function.node);
+  const std::string type = body.result.types.describe_briefly(function.result);
+  diagnostics::Diagnostics& diagnostics = body.result.diagnostics;
+  if (!function.own_context) {
+    diagnostics.report(diagnostics::MissingReturnValue, span, function.name, type)
+        .hint("end the body with a value, or add a `Context` parameter so that the model completes the function");
+    return;
+  }
+  body.result.is_completed = true;
+  if (!assignability.is_answerable(function.result)) {
+    diagnostics.report(diagnostics::AnswerTypeNotSupported, span, function.name, type);
+  }
+}
+
+void BodyChecker::check_initial_state() {
+  const syntax::SyntaxTree& tree = body.tree();
+  const NodeId section = tree.find_child(body.function.node, NodeKind::StateSection);
+  if (!section.exists()) return;
+  const std::vector<Field> fields = body.result.types.struct_type(body.function.result).fields;
+  std::size_t at = 0;
+  for (const NodeId field : tree.children(section, NodeKind::StateField)) {
+    if (at == fields.size() || fields[at].name != tree.main_text(field)) continue;  // declared twice
+    const TypeId type = fields[at++].type;
+    const NodeId type_node = tree.first(field);
+    const NodeId value = type_node.exists() ? tree.next(type_node) : NodeId{};
+    if (value.exists()) expressions.check_value(value, type);
+  }
+}
+
+BodyResult check_body(const ProgramIndex& index, FunctionId function, std::size_t room) {
+  BodyResult result(TypeTable(index.program().types, index.types()), room);
+  BodyChecker(index, function, result).run();
+  return result;
+}
+
+}  // namespace tenon::types

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "types/declarations/program_index.h"
+
+namespace tenon::types {
+
+/// The key of a body: if it is the same in two programs, so is the result of its check, apart from positions and ids.
+struct BodyKey {
+  /// Of the body's tokens and tree, and of what each name that occurs in it means in the program: a function's
+  /// signature, a type with all types that it consists of.
+  std::uint64_t body = 0;
+  /// Of all names of the program, which suggestions are taken from: only relevant for a body with diagnostics.
+  std::uint64_t names = 0;
+  friend bool operator==(const BodyKey&, const BodyKey&) = default;
+};
+
+/// Computes the keys of a program's bodies.
+class BodyKeys {
+ public:
+  explicit BodyKeys(const ProgramIndex& index);
+
+  [[nodiscard]] BodyKey key_of(FunctionId function);
+
+ private:
+  void add_meaning(std::string_view name, std::uint64_t meaning);
+  [[nodiscard]] std::uint64_t hash_of_signature(const FunctionDeclaration& function);
+  /// Of the type as it is written: a struct or an enum is only its name.
+  [[nodiscard]] std::uint64_t hash_of_name(TypeId type);
+  /// Of the type with the declarations of all structs and enums in it.
+  [[nodiscard]] std::uint64_t hash_of_type(TypeId type);
+  [[nodiscard]] std::uint64_t hash_of_declaration(TypeId type);
+
+  const ProgramIndex& index_;
+  const CheckedProgram& program_;
+  std::unordered_map<TypeId, std::string> declared_names_;   ///< of structs and enums, with their modules
+  std::unordered_map<TypeId, std::uint64_t> declared_;       ///< of structs and enums, with all that they consist of
+  std::unordered_map<std::string, std::uint64_t> meanings_;  ///< by name
+  std::uint64_t environment_ = 0;
+  std::uint64_t names_ = 0;
+};
+
+}  // namespace tenon::types

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "types/check/body_part.h"
+
+namespace tenon::types {
+
+/// Checks operators.
+class OperatorChecker : public BodyPart {
+ public:
+  using BodyPart::BodyPart;
+
+  TypeId check_unary(NodeId node, Expectation expected);
+  TypeId check_binary(NodeId node, Expectation expected);
+  TypeId check_cast(NodeId node);
+
+ private:
+  TypeId check_default(NodeId node, Expectation expected);
+};
+
+}  // namespace tenon::types

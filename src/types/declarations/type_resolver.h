@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "diagnostics/diagnostic.h"
+#include "types/check.h"
+#include "types/checked_program.h"
+
+namespace tenon::types {
+
+/// Resolves type expressions, within one module at a time. The declarations phase also resolves aliases with it, which
+/// may refer to each other; afterwards they are known by Module::aliases.
+class TypeResolver {
+ public:
+  using NodeId = syntax::NodeId;
+  using NodeKind = syntax::NodeKind;
+
+  TypeResolver(const CheckedProgram& program, TypeTable& types, diagnostics::Diagnostics& diagnostics,
+               Strictness strictness)
+      : program_(program), types_(types), diagnostics_(diagnostics), strictness_(strictness) {}
+
+  void enter(ModuleId module);
+  void set_self_type(TypeId type) { self_type_ = type; }  ///< within `impl`; absent outside
+  void set_type_parameters(const FunctionDeclaration& function);
+
+  void add_alias(ModuleId module, const std::string& name, NodeId item);
+  [[nodiscard]] bool has_alias(ModuleId module, const std::string& name) const;
+  /// Whether the item is the one that declares the alias of that name.
+  [[nodiscard]] bool is_alias(ModuleId module, const std::string& name, NodeId item) const;
+  TypeId resolve_alias(ModuleId module, const std::string& name);
+  /// The types of the module's aliases, all of which have been resolved.
+  [[nodiscard]] std::unordered_map<std::string, TypeId> take_aliases(ModuleId module);
+
+  std::optional<TypeId> find_type_in(ModuleId module, const std::string& name);
+  /// A declared type of that name as seen from the module, or nothing.
+  std::optional<TypeId> find_type(const std::string& name);
+  TypeId resolve_type(NodeId node);
+  /// The type, or an error where it has more parts than `type_parts_max`.
+  TypeId reject_large_type(TypeId type, NodeId node);
+  TypeId resolve_declared_type(NodeId declaration, NodeId type_node);
+  std::vector<TypeId> resolve_type_arguments(NodeId list);
+  void report_context(source::Span span, std::string what);
+  /// Reports `type` if it is Context or Tools, and returns whether it is; `what` completes "a `Context` cannot be …".
+  /// Neither can be a part of another value, or be passed to native code. All parts of a type go through here, so parts
+  /// of parts need no check.
+  bool reject_context(TypeId type, NodeId node, std::string what);
+  TypeId undeclared_type(NodeId node, const std::string& name);
+  /// `shown`: the module as the message calls it.
+  void report_not_in_module(source::Span span, ModuleId from, const std::string& shown, const std::string& name);
+  /// Reports `type` if it is Tools, and returns whether it is; `what` completes "`Tools` cannot be …".
+  bool reject_tools(TypeId type, NodeId node, std::string what);
+
+ private:
+  struct Alias {
+    NodeId item;
+    bool is_in_progress = false;
+    std::optional<TypeId> type;
+  };
+
+  [[nodiscard]] const syntax::SyntaxTree& tree() const { return *module_->tree; }
+  [[nodiscard]] std::string describe(TypeId type) const { return types_.describe_briefly(type); }
+  [[nodiscard]] std::vector<std::string_view> type_names_in_scope() const;
+  TypeId read_type(NodeId node);
+  TypeId make_secret(TypeId type, NodeId node);
+  TypeId resolve_named_type(NodeId node);
+  TypeId resolve_union(NodeId node, const std::string& alias);
+  TypeId resolve_refined(NodeId node, const std::string& alias);
+  void apply_range(NodeId constraint, TypeId base, Refinement& refinement);
+  void apply_length(NodeId constraint, TypeId base, Refinement& refinement);
+  void apply_pattern(NodeId constraint, TypeId base, Refinement& refinement);
+
+  const CheckedProgram& program_;
+  TypeTable& types_;
+  diagnostics::Diagnostics& diagnostics_;
+  Strictness strictness_;
+  ModuleId module_id_;
+  const Module* module_ = nullptr;
+  TypeId self_type_;
+  std::vector<std::pair<std::string, TypeId>> type_parameters_;
+  std::unordered_map<std::uint32_t, std::unordered_map<std::string, Alias>> open_aliases_;  ///< by module
+  std::size_t alias_depth_ = 0;  ///< aliases that are being resolved, each for the one before
+  std::set<std::pair<std::uint32_t, std::string>> text_types_;  ///< by module: reported ones
+};
+
+}  // namespace tenon::types
