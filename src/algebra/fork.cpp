@@ -8,12 +8,12 @@
 
 #include "effects/secret_vault.h"
 #include "inference/answers/schema_writer.h"
-#include "runtime/agent_records.h"
 #include "runtime/conversation.h"
 #include "runtime/known_outcomes.h"
+#include "runtime/recording/agent_records.h"
+#include "runtime/recording/run_journal.h"
 #include "runtime/recovery.h"
 #include "runtime/run_core.h"
-#include "runtime/run_journal.h"
 #include "runtime/run_options.h"
 #include "vm/context.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/script_player.h"
+#include "runtime/recording/run_journal.h"
 #include "runtime/run_core.h"
-#include "runtime/run_journal.h"
 #include "runtime/runtime.h"
 #include "vm/snapshot.h"
 

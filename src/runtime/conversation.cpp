@@ -14,7 +14,7 @@ using bytecode::EntryRole;
 
 namespace {
 
-/// What does not fit is left out: a conversation that is too long loses nothing but its newest words.
+/// An entry that does not fit is left out: a conversation that is too long only lacks its newest messages.
 void say(vm::Value& context, const Conversation::Said& said) {
   vm::LabelTable labels;
   static_cast<void>(
@@ -106,13 +106,13 @@ Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view
   if (!state) return failure(std::move(state.error()));
   auto kept = read_kept_states();
   if (!kept) return failure(std::move(kept.error()));
-  auto told = instructions(*state);
-  if (!told) return failure(std::move(told.error()));
+  auto instructed = instructions(*state);
+  if (!instructed) return failure(std::move(instructed.error()));
 
-  // The instructions are sent first wherever they stand. Here they stand behind the conversation, which is the same
-  // chain for all turns, so that a journal keeps it once.
+  // The instructions are sent first, at any position. Here they follow the conversation, which is the same chain for
+  // all turns, so that a journal keeps it once.
   vm::Value context = talk_;
-  if (!told->empty()) say(context, {EntryRole::Instructions, std::move(*told)});
+  if (!instructed->empty()) say(context, {EntryRole::Instructions, std::move(*instructed)});
   ++turns_;
   is_in_turn_ = true;
   said_ = {{EntryRole::Person, std::string(input)}};

@@ -17,7 +17,14 @@ struct TurnError {
   std::string message;
 };
 
-/// What an agent keeps between its turns: its state, and what was said. Each turn runs on a machine of its own, on the
+/// Why a prompt is refused.
+struct PromptRefusal {
+  enum class Kind : std::uint8_t { NoConversation, InTurn, WrongInput, OtherProgram };
+  Kind kind = Kind::NoConversation;
+  std::string message;
+};
+
+/// What an agent keeps between its turns: its state and the messages. Each turn runs on a separate machine, on the
 /// context of instructions, conversation and input.
 class Conversation {
  public:
@@ -28,11 +35,11 @@ class Conversation {
 
   [[nodiscard]] std::uint32_t agent() const { return agent_; }
   [[nodiscard]] const bytecode::Agent& declaration() const { return image_->program().agents[agent_]; }
-  /// Turns that have begun.
+  /// The number of turns that have begun.
   [[nodiscard]] std::uint64_t turns() const { return turns_; }
   [[nodiscard]] bool is_in_turn() const { return is_in_turn_; }
 
-  /// Whether what is said to the agent is a text.
+  /// Whether the agent's input is a text.
   [[nodiscard]] bool takes_text() const;
   /// Begins a turn. The machine has not run yet. `input`: a text type raw, the rest as JSON.
   [[nodiscard]] Result<std::unique_ptr<RunCore>, TurnError> begin(std::string_view input, const RunOptions& options,
@@ -41,30 +48,29 @@ class Conversation {
   void hand_off(std::string_view agent);
   /// A person has answered the agent itself, in the current turn.
   void add_answer(std::string_view question, const vm::Value& answer);
-  /// Ends the turn. `value`: what the agent answers, none when the turn has failed or was cancelled. A turn that
-  /// answers makes the state that of the machine; any other leaves the state, and who has the next turn, as they were
-  /// before it.
+  /// Ends the turn. `value`: the agent's answer; null when the turn has failed or was cancelled. A turn with an answer
+  /// takes the machine's state; any other leaves the state, and the agent of the next turn, as they were before it.
   [[nodiscard]] Result<void, effects::ValueFormError> end(const RunCore& core, const vm::Value* value);
 
   /// As JSON (effects/value_form.h).
   [[nodiscard]] const std::string& state() const { return state_; }
-  /// What the agent that has the turn now had kept before it; empty when it has the turn for the first time.
+  /// The state that the agent of the current turn had before it; empty if it has the turn for the first time.
   [[nodiscard]] std::string state_before() const;
   /// The states of agents that have handed the turn off, by name, for when they get it back.
   [[nodiscard]] const std::map<std::string, std::string>& kept_states() const { return kept_states_; }
-  /// What was said, as a context; instructions are not part of it.
+  /// The messages so far, as a context; instructions are not part of it.
   [[nodiscard]] const vm::Value& talk() const { return talk_; }
 
   /// Continues from what a journal has recorded.
   void restore(std::uint64_t turns, std::string state, std::map<std::string, std::string> kept_states, vm::Value talk);
 
-  /// Another program goes on from the next turn on, with the same agent: what was said stays, and the state is read as
-  /// the new program has it, or becomes that by one of the program's migrations. An error, for people in several lines,
-  /// when there is none that fits; nothing has changed then. Not within a turn.
+  /// Another program continues from the next turn on, with the same agent: its messages are kept, and the state is read
+  /// as the new program has it, or converted by one of the program's migrations. An error, for people in several lines,
+  /// if there is none that fits; nothing has changed then. Not within a turn.
   [[nodiscard]] Result<void, TurnError> upgrade_program(std::shared_ptr<const ProgramImage> image);
   /// The same, as it was recorded. False when the program has no such agent.
   [[nodiscard]] bool restore_program(std::shared_ptr<const ProgramImage> image, std::string_view agent);
-  /// Of the program that has taken over; null while it is the one that the conversation began with.
+  /// Of the program that the conversation was upgraded to; null while it is the one that it began with.
   [[nodiscard]] const Hash* taken_program() const { return is_taken_over_ ? &image_->hash() : nullptr; }
   [[nodiscard]] const std::shared_ptr<const ProgramImage>& image() const { return image_; }
 
@@ -78,7 +84,7 @@ class Conversation {
   /// In the current turn.
   [[nodiscard]] const std::vector<Said>& said() const { return said_; }
   void restore_turn(std::vector<Said> said);
-  /// Who has the turn unless it is handed off.
+  /// The agent that has the turn unless it is handed off.
   [[nodiscard]] const bytecode::Agent& agent_before() const { return image_->program().agents[agent_before_]; }
   void restore_agent_before(std::string_view agent);
 

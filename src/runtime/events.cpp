@@ -37,4 +37,19 @@ std::optional<ProgramEvent> find_program_event(const RecordBatch& batch, const e
   return event;
 }
 
+PerformedEffect performed_effect(RunId id, const RunCore& core, const vm::Request& request) {
+  const bytecode::Program& program = core.image()->program();
+  PerformedEffect effect{.run = id, .key = request.key, .program = *core.image()->loaded()};
+  effect.calls = core.machine().call_stack(request.id);
+  if (request.kind != vm::RequestKind::Extern) {
+    effect.place = program.sites[request.subject].place;
+  } else if (!effect.calls.entries.empty()) {
+    effect.place = effect.calls.entries.front().place;
+  }
+  if (request.agent != UINT32_MAX) effect.agent = program.agents[request.agent].name;
+  effect.depth = request.depth;
+  effect.label = core.machine().labels().describe(request.label);
+  return effect;
+}
+
 }  // namespace tenon::runtime

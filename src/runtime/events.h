@@ -78,7 +78,7 @@ struct ProgramEvent {
   std::string function;     ///< AnswerRefused: whose contract is violated
   std::string generation;   ///< AnswerRefused: the key of the generation that gave the answer
 };
-/// The event that a record of the batch stands for; nothing for other records.
+/// The program event of a record of the batch; nothing for other records.
 [[nodiscard]] std::optional<ProgramEvent> find_program_event(const RecordBatch& batch, const effects::Record& record);
 
 /// An effect that this process performs, and where the program requests it. Views are valid during the call.
@@ -92,6 +92,9 @@ struct PerformedEffect {
   std::uint32_t depth = 0;      ///< agents called by agents around it
   std::string label = {};       ///< the origins of what is sent: vm::LabelTable::describe
 };
+
+/// The effect of a request of the run.
+[[nodiscard]] PerformedEffect performed_effect(RunId run, const RunCore& core, const vm::Request& request);
 
 /// A request that is sent to the model.
 struct SentGeneration {

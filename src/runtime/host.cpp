@@ -141,7 +141,7 @@ bool Host::run_once(std::chrono::milliseconds wait) {
     schedule_->note_released();
   }
   counts_.resident = residents_->size();
-  counts_.effects_under_way = runtime_->effects_under_way();
+  counts_.effects_under_way = runtime_->effects_in_progress();
   if (!has_worked && !residents_->has_touched()) waker_.wait(std::min(wait, time_to_next()));
   return true;
 }

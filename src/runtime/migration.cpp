@@ -17,7 +17,7 @@ using types::TypeTable;
 
 namespace {
 
-/// Of what is computed between turns, which asks nobody anything.
+/// For functions that run between turns, which make no requests.
 constexpr std::uint64_t preparation_instructions_max = 10'000'000;
 
 /// The agent's migration that takes the type, an index into Program::functions.
@@ -57,7 +57,7 @@ Result<std::string, std::string> write_written(std::string_view state, const Pro
   return text;
 }
 
-/// What of the old state's added entries goes on. The scratchpad begins anew; an entry of another shape does so too.
+/// Keeps the old state's added entries, except for the scratchpad and entries of another shape, which start empty.
 void keep_added(std::vector<vm::Value>& fields, std::string_view state, const Program& before, const Agent& old_agent,
                 const Program& program, const Agent& agent) {
   const auto old_value = effects::read_value(state, old_agent.state, before.types);

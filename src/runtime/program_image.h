@@ -13,8 +13,8 @@
 
 namespace tenon::runtime {
 
-/// A program with all that its runs share: its code, its prompt templates, its externs. Any thread may use
-/// it, several at once.
+/// A program with everything that its runs share: its code, its prompt templates, its externs. Can be used by several
+/// threads at once.
 class ProgramImage {
  public:
   /// `externs`: bound ones of the program, or null; then native functions cannot be called.
@@ -27,10 +27,10 @@ class ProgramImage {
   [[nodiscard]] const inference::answers::ValueReader& reader() const { return reader_; }
   [[nodiscard]] const std::shared_ptr<const tools::ExternTable>& externs() const { return externs_; }
 
-  /// Whether its values may have secrets in them.
+  /// Whether its values may contain secrets.
   [[nodiscard]] bool has_secrets() const { return has_secrets_; }
 
-  /// What a store keeps of it (effects/program_bundle.h), and the hash of that; made when first asked for.
+  /// Its form in a store (effects/program_bundle.h), and the hash of that; made by the first call.
   [[nodiscard]] const std::string& bundle() const;
   [[nodiscard]] const Hash& hash() const;
 

@@ -11,11 +11,11 @@ namespace tenon::runtime {
 [[nodiscard]] inference::prompting::CompletionSite completion_site(const vm::Request& request,
                                                                    const bytecode::Program& program);
 
-/// Identifies what else a request to a model depends on besides its context: schema, prompt templates, marks of data.
-/// Zero for an extern's.
+/// The hash of everything except the context that a request to a model depends on: schema, prompt templates, marks of
+/// data. Zero for an extern's request.
 [[nodiscard]] Hash form_of(const ProgramImage& image, const vm::Request& request);
 
-/// The request that the model is sent.
+/// The request for the model.
 [[nodiscard]] inference::GenerationRequest prompt_of(const ProgramImage& image, const RunOptions& options,
                                                      const vm::Request& request);
 

@@ -4,7 +4,7 @@
 
 #include "base/ensure.h"
 #include "base/wire.h"
-#include "runtime/run_journal.h"
+#include "runtime/recording/run_journal.h"
 #include "runtime/run_options.h"
 #include "runtime/snapshot_fields.h"
 #include "vm/context.h"

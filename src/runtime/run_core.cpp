@@ -33,7 +33,7 @@ std::string shown(const effects::Requested& request) {
 
 std::string refused_answer(const vm::Request& refusal) {
   if (refusal.arguments.size() < 3) return {};
-  // The program knows the key as it is within the turn.
+  // The program has the key without the turn's prefix.
   const std::size_t turn_end = refusal.key.find('/');
   std::string key = turn_end == std::string::npos ? std::string() : refusal.key.substr(0, turn_end + 1);
   key += refusal.arguments[2].as_text();
@@ -278,8 +278,8 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     if (effects::is_generation(open.described.kind)) static_cast<void>(vm::take_unrecorded(open.request.context));
     return {};
   }
-  // What stands between a request and its outcome is recorded when it happens, be it that other branches run. These may
-  // then cancel the request's branch, and a machine that is fed from the journal has come to that point already.
+  // Records between a request and its outcome are written while other branches may run. These may then cancel the
+  // request's branch, and a machine that is fed from the journal has reached that point already.
   if (const auto* const attempted = std::get_if<effects::Attempted>(&record.body)) {
     OpenRequest* const open = find(attempted->key);
     if (open == nullptr) return {};

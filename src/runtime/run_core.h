@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "effects/effect.h"
 #include "effects/record.h"
-#include "runtime/open_blocks.h"
 #include "runtime/program_image.h"
+#include "runtime/recording/open_blocks.h"
 #include "vm/machine.h"
 
 namespace tenon::runtime {
@@ -23,7 +23,7 @@ struct Outage {
   std::string reason;          ///< of the newest attempt, for people
   std::uint32_t attempts = 0;  ///< that have failed
   std::int64_t since = 0;      ///< when the first one failed, milliseconds since 1970
-  bool is_waiting = false;     ///< until OpenRequest::wake_at, or to be resumed; otherwise it is tried again now
+  bool is_waiting = false;     ///< until OpenRequest::wake_at, or to be resumed; otherwise an attempt is in progress
 };
 
 /// A request that has no outcome yet.
@@ -35,7 +35,7 @@ struct OpenRequest {
   std::vector<effects::Attempted>
       attempts;                         ///< recorded ones, in order: the dialogue with the model resumes after them
   std::optional<std::string> question;  ///< a person is asked before the call of an extern continues
-  bool is_in_doubt = false;             ///< the question is what has become of a call (resolution.h)
+  bool is_in_doubt = false;             ///< the question is what became of a call (waits/resolution.h)
   std::optional<effects::StoredText> input;  ///< the newest answer, with which it is called again
   std::uint32_t pauses = 0;                  ///< answers that it got
   std::vector<std::string> records;          ///< bytes of its records, which a snapshot repeats
@@ -43,13 +43,13 @@ struct OpenRequest {
   std::vector<std::string> passing_records;
   std::optional<Outage> outage;
 
-  /// Takes note of a record of this request that was written at `time`.
+  /// Keeps a record of this request that was written at `time`, milliseconds since 1970.
   void follow(const effects::Attempted& attempted, std::int64_t time, std::string record_bytes);
-  /// The service was reached: how often it could not be matters no more.
+  /// The service was reached.
   void end_outage();
 };
 
-/// Of an AnswerRefused: the key of the generation whose answer it is; empty where the program does not say it.
+/// Of an AnswerRefused: the key of the generation that gave the answer; empty if the program does not pass it.
 [[nodiscard]] std::string refused_answer(const vm::Request& refusal);
 /// Whether a person's answer is waited for.
 [[nodiscard]] bool asks_person(const OpenRequest& open);
@@ -58,7 +58,7 @@ struct OpenRequest {
 /// Whether the request is a call that is made at most once.
 [[nodiscard]] bool is_once(const OpenRequest& open, const bytecode::Program& program);
 
-/// Why a journal and a program do not fit together.
+/// Why a journal does not match its program.
 struct ReplayError {
   std::uint64_t record = 0;  ///< its number; 0: no record's
   std::string message;       ///< for people, several lines; names both requests where they differ
@@ -76,7 +76,7 @@ class RunCore {
   /// As a snapshot has it.
   [[nodiscard]] static Result<RunCore, ReplayError> read_snapshot(std::shared_ptr<const ProgramImage> image,
                                                                   std::string_view bytes, std::string key_prefix);
-  /// Stands at rest.
+  /// All branches wait.
   [[nodiscard]] std::string write_snapshot() const;
 
   /// The outcome of a slice.
@@ -89,14 +89,13 @@ class RunCore {
   /// Runs until all branches wait, or until the instructions are used up.
   [[nodiscard]] Advance advance(std::uint64_t instructions_max);
 
-  /// Hands in an outcome, at rest. The request is not open any more.
+  /// Gives the machine an outcome while all its branches wait. The request is not open any more.
   void deliver(const std::string& key, vm::Outcome outcome);
 
-  /// Takes a Requested or Attempted record that follows on those taken before. A request is held against what the
-  /// program asks for.
+  /// Takes a record that follows those taken before, other than an outcome. A recorded request must be the program's.
   [[nodiscard]] Result<void, ReplayError> take(std::uint64_t number, const effects::Record& record,
                                                std::string record_bytes);
-  /// Takes an outcome as the run that wrote it did, and runs until all wait again. `value`: the text of
+  /// Takes an outcome as the run that wrote it did, and runs until all branches wait again. `value`: the text of
   /// Finished::value.
   [[nodiscard]] Result<void, ReplayError> take(std::uint64_t number, const effects::Finished& finished,
                                                std::string value);
@@ -109,10 +108,10 @@ class RunCore {
   [[nodiscard]] const std::map<std::string, OpenRequest>& open() const { return open_; }
   [[nodiscard]] OpenRequest* find(const std::string& key);
   [[nodiscard]] const std::optional<vm::Step>& end() const { return end_; }
-  /// Ends the run or the turn, at rest, as `CancelWanted` has it; what then waits is to be cleaned up. False, and
-  /// nothing done, when there is nothing to clean up, or when it is being done already.
+  /// Ends the run or the turn, as `wanted` says, while all branches wait: `finally` blocks run first. False, and
+  /// nothing is changed, if there are none, or if they run already.
   [[nodiscard]] bool cancel(const effects::CancelWanted& wanted);
-  /// What the machine's end, when it comes, stands for; nothing while nobody has cancelled.
+  /// The reason for the machine's coming end; nothing if it was not cancelled.
   [[nodiscard]] const std::optional<effects::CancelWanted>& cancelled() const { return cancelled_; }
   /// Of a run whose records are made.
   [[nodiscard]] OpenBlocks& blocks() { return blocks_; }
@@ -138,7 +137,7 @@ class RunCore {
   std::optional<vm::Step> end_;
 };
 
-/// What a run was started with, read back.
+/// What a run was started with, as recorded.
 struct StartedRun {
   std::uint32_t function = 0;
   std::vector<vm::Argument> arguments;

@@ -11,7 +11,7 @@
 
 namespace tenon::runtime {
 
-/// What belongs to one run, and is recorded with it.
+/// The settings of one run, which are recorded with it.
 struct RunOptions {
   vm::MachineOptions budgets;
   inference::Sampling sampling;

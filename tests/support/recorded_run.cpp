@@ -10,7 +10,7 @@
 #include "diagnostics/render.h"
 #include "inference/answers/json_values.h"
 #include "runtime/conversation.h"
-#include "runtime/run_journal.h"
+#include "runtime/recording/run_journal.h"
 #include "runtime/run_options.h"
 #include "types/check.h"
 #include "vm/context.h"

@@ -1,0 +1,186 @@
+#include "runtime/effects/extern_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/events.h"
+#include "runtime/recording/agent_records.h"
+
+namespace tenon::runtime {
+
+using types::FailureKind;
+
+namespace {
+
+/// `5 s`, `250 ms`
+std::string describe_ms(std::uint64_t milliseconds) {
+  if (milliseconds % 1'000 == 0) return fmt::format("{} s", milliseconds / 1'000);
+  return fmt::format("{} ms", milliseconds);
+}
+
+tools::ExternError timed_out(std::string message) {
+  tools::ExternError late;
+  late.kind = FailureKind::TimedOut;
+  late.message = std::move(message);
+  return late;
+}
+
+}  // namespace
+
+ExternCalls::ExternCalls(RunTable& runs, Outcomes& outcomes, Questions& questions, RunSecrets& secrets,
+                         tools::ExternCaller* caller, Clock& clock, Listener* listener, tools::Placement lone_call)
+    : runs_(runs),
+      outcomes_(outcomes),
+      questions_(questions),
+      secrets_(secrets),
+      caller_(caller),
+      clock_(clock),
+      listener_(listener),
+      lone_call_(lone_call),
+      budget_ends_([this](std::uint64_t id) { return calls_.contains(id); }) {}
+
+Result<void, effects::SecretError> ExternCalls::start(RunId id, const OpenRequest& open, bool is_alone) {
+  const Run& run = runs_[id];
+  const vm::Request& request = open.request;
+  std::vector<std::string> secrets;
+  auto arguments = secrets_.open_arguments(run, request, secrets);
+  if (!arguments) return failure(std::move(arguments.error()));
+  if (listener_ != nullptr) {
+    listener_->on_extern_called({performed_effect(id, *run.core, request), request.subject, request.arguments});
+  }
+  const tools::CallId call_id = next_id_++;
+  Call& call = calls_.emplace(call_id, Call{id, request, clock_.monotonic(), std::move(secrets)}).first->second;
+  if (caller_ == nullptr) {
+    on_returned(call_id, failure(tools::ExternError{FailureKind::ToolFailed, "no library defines it", ""}));
+    return {};
+  }
+  call.time_left = run.core->machine().time_left(request.id);
+  if (call.time_left) budget_ends_.add(call_id, clock_.monotonic(), *call.time_left);
+  // Handing a call to another thread costs more than most functions take. It is worth it when something else could
+  // continue meanwhile, and needed when the call may have to be abandoned.
+  const auto placement = is_alone && !open.wake_at && !call.time_left ? lone_call_ : tools::Placement::Pool;
+  // Without a store, calls of different runs could have the same key, and a service must not confuse them.
+  std::string key = run.journal.is_stored() ? run.journal.name().text + "/" + request.key : std::string();
+  // A call with an answer is another effect than the one that asked.
+  if (open.pauses > 0 && !key.empty()) key += fmt::format("#{}", open.pauses);
+  std::optional<std::string> input;
+  if (open.input) input = open.input->text;
+  auto outcome = caller_->start(
+      call_id,
+      {run.core->image()->externs(), call.request.subject, std::move(*arguments), std::move(key), std::move(input)},
+      placement, *this);
+  if (outcome) on_returned(call_id, std::move(*outcome));
+  return {};
+}
+
+bool ExternCalls::is_in_progress(RunId run, vm::RequestId request) const {
+  return std::ranges::any_of(
+      calls_, [&](const auto& entry) { return entry.second.run == run && entry.second.request.id == request; });
+}
+
+void ExternCalls::poll(std::chrono::milliseconds wait) {
+  caller_->poll(wait);
+}
+
+void ExternCalls::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;  // cancelled
+  Call call = std::move(found->second);
+  calls_.erase(found);
+  conclude(std::move(call), std::move(outcome));
+}
+
+void ExternCalls::conclude(Call call, tools::ExternOutcome outcome, std::uint64_t milliseconds_min) {
+  const Run& run = runs_[call.run];
+  const vm::Request& request = call.request;
+  secrets_.hide(run, request, call.secrets, outcome);
+  const ProgramImage& image = *run.core->image();
+  if (listener_ != nullptr) {
+    const vm::Value none;
+    listener_->on_extern_returned({call.run, request.key, *image.loaded(), request.subject, outcome ? *outcome : none,
+                                   outcome ? std::string_view() : std::string_view(outcome.error().message)});
+  }
+  const std::string& name = image.program().externs[request.subject].name;
+  if (!outcome && outcome.error().is_unavailable &&
+      outcomes_.await_service(call.run, request.key,
+                              {.service = name, .is_tool = true, .reason = outcome.error().message})) {
+    return;
+  }
+  if (!outcome && outcome.error().question) {
+    return questions_.pause(call.run, request.key, std::move(*outcome.error().question));
+  }
+  vm::Outcome result;
+  if (!outcome && outcome.error().prompt) {
+    result = prompt_outcome(image, *outcome.error().prompt, name);
+  } else if (outcome) {
+    result.what = vm::ReturnedValue{std::move(*outcome)};
+  } else {
+    const std::string_view verb = outcome.error().kind == FailureKind::TimedOut ? "has given nothing" : "failed:";
+    result.what =
+        vm::EffectFailure{outcome.error().kind, fmt::format("`{}` {} {}", name, verb, outcome.error().message), name};
+  }
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.monotonic() - call.started);
+  result.usage.milliseconds = std::max(static_cast<std::uint64_t>(elapsed.count()), milliseconds_min);
+  outcomes_.enqueue(call.run, request.key, std::move(result));
+}
+
+/// Ends a call for its caller.
+std::optional<ExternCalls::Call> ExternCalls::take(RunId run, vm::RequestId request) {
+  const auto found = std::ranges::find_if(
+      calls_, [&](const auto& entry) { return entry.second.run == run && entry.second.request.id == request; });
+  if (found == calls_.end()) return std::nullopt;
+  const tools::CallId id = found->first;
+  Call call = std::move(found->second);
+  calls_.erase(found);
+  caller_->cancel(id);
+  return call;
+}
+
+void ExternCalls::time_out(RunId id, const OpenRequest& open) {
+  const bytecode::Program& program = runs_[id].core->image()->program();
+  const std::uint64_t within = program.externs[open.request.subject].call_options.within_ms.value_or(0);
+  auto call = take(id, open.request.id);
+  if (!call) call = Call{id, open.request, clock_.monotonic(), {}};
+  conclude(std::move(*call), failure(timed_out("within " + describe_ms(within))));
+}
+
+void ExternCalls::end_late() {
+  for (const tools::CallId id : budget_ends_.take_due(clock_.monotonic())) end(id);
+}
+
+std::optional<std::chrono::milliseconds> ExternCalls::time_to_late() {
+  return budget_ends_.time_to_next(clock_.monotonic());
+}
+
+void ExternCalls::end(tools::CallId id) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  Call call = std::move(found->second);
+  calls_.erase(found);
+  caller_->cancel(id);
+  const std::uint64_t milliseconds = *call.time_left;
+  conclude(
+      std::move(call),
+      failure(timed_out(fmt::format("within the {} that a budget of time has left it", describe_ms(milliseconds)))),
+      milliseconds + 1);
+}
+
+void ExternCalls::cancel(RunId run, vm::RequestId request) {
+  static_cast<void>(take(run, request));
+}
+
+void ExternCalls::cancel(RunId run) {
+  std::vector<vm::RequestId> requests;
+  for (const auto& [id, call] : calls_) {
+    if (call.run == run) requests.push_back(call.request.id);
+  }
+  for (const vm::RequestId request : requests) cancel(run, request);
+}
+
+void ExternCalls::cancel_all() {
+  const auto calls = std::exchange(calls_, {});
+  for (const auto& [id, call] : calls) caller_->cancel(id);
+}
+
+}  // namespace tenon::runtime

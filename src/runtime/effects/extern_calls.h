@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/effects/budget_ends.h"
+#include "runtime/effects/outcomes.h"
+#include "runtime/waits/questions.h"
+#include "tools/extern_caller.h"
+
+namespace tenon::runtime {
+
+/// The calls of externs in progress.
+class ExternCalls final : private tools::ExternSink {
+ public:
+  /// All outlive this. `caller` and `listener` may be null: without a caller, calls fail. `lone_call`: where a call
+  /// runs if nothing else is in progress.
+  ExternCalls(RunTable& runs, Outcomes& outcomes, Questions& questions, RunSecrets& secrets,
+              tools::ExternCaller* caller, Clock& clock, Listener* listener, tools::Placement lone_call);
+
+  /// `is_alone`: nothing else could continue meanwhile. An error if a secret cannot be opened: then no call is made.
+  [[nodiscard]] Result<void, effects::SecretError> start(RunId run, const OpenRequest& open, bool is_alone);
+  [[nodiscard]] bool is_in_progress(RunId run, vm::RequestId request) const;
+  [[nodiscard]] std::size_t size() const { return calls_.size(); }
+  /// Reports calls that have ended, waiting `wait` at most for one.
+  void poll(std::chrono::milliseconds wait);
+  /// The call's time is over (`within`), whether or not it is in progress. A function in this process continues, and
+  /// its result is discarded; a separate process is ended.
+  void time_out(RunId run, const OpenRequest& open);
+  /// Ends those whose budget of time is spent.
+  void end_late();
+  /// Until `end_late` has something to do.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_late();
+  /// Of one request, of a run, of all runs: there is no outcome.
+  void cancel(RunId run, vm::RequestId request);
+  void cancel(RunId run);
+  void cancel_all();
+
+ private:
+  struct Call {
+    RunId run;
+    vm::Request request;
+    std::chrono::nanoseconds started{};
+    std::vector<std::string> secrets;  ///< texts that it was given and that it may not give back
+    /// Milliseconds that a budget of time has left it at its start.
+    std::optional<std::uint64_t> time_left = std::nullopt;
+  };
+
+  [[nodiscard]] std::optional<Call> take(RunId run, vm::RequestId request);
+  /// The end of a call that is not in `calls_` any more.
+  void conclude(Call call, tools::ExternOutcome outcome, std::uint64_t milliseconds_min = 0);
+  void end(tools::CallId id);
+  void on_returned(tools::CallId id, tools::ExternOutcome outcome) override;
+
+  RunTable& runs_;
+  Outcomes& outcomes_;
+  Questions& questions_;
+  RunSecrets& secrets_;
+  tools::ExternCaller* caller_;
+  Clock& clock_;
+  Listener* listener_;
+  tools::Placement lone_call_;
+  std::unordered_map<tools::CallId, Call> calls_;
+  BudgetEnds budget_ends_;
+  tools::CallId next_id_ = 1;
+};
+
+}  // namespace tenon::runtime

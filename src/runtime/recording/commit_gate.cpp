@@ -1,0 +1,116 @@
+#include "runtime/recording/commit_gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace tenon::runtime {
+namespace {
+
+std::string describe_refusal(journal::AppendRefusal refusal) {
+  switch (refusal) {
+    case journal::AppendRefusal::UnknownRun:
+      return "the store does not know the run any more";
+    case journal::AppendRefusal::WrongNumber:
+    case journal::AppendRefusal::OldEpoch:
+      return "another process continues the run";
+    case journal::AppendRefusal::UnknownReference:
+      return "the store does not have a content that the journal refers to";
+    case journal::AppendRefusal::TooLarge:
+      return fmt::format("what the run wants to record takes more than {} MB", journal::append_bytes_max >> 20U);
+  }
+  ENSURE(false);
+}
+
+}  // namespace
+
+CommitGate::~CommitGate() {
+  if (is_committing()) committer_->rest();
+}
+
+void CommitGate::add(PendingBatch what, journal::Append append) {
+  waiting_.push_back(std::move(what));
+  waiting_appends_.push_back(std::move(append));
+}
+
+void CommitGate::follow(RunId run, std::vector<std::string> to_perform) {
+  const auto is_of_run = [&](const PendingBatch& what) { return what.run == run; };
+  auto newest = std::find_if(waiting_.rbegin(), waiting_.rend(), is_of_run);
+  if (newest == waiting_.rend()) {
+    newest = std::find_if(committing_.rbegin(), committing_.rend(), is_of_run);
+    ENSURE(newest != committing_.rend());
+  }
+  std::move(to_perform.begin(), to_perform.end(), std::back_inserter(newest->to_perform));
+}
+
+std::size_t CommitGate::drop(RunId run) {
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < waiting_.size(); ++at) {
+    if (waiting_[at].run == run) continue;
+    if (kept != at) {
+      waiting_[kept] = std::move(waiting_[at]);
+      waiting_appends_[kept] = std::move(waiting_appends_[at]);
+    }
+    ++kept;
+  }
+  const std::size_t dropped = waiting_.size() - kept;
+  waiting_.resize(kept);
+  waiting_appends_.resize(kept);
+  return dropped;
+}
+
+void CommitGate::move_waiting() {
+  ENSURE(committing_.empty());
+  committing_ = std::exchange(waiting_, {});
+  committing_appends_ = std::exchange(waiting_appends_, {});
+}
+
+void CommitGate::begin() {
+  ENSURE(committer_ != nullptr);
+  if (waiting_.empty() || is_committing()) return;
+  move_waiting();
+  is_committing_ = true;
+  committer_->begin(committing_appends_);
+}
+
+std::vector<CommittedBatch> CommitGate::commit() {
+  if (waiting_.empty()) return {};
+  move_waiting();
+  return pass(store()->commit(committing_appends_));
+}
+
+std::vector<CommittedBatch> CommitGate::take(Wait wait) {
+  if (!is_committing()) return {};
+  if (wait == Wait::Yes) return pass(committer_->finish());
+  const auto outcome = committer_->take();
+  if (!outcome) return {};
+  return pass(*outcome);
+}
+
+std::vector<CommittedBatch> CommitGate::pass(const journal::CommitOutcome& outcome) {
+  is_committing_ = false;
+  committing_appends_.clear();
+  std::vector<CommittedBatch> passed;
+  passed.reserve(committing_.size());
+  for (PendingBatch& what : std::exchange(committing_, {})) {
+    std::optional<RunDetached> problem;
+    if (!outcome) {
+      problem = RunDetached{outcome.error().message, outcome.error().kind};
+    } else if (const auto& refusal = (*outcome)[passed.size()]) {
+      problem = RunDetached{describe_refusal(*refusal), std::nullopt};
+    }
+    passed.push_back({std::move(what), std::move(problem)});
+  }
+  return passed;
+}
+
+journal::Store* CommitGate::store() {
+  if (committer_ != nullptr) committer_->rest();
+  return store_;
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,232 @@
+#include "runtime/recording/recorder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "runtime/recording/agent_records.h"
+#include "runtime/recovery.h"
+#include "runtime/waits/waits.h"
+#include "vm/context.h"
+
+namespace tenon::runtime {
+
+using effects::EffectKind;
+using types::FailureKind;
+
+namespace {
+
+effects::FailureText to_text(const vm::FailureReport& report) {
+  return {report.kind, report.message, report.blame, report.place};
+}
+
+RunFailed unrecordable(std::string message) {
+  vm::FailureReport report;
+  report.kind = FailureKind::Conversion;
+  report.message = std::move(message);
+  return {std::move(report)};
+}
+
+}  // namespace
+
+void place(const Run& run, const vm::Request& request, std::string& agent, std::uint32_t& depth) {
+  if (request.agent != UINT32_MAX) agent = run.image->program().agents[request.agent].name;
+  depth = request.depth;
+}
+
+std::int64_t wall_ms(Clock& clock) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall().time_since_epoch()).count();
+}
+
+void Recorder::add(Run& run, effects::RecordBody body) {
+  run.journal.add({now_ms(), std::move(body)});
+}
+
+void Recorder::add_request(Run& run, OpenRequest& open) {
+  open.is_recorded = true;
+  if (!run.journal.takes_records()) return;
+  const vm::Request& request = open.request;
+  const EffectKind kind = open.described.kind;
+  effects::Requested requested;
+  requested.key = request.key;
+  requested.kind = kind;
+  requested.subject = open.described.subject;
+  requested.request = open.described.identity;
+  requested.context = open.described.context;
+  requested.arguments = run.journal.keep(open.described.arguments);
+  if (effects::is_generation(kind)) run.journal.keep_context(request.context);
+  if (kind == EffectKind::Ask) {
+    PendingInput question = question_of(run, open);
+    requested.form = run.journal.keep(std::move(question.schema));
+    requested.callers = std::move(question.callers);
+  }
+  requested.place = run.core->place_of(request);
+  requested.wake_at = open.wake_at;
+  place(run, request, requested.agent, requested.depth);
+  const std::int64_t now = now_ms();
+  if (auto left = run.core->follow_blocks(requested, now)) std::move(*left).add_to(requested);
+  if (kind == EffectKind::AnswerRefused) requested.call = refused_answer(request);
+  open.records.push_back(run.journal.add({now, std::move(requested)}));
+}
+
+void Recorder::add_outcome(Run& run, PendingOutcome& arrived, const OpenRequest& open) {
+  if (!run.journal.takes_records()) return;
+  effects::OutcomeForm form = std::move(arrived.form);
+  effects::Finished finished;
+  finished.key = arrived.key;
+  finished.kind = open.described.kind;
+  finished.subject = open.described.subject;
+  place(run, open.request, finished.agent, finished.depth);
+  finished.value = run.journal.keep(std::move(form.value));
+  finished.clause = form.clause;
+  finished.tool = std::move(form.tool);
+  finished.failure = std::move(form.failure);
+  finished.cost = arrived.cost;
+  run.core->blocks().add_tokens(arrived.key, arrived.cost.tokens);
+  finished.prompted = std::move(form.prompted);
+  if (arrived.said) {
+    effects::Continued said{arrived.key, run.journal.keep(*arrived.said), {}, 0};
+    place(run, open.request, said.agent, said.depth);
+    add(run, std::move(said));
+  }
+  add(run, std::move(finished));
+  if (auto text = plain_answer(open.request, arrived.outcome, run.core->image()->program())) {
+    effects::Said said{arrived.key, run.journal.keep(std::move(*text)), {}, 0};
+    place(run, open.request, said.agent, said.depth);
+    add(run, std::move(said));
+  }
+  if (arrived.note) run.journal.keep_note(*arrived.note);
+}
+
+void Recorder::add_attempt(Run& run, OpenRequest& open, effects::Attempted attempted) {
+  attempted.key = open.request.key;
+  place(run, open.request, attempted.agent, attempted.depth);
+  const std::int64_t now = now_ms();
+  open.follow(attempted, now, run.journal.add({now, attempted}));
+}
+
+void Recorder::add_pause(Run& run, OpenRequest& open, effects::Paused::Why why, effects::StoredText form) {
+  effects::Paused paused;
+  paused.key = open.request.key;
+  paused.question = *open.question;
+  place(run, open.request, paused.agent, paused.depth);
+  paused.callers = callers_of(run.core->machine(), open.request, run.title);
+  paused.why = why;
+  paused.form = std::move(form);
+  open.records.push_back(run.journal.add({now_ms(), std::move(paused)}));
+}
+
+void Recorder::add_answer(Run& run, OpenRequest& open, std::string_view input, std::optional<journal::Note> note) {
+  effects::Continued continued{open.request.key, run.journal.keep(std::string(input)), {}, 0, open.wake_at};
+  place(run, open.request, continued.agent, continued.depth);
+  open.records.push_back(run.journal.add({now_ms(), std::move(continued)}));
+  if (note) run.journal.keep_note(std::move(*note));
+}
+
+void Recorder::end_turn(Run& run, TurnOutcome outcome) {
+  Conversation& conversation = *run.conversation;
+  effects::TurnEnded ended;
+  ended.turn = conversation.turns();
+  const bytecode::Program& program = run.core->image()->program();
+  std::string text;
+  if (const auto* const value = std::get_if<vm::Value>(&outcome)) {
+    const types::TypeId type = program.functions[conversation.declaration().turn].result;
+    if (const auto written = effects::write_value(*value, type, program.types, text); !written) {
+      outcome = unrecordable("the turn's value cannot be recorded: " + written.error().message);
+      text.clear();
+    }
+  }
+  const vm::Value* const value = std::get_if<vm::Value>(&outcome);
+  if (const auto* failed = std::get_if<RunFailed>(&outcome)) {
+    ended.how = effects::Ended::How::Failed;
+    ended.failure = to_text(failed->report);
+  } else if (const auto* cancelled = std::get_if<RunCancelled>(&outcome)) {
+    ended.how = effects::Ended::How::Cancelled;
+    ended.failure = {FailureKind::Cancelled, cancelled->reason, "", ""};
+  }
+  const std::string state_before = conversation.state_before();
+  // A state that cannot be written is as it was before the turn.
+  static_cast<void>(conversation.end(*run.core, value));
+  if (run.journal.takes_records()) {
+    ended.agent = conversation.declaration().name;
+    ended.added_entries = conversation.declaration().added_entries;
+    std::string changed =
+        value == nullptr ? "" : changed_entries(state_before, conversation.state(), ended.added_entries);
+    if (!changed.empty()) {
+      add(run, effects::StateChanged{ended.agent, run.journal.keep(std::move(changed))});
+    }
+    ended.value = run.journal.keep(std::move(text));
+    ended.state = run.journal.keep(conversation.state());
+    if (vm::context_length(conversation.talk()) > 0) ended.conversation = run.journal.keep_context(conversation.talk());
+    add(run, std::move(ended));
+  }
+  if (run.journal.is_stored()) run.journal.set_snapshot(write_snapshot(&conversation, nullptr));
+  run.turn_outcome = std::move(outcome);
+}
+
+void Recorder::end_run(Run& run, RunEnd end) {
+  if (!run.journal.takes_records()) {
+    run.end = std::move(end);
+    return;
+  }
+  effects::Ended ended;
+  if (const auto* value = std::get_if<vm::Value>(&end)) {
+    const bytecode::Program& program = run.core->image()->program();
+    std::string text;
+    const auto written = effects::write_value(*value, program.functions[run.function].result, program.types, text);
+    if (written) {
+      ended.value = run.journal.keep(std::move(text));
+    } else if (run.journal.is_stored()) {
+      end = unrecordable("the run's value cannot be recorded: " + written.error().message);
+    }
+  }
+  if (const auto* failed = std::get_if<RunFailed>(&end)) {
+    ended.how = effects::Ended::How::Failed;
+    ended.failure = to_text(failed->report);
+  } else if (const auto* damaged = std::get_if<RunDamaged>(&end)) {
+    ended.how = effects::Ended::How::Failed;
+    ended.failure = {FailureKind::Raised, damaged->message, "tenon", damaged->place};
+  } else if (const auto* cancelled = std::get_if<RunCancelled>(&end)) {
+    ended.how = effects::Ended::How::Cancelled;
+    ended.failure = {FailureKind::Cancelled, cancelled->reason, "", ""};
+  }
+  add(run, std::move(ended));
+  run.end = std::move(end);
+}
+
+void Recorder::add_snapshot(Run& run, std::uint64_t bytes_min) const {
+  const bool continues = !run.end && run.core && (!run.conversation || run.conversation->is_in_turn());
+  if (!run.is_quiescent || !continues || !run.pending_outcomes.empty()) return;
+  if (run.journal.bytes_since_snapshot() <= std::max(bytes_min, run.snapshot_bytes)) return;
+  std::string snapshot = write_snapshot(run.conversation.get(), run.core.get());
+  run.snapshot_bytes = snapshot.size();
+  run.journal.set_snapshot(std::move(snapshot));
+}
+
+journal::RunSummary Recorder::summary_of(const Run& run) const {
+  journal::RunSummary summary;
+  summary.title = run.title;
+  summary.updated_at = now_ms();
+  if (run.end) {
+    summary.state = std::holds_alternative<vm::Value>(*run.end)      ? journal::RunState::Done
+                    : std::holds_alternative<RunCancelled>(*run.end) ? journal::RunState::Cancelled
+                                                                     : journal::RunState::Failed;
+    return summary;
+  }
+  if (run.conversation && !run.conversation->is_in_turn()) {
+    summary.state = journal::RunState::Idle;
+    return summary;
+  }
+  bool waits = run.is_quiescent && run.pending_outcomes.empty() && !run.core->open().empty();
+  for (const auto& [key, open] : run.core->open()) {
+    waits = waits && open.is_recorded && is_waiting(open);
+    if (open.wake_at && (!summary.wake_at || *open.wake_at < *summary.wake_at)) summary.wake_at = open.wake_at;
+  }
+  if (waits) summary.state = journal::RunState::Waiting;
+  const std::vector<PendingInput> asked = questions_of(run);
+  const std::vector<PendingRetry> tried = retries_of(run);
+  if (waits || !asked.empty() || !tried.empty()) summary.detail = describe(asked, tried);
+  return summary;
+}
+
+}  // namespace tenon::runtime

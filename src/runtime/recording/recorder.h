@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "runtime/scheduling/run_state.h"
+
+namespace tenon::runtime {
+
+/// Milliseconds since 1970.
+[[nodiscard]] std::int64_t wall_ms(Clock& clock);
+
+/// Adds the records of what happens to a run's journal, as docs/internals/journal.md describes them. They become
+/// durable with the run's next commit.
+class Recorder {
+ public:
+  /// `clock` outlives this.
+  explicit Recorder(Clock& clock) : clock_(clock) {}
+
+  [[nodiscard]] std::int64_t now_ms() const { return wall_ms(clock_); }
+
+  void add(Run& run, effects::RecordBody body);
+  void add_request(Run& run, OpenRequest& open);
+  /// Before the machine gets it; takes `arrived.form`.
+  void add_outcome(Run& run, PendingOutcome& arrived, const OpenRequest& open);
+  /// Also kept in the request, for the attempts that follow.
+  void add_attempt(Run& run, OpenRequest& open, effects::Attempted attempted);
+  /// Of a request whose question a person is asked now.
+  void add_pause(Run& run, OpenRequest& open, effects::Paused::Why why, effects::StoredText form = {});
+  /// A person has answered that question.
+  void add_answer(Run& run, OpenRequest& open, std::string_view input, std::optional<journal::Note> note);
+  /// Ends the turn of the run's conversation, also in memory: with a failure if its value cannot be recorded.
+  void end_turn(Run& run, TurnOutcome outcome);
+  /// Ends the run, also in memory: with a failure if its value cannot be stored.
+  void end_run(Run& run, RunEnd end);
+  /// Adds a snapshot of a run that waits, if the records since the last one take more than it did, and more than
+  /// `bytes_min`.
+  void add_snapshot(Run& run, std::uint64_t bytes_min) const;
+
+  /// For the store's list of runs.
+  [[nodiscard]] journal::RunSummary summary_of(const Run& run) const;
+
+ private:
+  Clock& clock_;
+};
+
+}  // namespace tenon::runtime

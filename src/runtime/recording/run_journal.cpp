@@ -1,0 +1,84 @@
+#include "runtime/recording/run_journal.h"
+
+#include "base/wire.h"
+#include "runtime/program_image.h"
+#include "vm/context.h"
+
+namespace tenon::runtime {
+
+effects::StoredText RunJournal::keep(std::string text) {
+  if (!is_stored() || text.size() <= effects::inline_text_bytes_max) return {std::move(text), std::nullopt};
+  const Hash hash = sha256(text);
+  if (readers_ == Readers::Some) pending_.texts.try_emplace(hash, text);
+  keep_content(std::move(text), hash, journal::Sharing::Run);
+  return {{}, hash};
+}
+
+void RunJournal::keep_content(std::string bytes, const Hash& hash, journal::Sharing sharing) {
+  references_.push_back(hash);
+  contents_.push_back({hash, std::move(bytes), {}, sharing});
+}
+
+Hash RunJournal::keep_program(const ProgramImage& image) {
+  if (!is_stored()) return {};
+  keep_content(image.bundle(), image.hash(), journal::Sharing::Store);
+  return image.hash();
+}
+
+Hash RunJournal::keep_context(const vm::Value& context) {
+  if (!is_stored()) return {};
+  for (vm::RecordedNode& node : vm::take_unrecorded(context)) {
+    journal::Content content{node.hash, std::move(node.bytes), {}};
+    if (!node.parent.is_zero()) content.refers.push_back(node.parent);
+    contents_.push_back(std::move(content));
+  }
+  const Hash hash = vm::context_hash(context);
+  if (vm::context_length(context) > 0) references_.push_back(hash);
+  return hash;
+}
+
+std::string RunJournal::add(effects::Record record) {
+  ++records_;
+  std::string bytes;
+  if (is_stored()) {
+    if (const auto* const started = std::get_if<effects::Started>(&record.body)) know_start(*started);
+    bytes = effects::encode(record);
+    bytes_since_snapshot_ += bytes.size();
+    bytes_.push_back(bytes);
+  }
+  if (readers_ == Readers::Some) pending_.records.push_back(std::move(record));
+  return bytes;
+}
+
+void RunJournal::set_snapshot(std::string bytes) {
+  bytes_since_snapshot_ = 0;
+  bytes += start_;
+  snapshot_ = journal::Snapshot{records_, std::move(bytes)};
+}
+
+void RunJournal::know_start(const effects::Started& started) {
+  wire::Writer out;
+  out.present_field(snapshot_start, effects::encode({0, started}));
+  start_ = out.take();
+}
+
+journal::Append RunJournal::take(journal::RunSummary summary) {
+  journal::Append append;
+  append.run = *name_;
+  append.epoch = epoch_;
+  append.first = records_ - bytes_.size() + 1;
+  append.records = std::exchange(bytes_, {});
+  append.contents = std::exchange(contents_, {});
+  append.references = std::exchange(references_, {});
+  append.summary = std::move(summary);
+  append.snapshot = std::exchange(snapshot_, std::nullopt);
+  append.notes = std::exchange(notes_, {});
+  return append;
+}
+
+RecordList RunJournal::take_records() {
+  pending_.first = records_ - pending_.records.size() + 1;
+  return std::exchange(pending_, {});
+}
+
+}  // namespace tenon::runtime

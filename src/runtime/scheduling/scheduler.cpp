@@ -1,0 +1,315 @@
+#include "runtime/scheduling/scheduler.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tenon::runtime {
+
+using effects::EffectKind;
+
+namespace {
+
+/// How long a poll may wait when nothing else is to be done. It is woken earlier by what finishes.
+constexpr std::chrono::milliseconds poll_wait{200};
+
+bool is_set(const std::atomic<bool>* stop) {
+  return stop != nullptr && stop->load(std::memory_order_relaxed);
+}
+
+/// What the process has allocated and not freed, as glibc counts it.
+std::uint64_t heap_bytes() {
+  const struct mallinfo2 information = ::mallinfo2();
+  return information.uordblks + information.hblkhd;
+}
+
+/// For listeners.
+EndedRun ended_run(const Run& run) {
+  EndedRun ended{*run.end, {}, {}};
+  if (run.core) ended.instructions = run.core->machine().instructions();
+  const auto* const value = std::get_if<vm::Value>(&*run.end);
+  if (value != nullptr) ended.label = run.core->machine().labels().describe(value->label());
+  return ended;
+}
+
+}  // namespace
+
+Scheduler::Scheduler(RunTable& runs, Recorder& recorder, Requests& requests, Effects& effects, Questions& questions,
+                     Cancellation& cancellation, CommitGate& gate, const RuntimeDependencies& dependencies,
+                     const RuntimeOptions& options)
+    : runs_(runs),
+      recorder_(recorder),
+      requests_(requests),
+      effects_(effects),
+      questions_(questions),
+      cancellation_(cancellation),
+      gate_(gate),
+      dependencies_(dependencies),
+      options_(options),
+      heap_bytes_at_start_(heap_bytes()) {}
+
+void Scheduler::run(const std::atomic<bool>* stop, const std::function<std::chrono::milliseconds()>& grace) {
+  while (!is_set(stop)) {
+    if (poll(poll_wait, stop) || gate_.is_committing()) continue;
+    const auto timer = effects_.time_to_timer();
+    if (!timer || (dependencies_.store != nullptr && *timer > options_.patience)) return;
+    if (options_.asks_at_once && questions_.are_open()) return;
+    dependencies_.clock.wait(std::min(*timer, poll_wait));
+  }
+  drain(grace ? grace() : std::chrono::milliseconds{0});
+  phase_ = Phase::Running;
+}
+
+void Scheduler::drain(std::chrono::milliseconds grace) {
+  if (grace.count() > 0) {
+    const auto end = dependencies_.clock.monotonic() + grace;
+    phase_ = Phase::Draining;
+    static_cast<void>(poll(std::chrono::milliseconds{0}));
+    flush();
+    while (awaits_outcomes()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - dependencies_.clock.monotonic());
+      if (left.count() <= 0) break;
+      static_cast<void>(poll(std::min(left, poll_wait)));
+    }
+  }
+  stop();
+}
+
+bool Scheduler::awaits_outcomes() const {
+  if (effects_.in_progress() > 0) return true;
+  return std::ranges::any_of(runs_.queue(), [this](RunId run) { return !runs_[run].pending_outcomes.empty(); });
+}
+
+bool Scheduler::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {
+  effects_.fire_timers(phase_ == Phase::Running ? Effects::Retries::Yes : Effects::Retries::No);
+  on_committed(gate_.take(CommitGate::Wait::No));
+  for (std::size_t count = runs_.queue().size(); count > 0 && !is_set(stop); --count) {
+    step(runs_.take_next());
+    if (gate_.waiting() >= options_.appends_per_commit_max) commit();
+  }
+  if (is_set(stop)) return true;
+  commit();
+  const bool can_continue = !runs_.queue().empty();
+  if (effects_.in_progress() == 0) return can_continue;
+  effects_.poll(can_continue ? std::chrono::milliseconds{0} : wait);
+  return true;
+}
+
+void Scheduler::stop() {
+  phase_ = Phase::Stopping;
+  flush();
+  effects_.cancel_all();
+  runs_.clear_queue();
+}
+
+void Scheduler::step(RunId id) {
+  while (advance(id)) {
+  }
+  publish_step(id);
+}
+
+/// Advances by one slice or one outcome; false when the run has to wait.
+bool Scheduler::advance(RunId id) {
+  Run& run = runs_[id];
+  if (run.end || !run.core || (run.conversation && !run.conversation->is_in_turn())) return false;
+  const bool is_cancelled = run.is_quiescent && run.pending_outcomes.empty() && run.cancel;
+  if (is_cancelled) {
+    if (!cancellation_.begin(id)) return false;
+  } else if (run.is_quiescent) {
+    if (run.pending_outcomes.empty()) return false;
+    PendingOutcome next = std::move(run.pending_outcomes.front());
+    run.pending_outcomes.pop_front();
+    if (run.core->find(next.key) == nullptr) return true;  // its branch has been cancelled
+    deliver(id, std::move(next));
+  }
+  RunCore::Advance advance = run.core->advance(options_.slice_instructions);
+  for (const vm::RequestId cancelled : advance.cancelled) effects_.cancel(id, cancelled);
+  if (!advance.is_quiescent) {
+    if (is_memory_spent()) {
+      fail_memory(id);
+    } else {
+      runs_.enqueue(id);
+    }
+    return false;
+  }
+  run.is_quiescent = true;
+  if (advance.end) {
+    finish(id, std::move(*advance.end));
+    return false;
+  }
+  open_requests(id, advance.opened);
+  if (is_cancelled && run.outgoing == 0) effects_.perform_dropped(id);
+  return true;
+}
+
+void Scheduler::deliver(RunId id, PendingOutcome next) {
+  Run& run = runs_[id];
+  const OpenRequest& open = *run.core->find(next.key);
+  recorder_.add_outcome(run, next, open);
+  // What a person answers the agent itself is part of the conversation.
+  const auto* const answered = std::get_if<vm::ReturnedValue>(&next.outcome.what);
+  if (run.conversation && open.described.kind == EffectKind::Ask && open.request.depth == 0 && answered != nullptr) {
+    run.conversation->add_answer(open.request.arguments[0].as_text(), answered->value);
+  }
+  run.core->deliver(next.key, std::move(next.outcome));
+  run.is_quiescent = false;
+}
+
+/// The machine has ended: so has the run, or the turn of its conversation.
+void Scheduler::finish(RunId id, vm::Step end) {
+  Run& run = runs_[id];
+  // What has ended by itself is not cancelled any more; a conversation ends after its turn.
+  const auto too_late = std::exchange(run.cancel, std::nullopt);
+  if (auto* const damaged = std::get_if<vm::Damaged>(&end)) {
+    return recorder_.end_run(run, RunDamaged{std::move(damaged->message), std::move(damaged->place)});
+  }
+  if (run.core->cancelled()) {
+    const effects::CancelWanted& wanted = *run.core->cancelled();
+    RunCancelled cancelled{wanted.reason};
+    if (wanted.ends_run || !run.conversation) return recorder_.end_run(run, std::move(cancelled));
+    return recorder_.end_turn(run, std::move(cancelled));
+  }
+  TurnOutcome outcome;
+  if (auto* const finished = std::get_if<vm::Finished>(&end)) {
+    outcome = std::move(finished->value);
+  } else {
+    outcome = RunFailed{std::move(std::get<vm::Failed>(end).report)};
+  }
+  if (run.conversation) {
+    recorder_.end_turn(run, std::move(outcome));
+    if (too_late && too_late->ends_run) cancellation_.end(id, *too_late);
+  } else {
+    recorder_.end_run(run, std::visit([](auto& how) { return RunEnd(std::move(how)); }, outcome));
+  }
+}
+
+void Scheduler::open_requests(RunId id, const std::vector<std::string>& keys) {
+  // The process that resumes the run makes these requests: one that is recorded might have been started.
+  if (phase_ == Phase::Draining && runs_[id].journal.is_stored()) return;
+  requests_.open(id, keys);
+}
+
+bool Scheduler::is_memory_spent() const {
+  const std::uint64_t now = heap_bytes();
+  return now > heap_bytes_at_start_ && now - heap_bytes_at_start_ > options_.memory_bytes_max;
+}
+
+void Scheduler::fail_memory(RunId id) {
+  Run& run = runs_[id];
+  vm::FailureReport report;
+  report.kind = types::FailureKind::BudgetSpent;
+  report.message =
+      fmt::format("the values of the run take more than {} MB, the most", options_.memory_bytes_max >> 20U);
+  report.blame = "memory";
+  report.call_stack = run.core->machine().call_stack();
+  if (!report.call_stack.entries.empty()) {
+    report.place = run.core->image()->loaded()->describe(report.call_stack.entries.front().place);
+  }
+  effects_.cancel(id);
+  if (!run.conversation) return recorder_.end_run(run, RunFailed{std::move(report)});
+  recorder_.end_turn(run, RunFailed{std::move(report)});
+  run.core->open().clear();
+  run.is_quiescent = true;
+}
+
+/// After a step: the new records become durable, or are acted upon at once without a store.
+void Scheduler::publish_step(RunId id) {
+  Run& run = runs_[id];
+  RunJournal& journal = run.journal;
+  if (!journal.is_stored()) {
+    notify_recorded(id, journal.take_records());
+    return dispatch_effects(id, std::exchange(run.to_perform, {}));
+  }
+  recorder_.add_snapshot(run, options_.snapshot_bytes_min);
+  if (!journal.has_pending()) {
+    // Nothing new, but what was there before may not be durable yet.
+    if (run.outgoing == 0) return dispatch_effects(id, std::exchange(run.to_perform, {}));
+    if (!run.to_perform.empty()) gate_.follow(id, std::exchange(run.to_perform, {}));
+    return;
+  }
+  PendingBatch out{id, journal.last(), journal.take_records(), std::exchange(run.to_perform, {})};
+  journal::Append append = journal.take(recorder_.summary_of(run));
+  ++run.outgoing;
+  gate_.add(std::move(out), std::move(append));
+}
+
+/// Where nothing else could continue meanwhile, a commit is waited for: handing it to another thread costs a lone run
+/// more than it saves. A script's answers do not arrive by themselves, and their order is the script's alone.
+void Scheduler::commit() {
+  const bool may_be_alone =
+      effects_.in_progress() > 0 ? !effects_.arrive_by_themselves() : options_.commits_inline_when_alone;
+  const bool is_alone = runs_.queue().empty() && may_be_alone;
+  if (dependencies_.committer == nullptr || (is_alone && !gate_.is_committing())) {
+    if (gate_.waiting() == 0) return;
+    on_committed(gate_.commit());
+    static_cast<void>(gate_.store()->maintain());  // an error comes again with the next commit
+    return;
+  }
+  if (is_alone || gate_.waiting() >= options_.appends_per_commit_max) on_committed(gate_.take(CommitGate::Wait::Yes));
+  gate_.begin();
+}
+
+void Scheduler::flush() {
+  while (!gate_.is_empty()) {
+    on_committed(gate_.take(CommitGate::Wait::Yes));
+    on_committed(gate_.commit());
+  }
+}
+
+void Scheduler::on_committed(std::vector<CommittedBatch> passed) {
+  for (CommittedBatch& one : passed) {
+    const RunId id = one.what.run;
+    Run& run = runs_[id];
+    --run.outgoing;
+    if (run.end && std::holds_alternative<RunDetached>(*run.end)) continue;
+    const bool is_dropped = one.problem && one.problem->error == journal::StoreError::Kind::Full &&
+                            one.what.without_room == PendingBatch::WithoutRoom::Drop;
+    if (one.problem && !is_dropped) {
+      effects_.cancel(id);
+      run.end = std::move(*one.problem);
+      run.outgoing -= gate_.drop(id);
+    } else {
+      run.stored_records = one.what.last;
+      notify_recorded(id, one.what.records);
+    }
+    dispatch_effects(id, one.what.to_perform);
+  }
+}
+
+void Scheduler::notify_recorded(RunId id, const RecordList& list) const {
+  if (dependencies_.listener == nullptr || list.records.empty()) return;
+  dependencies_.listener->on_recorded({id, *runs_[id].image->loaded(), list.first, list.records, list.texts});
+}
+
+/// Everything that the requests follow from is durable; that the run has ended may still wait in the gate.
+void Scheduler::dispatch_effects(RunId id, const std::vector<std::string>& to_perform) {
+  Run& run = runs_[id];
+  if (run.end) {
+    const bool is_detached = std::holds_alternative<RunDetached>(*run.end);
+    if (run.is_end_reported || !(run.outgoing == 0 || is_detached)) return;
+    run.is_end_reported = true;
+    if (dependencies_.listener != nullptr) dependencies_.listener->on_run_ended(id, ended_run(run));
+    return;
+  }
+  if (phase_ == Phase::Stopping) return;
+  const bool is_draining = phase_ == Phase::Draining && run.journal.is_stored();
+  for (const std::string& key : to_perform) {
+    const OpenRequest* const open = is_draining ? run.core->find(key) : nullptr;
+    if (is_draining && (open == nullptr || !is_once(*open, run.core->image()->program()))) continue;
+    effects_.perform(id, key);
+  }
+}
+
+bool Scheduler::is_idle(RunId id) const {
+  const Run& run = runs_[id];
+  if (run.is_queued || run.outgoing > 0) return false;
+  if (run.end) return run.is_end_reported;
+  if (!run.is_quiescent || !run.pending_outcomes.empty() || !run.to_perform.empty()) return false;
+  if (run.journal.has_pending()) return false;
+  if (run.conversation && !run.conversation->is_in_turn()) return true;
+  return std::ranges::all_of(run.core->open(), [](const auto& entry) { return is_waiting(entry.second); });
+}
+
+}  // namespace tenon::runtime

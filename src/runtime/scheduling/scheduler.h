@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/effects/effects.h"
+#include "runtime/recording/commit_gate.h"
+#include "runtime/runtime_options.h"
+#include "runtime/scheduling/cancellation.h"
+
+namespace tenon::runtime {
+
+/// Lets runs continue in turns, each until all its branches wait; commits their new records together, and then acts on
+/// them. See "From an outcome to the next request" in ARCHITECTURE.md.
+class Scheduler {
+ public:
+  /// All outlive this.
+  Scheduler(RunTable& runs, Recorder& recorder, Requests& requests, Effects& effects, Questions& questions,
+            Cancellation& cancellation, CommitGate& gate, const RuntimeDependencies& dependencies,
+            const RuntimeOptions& options);
+
+  // As those of Runtime.
+  void run(const std::atomic<bool>* stop, const std::function<std::chrono::milliseconds()>& grace);
+  void drain(std::chrono::milliseconds grace);
+  bool poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop = nullptr);
+  void stop();
+  [[nodiscard]] bool is_idle(RunId run) const;
+  /// Everything that waits becomes durable.
+  void flush();
+
+  /// New requests of the run, which are not performed any more once this drains.
+  void open_requests(RunId run, const std::vector<std::string>& keys);
+
+ private:
+  void step(RunId run);
+  bool advance(RunId run);
+  void deliver(RunId run, PendingOutcome next);
+  void finish(RunId run, vm::Step end);
+  void fail_memory(RunId run);
+  void publish_step(RunId run);
+  void dispatch_effects(RunId run, const std::vector<std::string>& to_perform);
+  void commit();
+  void on_committed(std::vector<CommittedBatch> passed);
+  void notify_recorded(RunId run, const RecordList& list) const;
+  [[nodiscard]] bool awaits_outcomes() const;
+  [[nodiscard]] bool is_memory_spent() const;
+
+  RunTable& runs_;
+  Recorder& recorder_;
+  Requests& requests_;
+  Effects& effects_;
+  Questions& questions_;
+  Cancellation& cancellation_;
+  CommitGate& gate_;
+  const RuntimeDependencies& dependencies_;
+  const RuntimeOptions& options_;
+  enum class Phase : std::uint8_t {
+    Running,
+    Draining,  ///< of runs with a store nothing is started but what counts as started already
+    Stopping,  ///< nothing is started
+  } phase_ = Phase::Running;
+  std::uint64_t heap_bytes_at_start_ = 0;
+};
+
+}  // namespace tenon::runtime

@@ -1,0 +1,173 @@
+#include "runtime/waits/questions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "inference/answers/mismatch.h"
+#include "runtime/waits/resolution.h"
+#include "types/type_parts.h"
+
+namespace tenon::runtime {
+
+using effects::EffectKind;
+using types::FailureKind;
+
+bool Questions::takes_raw_answer(RunId id, std::string_view wait) const {
+  const OpenRequest* const open = runs_.find(id, std::string(wait));
+  if (open == nullptr || open->is_in_doubt) return false;
+  if (open->question) return true;
+  const ProgramImage& image = *runs_[id].core->image();
+  return open->described.kind == EffectKind::Ask &&
+         image.reader().is_written_raw(image.program().externs[open->request.subject].result);
+}
+
+Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, std::string_view input,
+                                              std::optional<journal::Note> note) {
+  Run& run = runs_[id];
+  OpenRequest* const open = runs_.find(id, std::string(wait));
+  if (open != nullptr && open->is_in_doubt) return take_resolution(id, *open, input, std::move(note));
+  if (open != nullptr && open->question) return answer_extern(id, *open, input, std::move(note));
+  const bool is_answered = std::any_of(run.pending_outcomes.begin(), run.pending_outcomes.end(),
+                                       [&](const PendingOutcome& arrived) { return arrived.key == wait; });
+  const bool is_asked = open != nullptr && open->described.kind == EffectKind::Ask && !is_answered;
+  if (!is_asked) {
+    return failure(AnswerRefusal{AnswerRefusal::Kind::NoSuchWait, fmt::format("nothing waits under `{}`", wait)});
+  }
+  if (open->wake_at && *open->wake_at <= recorder_.now_ms()) {
+    time_out(id, open->request.key);
+    return failure(AnswerRefusal{AnswerRefusal::Kind::TooLate, "the answer comes too late: the time for it is over"});
+  }
+  const ProgramImage& image = *run.core->image();
+  const types::TypeId type = image.program().externs[open->request.subject].result;
+  auto value = image.reader().read_argument(type, input);
+  if (!value) {
+    std::string message;
+    for (const auto& mismatch : value.error()) {
+      if (!message.empty()) message += "; ";
+      message += inference::answers::describe(mismatch, "the answer");
+    }
+    return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
+  }
+  if (types::holds_secret(image.program().types, type)) {
+    if (const auto key = secrets_.prepare(image); !key) {
+      return failure(AnswerRefusal{AnswerRefusal::Kind::NoKey, "a secret cannot be taken: " + key.error().message});
+    }
+  }
+  outcomes_.enqueue(id, std::string(wait), {vm::ReturnedValue{std::move(*value)}, {}});
+  run.pending_outcomes.back().note = std::move(note);
+  return {};
+}
+
+/// It is called again, once the answer is recorded.
+Result<void, AnswerRefusal> Questions::answer_extern(RunId id, OpenRequest& open, std::string_view input,
+                                                     std::optional<journal::Note> note) {
+  Run& run = runs_[id];
+  open.wake_at = call_deadline(open, run.core->image()->program(), recorder_.now_ms());
+  recorder_.add_answer(run, open, input, std::move(note));
+  open.input = {std::string(input), std::nullopt};
+  open.question.reset();
+  ++open.pauses;
+  outcomes_.perform_again(id, open.request.key);
+  return {};
+}
+
+void Questions::ask_now(RunId id, const std::string& key) {
+  std::string complaint;
+  for (;;) {
+    const PendingInput question = question_of(runs_[id], *runs_.find(id, key));
+    const auto input = prompter_ != nullptr ? prompter_->ask(question, complaint) : std::nullopt;
+    if (!input) {
+      vm::EffectFailure unanswered{FailureKind::ToolFailed,
+                                   "no one can answer here; with `--store FILE` the run waits for `tenon resume`",
+                                   "ask"};
+      return outcomes_.enqueue(id, key, {std::move(unanswered), {}});
+    }
+    auto answered = answer(id, key, *input, std::nullopt);
+    if (answered || answered.error().is_over()) return;
+    complaint = std::move(answered.error().message);
+  }
+}
+
+void Questions::pause(RunId id, const std::string& key, std::string question) {
+  OpenRequest* const open = runs_.find(id, key);
+  if (open == nullptr) return;
+  Run& run = runs_[id];
+  open->question = std::move(question);
+  open->wake_at.reset();
+  open->end_outage();
+  recorder_.add_pause(run, *open, effects::Paused::Why::Asks);
+  runs_.enqueue(id);
+  if (!run.journal.is_stored()) outcomes_.perform_again(id, key);  // the person is asked at once
+}
+
+void Questions::ask_resolution(RunId id, const std::string& key) {
+  Run& run = runs_[id];
+  OpenRequest& open = *runs_.find(id, key);
+  open.question = resolution_question(open);
+  open.is_in_doubt = true;
+  open.wake_at.reset();
+  open.end_outage();
+  recorder_.add_pause(run, open, effects::Paused::Why::CutOff,
+                      run.journal.keep(resolution_schema(run.core->image()->program(), open.request.subject)));
+}
+
+void Questions::time_out(RunId id, const std::string& key) {
+  vm::EffectFailure late{FailureKind::TimedOut, "no one answered in time", "ask_within"};
+  outcomes_.enqueue(id, key, {std::move(late), {}});
+}
+
+bool Questions::are_open() const {
+  return std::ranges::any_of(runs_.all(), [](const Run& run) {
+    if (run.end || !run.core) return false;
+    return std::ranges::any_of(run.core->open(), [](const auto& entry) { return asks_person(entry.second); });
+  });
+}
+
+Result<void, AnswerRefusal> Questions::take_resolution(RunId id, OpenRequest& open, std::string_view input,
+                                                       std::optional<journal::Note> note) {
+  Run& run = runs_[id];
+  const ProgramImage& image = *run.core->image();
+  const std::uint32_t subject = open.request.subject;
+  auto resolution = read_resolution(image.reader(), image.program(), subject, input);
+  const bool may_be_secret = types::holds_secret(image.program().types, image.program().externs[subject].result);
+  if (!resolution) {
+    // A mistyped answer may nearly be the secret.
+    std::string message = may_be_secret ? "the answer is none of " + resolution_type(image.program(), subject)
+                                        : std::move(resolution.error());
+    return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
+  }
+  const bool is_secret = may_be_secret && std::holds_alternative<vm::Value>(*resolution);
+  if (is_secret) {
+    if (const auto sealing = secrets_.prepare(image); !sealing) {
+      return failure(AnswerRefusal{AnswerRefusal::Kind::NoKey, "a secret cannot be taken: " + sealing.error().message});
+    }
+  }
+  open.question.reset();
+  open.is_in_doubt = false;
+  const std::string key = open.request.key;
+  if (std::holds_alternative<CallAgain>(*resolution)) {
+    // From now on the call may have been made once more: if this process ends too, the person is asked again.
+    open.wake_at = call_deadline(open, image.program(), recorder_.now_ms());
+    recorder_.add_answer(run, open, input, std::move(note));
+    outcomes_.perform_again(id, key);
+    return {};
+  }
+  vm::Outcome outcome;
+  if (auto* const value = std::get_if<vm::Value>(&*resolution)) {
+    outcome.what = vm::ReturnedValue{std::move(*value)};
+  } else {
+    const std::string& name = image.program().externs[subject].name;
+    outcome.what = vm::EffectFailure{
+        FailureKind::ToolFailed, fmt::format("`{}` failed: {}", name, std::get<CallFailed>(*resolution).message), name};
+  }
+  outcomes_.enqueue(id, key, std::move(outcome));
+  ENSURE(!run.pending_outcomes.empty() && run.pending_outcomes.back().key == key);
+  run.pending_outcomes.back().note = std::move(note);
+  // A secret that a person gives is sealed in the outcome, and is nowhere in clear.
+  run.pending_outcomes.back().said = is_secret ? R"({"value":"[secret]"})" : std::string(input);
+  return {};
+}
+
+}  // namespace tenon::runtime
