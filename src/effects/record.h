@@ -30,7 +30,8 @@ struct StoredText {
   friend bool operator==(const StoredText&, const StoredText&) = default;
 };
 
-/// When an effect whose model or tool cannot be reached is performed again. Absent: the default of runtime/retry.h.
+/// When an effect whose model or tool cannot be reached is performed again. Absent: the default of
+/// runtime/effects/retry.h.
 struct RetrySettings {
   std::optional<std::uint64_t> initial_ms = {};          ///< the delay before the first retry; at least 1
   std::optional<std::uint64_t> factor_thousandths = {};  ///< of each delay to the previous one; at least 1,000

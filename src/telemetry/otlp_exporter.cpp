@@ -32,7 +32,7 @@ bool is_worth_another_try(int status) {
 }  // namespace
 
 Result<std::unique_ptr<OtlpExporter>, std::string> OtlpExporter::open(OtlpOptions options,
-                                                                      std::function<void(std::string_view)> tell) {
+                                                                      std::function<void(std::string_view)> report) {
   http_client::HttpClientOptions client_options;
   client_options.url = options.url;
   client_options.headers = options.headers;
@@ -45,12 +45,12 @@ Result<std::unique_ptr<OtlpExporter>, std::string> OtlpExporter::open(OtlpOption
   client_options.connect_timeout = options.timeout;
   auto client = http_client::HttpClient::open(client_options);
   if (!client) return failure(std::move(client.error()));
-  return std::unique_ptr<OtlpExporter>(new OtlpExporter(std::move(options), std::move(*client), std::move(tell)));
+  return std::unique_ptr<OtlpExporter>(new OtlpExporter(std::move(options), std::move(*client), std::move(report)));
 }
 
 OtlpExporter::OtlpExporter(OtlpOptions options, std::unique_ptr<http_client::HttpClient> client,
-                           std::function<void(std::string_view)> tell)
-    : options_(std::move(options)), client_(std::move(client)), tell_(std::move(tell)) {
+                           std::function<void(std::string_view)> report)
+    : options_(std::move(options)), client_(std::move(client)), report_(std::move(report)) {
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -121,7 +121,7 @@ void OtlpExporter::send(const std::vector<Span>& batch) {
     const auto sent = post(body, own_deadline, problem);
     if (sent == Sent::Taken) {
       counts_.exported += batch.size();
-      has_told_ = false;
+      has_reported_ = false;
       return;
     }
     ++counts_.requests_failed;
@@ -133,9 +133,9 @@ void OtlpExporter::send(const std::vector<Span>& batch) {
     pause *= 2;
   }
   counts_.dropped += batch.size();
-  if (std::exchange(has_told_, true)) return;
-  tell_(fmt::format("spans cannot be sent to {}: {}; they are dropped",
-                    http_client::find_host(options_.url).value_or("the collector"), problem));
+  if (std::exchange(has_reported_, true)) return;
+  report_(fmt::format("spans cannot be sent to {}: {}; they are dropped",
+                      http_client::find_host(options_.url).value_or("the collector"), problem));
 }
 
 OtlpExporter::Sent OtlpExporter::post(const std::string& body, TimePoint deadline, std::string& problem) {

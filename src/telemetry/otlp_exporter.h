@@ -37,20 +37,20 @@ struct OtlpOptions {
   std::chrono::milliseconds flush_max{3'000};  ///< that the end of the process waits for what is left
 };
 
-/// Numbers for whoever watches; any thread.
+/// Counters for monitoring; any thread.
 struct ExportCounts {
   std::atomic<std::uint64_t> exported{0}, dropped{0}, requests_failed{0};
 };
 
-/// Sends spans to a collector from a thread of its own, in batches. Whoever gives it spans never waits: what does not
-/// fit into the queue, or cannot be delivered in time, is dropped and counted.
+/// Sends spans to a collector from a separate thread, in batches. Its callers never wait: spans that do not fit into
+/// the queue, or cannot be delivered in time, are dropped and counted.
 class OtlpExporter final : public SpanSink {
  public:
-  /// `tell`: something for people, from the exporter's thread; told once until a request succeeds again. Fails with a
-  /// sentence where the options cannot be used.
+  /// `report`: receives a problem, for people, on the exporter's thread; once until a request succeeds again. Fails
+  /// with a message if the options cannot be used.
   [[nodiscard]] static Result<std::unique_ptr<OtlpExporter>, std::string> open(
-      OtlpOptions options, std::function<void(std::string_view)> tell);
-  /// Sends what is left, for OtlpOptions::flush_max at most.
+      OtlpOptions options, std::function<void(std::string_view)> report);
+  /// Sends the queue, for OtlpOptions::flush_max at most.
   ~OtlpExporter() override;
   OtlpExporter(const OtlpExporter&) = delete;
   OtlpExporter& operator=(const OtlpExporter&) = delete;
@@ -64,7 +64,7 @@ class OtlpExporter final : public SpanSink {
   enum class Sent : std::uint8_t { Taken, Refused, TryAgain };
 
   OtlpExporter(OtlpOptions options, std::unique_ptr<http_client::HttpClient> client,
-               std::function<void(std::string_view)> tell);
+               std::function<void(std::string_view)> report);
   void loop();
   [[nodiscard]] std::vector<Span> next_batch();
   void send(const std::vector<Span>& batch);
@@ -73,9 +73,9 @@ class OtlpExporter final : public SpanSink {
 
   const OtlpOptions options_;
   const std::unique_ptr<http_client::HttpClient> client_;
-  const std::function<void(std::string_view)> tell_;
+  const std::function<void(std::string_view)> report_;
   ExportCounts counts_;
-  bool has_told_ = false;  ///< the exporter's thread alone
+  bool has_reported_ = false;  ///< the exporter's thread alone
 
   std::mutex mutex_;
   std::condition_variable changed_;
