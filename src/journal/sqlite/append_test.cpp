@@ -180,7 +180,7 @@ TEST_F(AppendTest, ARunKeepsItsContentsOnce) {
 }
 
 /// Two contents whose places are the same, and one whose place another one has taken.
-TEST_F(AppendTest, ContentsThatBeginWithTheSameBytesStandBehindOneAnother) {
+TEST_F(AppendTest, ContentsThatStartWithTheSameBytesAreAdjacent) {
   const auto content_at = [](std::array<std::uint8_t, 4> place, std::string bytes) {
     Content content = make_content(std::move(bytes));
     std::copy(place.begin(), place.end(), content.hash.bytes.begin());
