@@ -22,7 +22,7 @@ std::string show(const Machine& machine, const vm::Value& value) {
 }
 
 std::string show(Machine& machine, const Request& request) {
-  static constexpr const char* kinds[] = {"extern", "complete", "fill", "select"};
+  static constexpr const char* kinds[] = {"complete", "fill", "select", "extern"};
   std::string line =
       request.key + " " + kinds[static_cast<std::size_t>(request.kind)] + " " + std::to_string(request.subject);
   for (const vm::Value& argument : request.arguments) line += " " + show(machine, argument);
