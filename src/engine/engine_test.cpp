@@ -81,8 +81,8 @@ TEST_F(EngineTests, AModelOfTheCallersOwnAnswers) {
   ASSERT_TRUE(run.has_value()) << describe(run.error());
   EXPECT_FALSE(engine->result(*run).has_value());
   // A run without a store has the same events.
-  EXPECT_THAT(drive(*engine),
-              ElementsAre("prompt_started", "generation_started", "text_delta", "generation_finished", "turn_end"));
+  EXPECT_THAT(drive(*engine), ElementsAre("prompt_started", "generation_started", "text_delta", "generation_finished",
+                                          "text", "turn_end"));
   ASSERT_TRUE(engine->result(*run).has_value());
   EXPECT_EQ(engine->result(*run)->how, RunResult::How::Returned);
   EXPECT_EQ(engine->result(*run)->value, "\"Hello!\"");
@@ -106,8 +106,8 @@ TEST_F(EngineTests, ARecordedRunHasEventsInTheOrderOfItsRecords) {
     EXPECT_GT(event->event.number, newest);
     newest = event->event.number;
   }
-  EXPECT_THAT(types,
-              ElementsAre("prompt_started", "generation_started", "text_delta", "generation_finished", "turn_end"));
+  EXPECT_THAT(types, ElementsAre("prompt_started", "generation_started", "text_delta", "generation_finished", "text",
+                                 "turn_end"));
 }
 
 TEST_F(EngineTests, TheArgumentsAreChecked) {
@@ -255,7 +255,7 @@ TEST_F(EngineTests, AFunctionOfTheCallersOwnThatFailsIsBlamed) {
     drive(*engine);
     EXPECT_EQ(engine->result(*run)->how, RunResult::How::Failed);
     EXPECT_THAT(engine->result(*run)->message, HasSubstr(reason));
-    EXPECT_EQ(engine->result(*run)->blame, "extern `price`");
+    EXPECT_EQ(engine->result(*run)->blame, "price");
     EXPECT_EQ(engine->result(*run)->kind, "ToolFailed");
   }
 }
