@@ -70,8 +70,10 @@ std::uint64_t hash_of_tree(const syntax::SyntaxTree& tree, syntax::NodeId root) 
   Mixer mixer;
   const syntax::Node& whole = tree[root];
   const bool is_lowered = !tree.anchors.empty();
+  if (!is_lowered) mixer.add(tree.text(root));
   for (syntax::TokenIndex at = whole.first_token; at < whole.end_token; ++at) {
-    mixer.add(static_cast<std::uint64_t>(tree.tokens[at].kind)).add(tree.text(at));
+    mixer.add(static_cast<std::uint64_t>(tree.tokens[at].kind));
+    if (is_lowered) mixer.add(tree.text(at));
     // In a lowered tree, tokens have places in any order.
     if (is_lowered) mixer.add(tree.span(at).offset - tree.span(whole.first_token).offset).add(tree.span(at).length);
   }
@@ -164,21 +166,21 @@ std::uint64_t BodyKeys::hash_of_declaration(TypeId type) {
 }
 
 std::uint64_t BodyKeys::hash_of_type(TypeId type) {
-  Mixer mixer;
-  mixer.add(hash_of_name(type));
+  if (const auto known = type_hashes_.find(type); known != type_hashes_.end()) return known->second;
   const auto is_declaration = [&](TypeId part) {
     const TypeKind kind = program_.types.kind(part);
     return kind == TypeKind::Struct || kind == TypeKind::Enum;
   };
-  if (!is_declaration(type)) {
+  Mixer mixer;
+  mixer.add(hash_of_name(type));
+  if (is_declaration(type)) {
+    for_each_within(program_.types, type, TypeParts::OfValues, [&](TypeId part) {
+      if (is_declaration(part)) mixer.add(hash_of_name(part)).add(hash_of_declaration(part));
+    });
+  } else {
     for_each_part(program_.types, type, TypeParts::AsWritten, [&](TypeId part) { mixer.add(hash_of_type(part)); });
-    return mixer.get();
   }
-  if (const auto known = declared_.find(type); known != declared_.end()) return known->second;
-  for_each_within(program_.types, type, TypeParts::OfValues, [&](TypeId part) {
-    if (is_declaration(part)) mixer.add(hash_of_name(part)).add(hash_of_declaration(part));
-  });
-  return declared_.emplace(type, mixer.get()).first->second;
+  return type_hashes_.emplace(type, mixer.get()).first->second;
 }
 
 std::uint64_t BodyKeys::hash_of_signature(const FunctionDeclaration& function) {
@@ -206,7 +208,8 @@ BodyKey BodyKeys::key_of(FunctionId id) {
   if (const syntax::NodeId root = root_of_body(program_, function); root.exists()) {
     mixer.add(hash_of_tree(tree, root));
     for (syntax::TokenIndex at = tree[root].first_token; at < tree[root].end_token; ++at) {
-      const std::string name(tree.text(at));
+      const std::string_view name = tree.text(at);
+      if (name.empty()) continue;
       const bool is_word = std::isalpha(static_cast<unsigned char>(name[0])) != 0 || name[0] == '_';
       if (!is_word) continue;
       const auto meaning = meanings_.find(name);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,9 +38,14 @@ class BodyKeys {
 
   const ProgramIndex& index_;
   const CheckedProgram& program_;
-  std::unordered_map<TypeId, std::string> declared_names_;   ///< of structs and enums, with their modules
-  std::unordered_map<TypeId, std::uint64_t> declared_;       ///< of structs and enums, with all that they consist of
-  std::unordered_map<std::string, std::uint64_t> meanings_;  ///< by name
+  std::unordered_map<TypeId, std::string> declared_names_;  ///< of structs and enums, with their modules
+  std::unordered_map<TypeId, std::uint64_t> type_hashes_;   ///< see hash_of_type
+  /// Finds names without making a string of each.
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+  };
+  std::unordered_map<std::string, std::uint64_t, NameHash, std::equal_to<>> meanings_;  ///< by name
   std::uint64_t environment_ = 0;
   std::uint64_t names_ = 0;
 };

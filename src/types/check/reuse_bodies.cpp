@@ -95,6 +95,8 @@ class Relocation {
     const source::Span first = tree.span(root_before.first_token);
     offset_ = static_cast<std::int64_t>(now.tree->span((*now.tree)[root].first_token).offset) - first.offset;
     begin_ = first.offset;
+    end_ = tree.span(root_before.end_token - 1).end();
+    if (tree.anchors.empty()) return;
     // In a lowered tree, tokens have places in any order.
     for (syntax::TokenIndex at = root_before.first_token; at < root_before.end_token; ++at) {
       const source::Span span = tree.span(at);
