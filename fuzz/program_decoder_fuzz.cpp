@@ -8,7 +8,7 @@
 #include "bytecode/codec.h"
 #include "bytecode/disassembler.h"
 #include "vm/machine.h"
-#include "vm/snapshot.h"
+#include "vm/snapshot/snapshot.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tenon;

@@ -7,7 +7,7 @@
 #include "base/ensure.h"
 #include "tests/support/sample_program.h"
 #include "vm/machine.h"
-#include "vm/snapshot.h"
+#include "vm/snapshot/snapshot.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "tests/support/assembler.h"
 #include "vm/machine.h"
-#include "vm/render.h"
+#include "vm/values/render.h"
 
 int main(int argc, char** argv) {
   using namespace tenon;

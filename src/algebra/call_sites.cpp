@@ -5,7 +5,7 @@
 
 #include "base/ensure.h"
 #include "bytecode/tool_sets.h"
-#include "vm/tool_sets.h"
+#include "vm/execution/tool_sets.h"
 
 namespace tenon::algebra {
 namespace {

@@ -6,9 +6,9 @@
 #include "base/ensure.h"
 #include "json/reader.h"
 
-#include "vm/context.h"
+#include "vm/execution/tool_sets.h"
 #include "vm/machine_state.h"
-#include "vm/tool_sets.h"
+#include "vm/values/context.h"
 
 namespace tenon::algebra {
 namespace {

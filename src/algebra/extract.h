@@ -3,7 +3,7 @@
 #include "algebra/artifacts.h"
 #include "base/result.h"
 #include "journal/store.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 
 namespace tenon::algebra {
 

@@ -9,13 +9,13 @@
 #include "effects/secret_vault.h"
 #include "inference/answers/schema_writer.h"
 #include "runtime/conversation.h"
-#include "runtime/known_outcomes.h"
 #include "runtime/recording/agent_records.h"
 #include "runtime/recording/run_journal.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/known_outcomes.h"
+#include "runtime/recovery/recovery.h"
 #include "runtime/run_core.h"
 #include "runtime/run_options.h"
-#include "vm/context.h"
+#include "vm/values/context.h"
 
 namespace tenon::algebra {
 namespace {

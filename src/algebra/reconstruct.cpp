@@ -8,7 +8,7 @@
 #include "algebra/form.h"
 #include "algebra/interaction.h"
 #include "runtime/conversation.h"
-#include "vm/tool_sets.h"
+#include "vm/execution/tool_sets.h"
 
 namespace tenon::algebra {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "bytecode/instructions.h"
 #include "types/extern_calls.h"
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 
 namespace tenon::bytecode {
 

@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "bytecode/tool_sets.h"
 #include "types/builtins.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::bytecode {
 namespace {
@@ -234,7 +234,7 @@ class Verifier {
 
   void check_cleanup(const Function& function, const FinallyHandler& cleanup) {
     const bool is_inside = cleanup.begin <= cleanup.block && cleanup.block < cleanup.end &&
-                        cleanup.end < function.code.size() && cleanup.kept < function.register_count;
+                           cleanup.end < function.code.size() && cleanup.kept < function.register_count;
     expect(is_inside, "the block of a `finally` is outside of the code");
     if (!is_good_) return;
     const auto is = [&](std::uint32_t pc, Opcode opcode) {

@@ -1,13 +1,13 @@
-#include "types/plan.h"
+#include "types/plan/plan.h"
 
 #include <fmt/format.h>
 
 #include <set>
 
 #include "cli/commands.h"
+#include "cli/diagnostics_output.h"
 #include "cli/plan_forms.h"
 #include "cli/plan_judging.h"
-#include "cli/diagnostics_output.h"
 #include "cli/replace_file.h"
 
 namespace tenon::cli {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "types/plan.h"
+#include "types/plan/plan.h"
 
 /// The three formats of `tenon plan`; see docs/language/21-pursue.md.
 namespace tenon::cli {

@@ -15,7 +15,7 @@
 #include "json/reader.h"
 #include "runtime/program_image.h"
 #include "types/standard_library.h"
-#include "vm/render.h"
+#include "vm/values/render.h"
 
 namespace tenon::cli {
 namespace {

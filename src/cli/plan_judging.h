@@ -4,7 +4,7 @@
 
 #include "cli/command_line.h"
 #include "cli/environment.h"
-#include "types/plan_verdicts.h"
+#include "types/plan/plan_verdicts.h"
 
 namespace tenon::cli {
 

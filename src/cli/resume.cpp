@@ -8,7 +8,7 @@
 #include "cli/terminal_engine.h"
 #include "engine/newer_program.h"
 #include "engine/stored_run.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 
 namespace tenon::cli {
 namespace {
@@ -143,9 +143,8 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   if (!trace) return fail(trace.error(), environment);
   auto local = TerminalEngine::open(std::move(options), std::move(*trace), ShownAnswers::WhenWhole, environment);
   if (!local) return report(local.error(), environment);
-  const auto id =
-      (*local)->engine().resume(name, engine::images_with(image),
-                                is_same_model ? runtime::SameModel::Yes : runtime::SameModel::No);
+  const auto id = (*local)->engine().resume(name, engine::images_with(image),
+                                            is_same_model ? runtime::SameModel::Yes : runtime::SameModel::No);
   if (!id) return report(id.error(), environment);
   runtime::Runtime& runtime = (*local)->runtime();
   const runtime::Conversation* const conversation = runtime.conversation(*id);

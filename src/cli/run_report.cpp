@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/stopping.h"
-#include "vm/render.h"
+#include "vm/values/render.h"
 
 namespace tenon::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include "engine/store_access.h"
 #include "engine/telemetry_setup.h"
 #include "journal/async_store.h"
-#include "runtime/host.h"
-#include "runtime/migration.h"
+#include "runtime/host/host.h"
+#include "runtime/recovery/migration.h"
 #include "server/http_server.h"
 
 namespace tenon::cli {

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "json/reader.h"
-#include "vm/render.h"
+#include "vm/values/render.h"
 
 namespace tenon::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/code_builder.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::compiler {
 

@@ -14,7 +14,7 @@
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/builtin_methods.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::compiler {
 

@@ -7,7 +7,7 @@
 #include "compiler/early_contracts.h"
 #include "compiler/guard_compiler.h"
 #include "compiler/requirement_compiler.h"
-#include "types/contract_words.h"
+#include "types/plan/contract_words.h"
 
 namespace tenon::compiler {
 

@@ -8,7 +8,7 @@
 #include "compiler/contract_compiler.h"
 #include "compiler/requirement_compiler.h"
 #include "compiler/template_compiler.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::compiler {
 

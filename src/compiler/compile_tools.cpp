@@ -7,7 +7,7 @@
 #include "compiler/call_compiler.h"
 #include "compiler/tool_compiler.h"
 #include "diagnostics/kinds.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::compiler {
 

@@ -40,7 +40,7 @@ using bytecode::Tool;
 enum class Part : std::uint8_t {
   Whole,
   /// Its `requires` alone. Returns three lists: why it cannot be called, what must be judged, and the keys of that
-  /// (types/contract_words.h).
+  /// (types/plan/contract_words.h).
   Guard,
   /// Of its arguments and its value: returns the keys of what a judge has confirmed.
   Ensured,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/code_builder.h"
-#include "types/plan.h"
+#include "types/plan/plan.h"
 
 namespace tenon::compiler {
 

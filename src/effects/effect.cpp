@@ -4,8 +4,8 @@
 
 #include "base/ensure.h"
 #include "json/writer.h"
-#include "vm/context.h"
-#include "vm/tool_sets.h"
+#include "vm/execution/tool_sets.h"
+#include "vm/values/context.h"
 
 namespace tenon::effects {
 namespace {

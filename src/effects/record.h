@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/sha256.h"
 #include "effects/effect_kinds.h"
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 
 /// The records of a journal, in a store or in memory, where they have no hashes. A record's number is its position in
 /// the run's journal; it is not part of its bytes. Encoded as a message (base/wire.h) whose numbers are stored on disks
@@ -66,8 +66,9 @@ struct Started {
   std::string agent;     ///< of a conversation
   StoredText arguments;  ///< an array with a value (value_form.h) for each parameter; new contexts are null
   RunSettings settings;
-  std::string secret_key;     ///< SealingKey::id of the key that encrypts the run's secrets; empty if there are none
-  std::optional<Hash> known;  ///< of a fork: a content, the outcomes that it can still reuse (runtime/known_outcomes.h)
+  std::string secret_key;  ///< SealingKey::id of the key that encrypts the run's secrets; empty if there are none
+  std::optional<Hash>
+      known;  ///< of a fork: a content, the outcomes that it can still reuse (runtime/recovery/known_outcomes.h)
   friend bool operator==(const Started&, const Started&) = default;
 };
 

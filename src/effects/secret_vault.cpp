@@ -7,9 +7,9 @@
 
 #include "base/wire.h"
 #include "effects/value_form.h"
-#include "types/type_parts.h"
-#include "vm/object.h"
-#include "vm/render.h"
+#include "types/table/type_parts.h"
+#include "vm/values/object.h"
+#include "vm/values/render.h"
 
 namespace tenon::effects {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "base/sealing.h"
-#include "types/type_table.h"
-#include "vm/value.h"
+#include "types/table/type_table.h"
+#include "vm/values/value.h"
 
 /// Secrets are encrypted where they enter and decrypted where an extern receives them. Everything in between, such as
 /// the machine, the journal and all output, has only the ciphertext.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "effects/value_form.h"
-#include "vm/object.h"
+#include "vm/values/object.h"
 
 namespace tenon::effects {
 namespace {

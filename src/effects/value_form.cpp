@@ -13,8 +13,8 @@
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/text.h"
-#include "vm/context.h"
-#include "vm/object.h"
+#include "vm/values/context.h"
+#include "vm/values/object.h"
 
 namespace tenon::effects {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "json/json.h"
-#include "types/type_table.h"
-#include "vm/value.h"
+#include "types/table/type_table.h"
+#include "vm/values/value.h"
 
 /// The encoding of values in the journal and in artifacts: lossless JSON that can be decoded with the types of a
 /// changed program. Form 1, which is frozen:
@@ -18,7 +18,7 @@
 ///   a struct an object in the order of its names' UTF-16 code units; a map an array of [key, value] in its own order;
 ///   a plain case "Name", one with payload {"Name":[…]}; None null, Some(x) the form of x, or {"some":x} if null could
 ///   be x itself; Ok(x) {"ok":x}, Err(f) {"err":f}; a Context {"context":"…"}, the hash of its newest node
-///   (vm/context.h); a secret {"$secret":["origin","sealed bytes in base64"]}, or if it need not be decrypted
+///   (vm/values/context.h); a secret {"$secret":["origin","sealed bytes in base64"]}, or if it need not be decrypted
 ///   {"$secret":"origin"}. No other object has a name with a `$`.
 /// Labels are not part of it.
 namespace tenon::effects {

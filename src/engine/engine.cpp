@@ -9,10 +9,10 @@
 #include "engine/secret_key.h"
 #include "engine/stored_run.h"
 #include "json/reader.h"
-#include "runtime/migration.h"
+#include "runtime/recovery/migration.h"
 #include "tools/native/native_caller.h"
-#include "types/type_table.h"
-#include "vm/render.h"
+#include "types/table/type_table.h"
+#include "vm/values/render.h"
 
 namespace tenon::engine {
 namespace {

@@ -3,7 +3,7 @@
 #include "engine/script_player.h"
 #include "engine/test_journal.h"
 #include "runtime/runtime.h"
-#include "vm/snapshot.h"
+#include "vm/snapshot/snapshot.h"
 
 namespace tenon::engine {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "engine/engine_error.h"
 #include "journal/store.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 #include "vm/loaded_program.h"
 
 namespace tenon::engine {

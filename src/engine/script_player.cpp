@@ -6,7 +6,7 @@
 
 #include "json/reader.h"
 #include "runtime/runtime.h"
-#include "vm/tool_sets.h"
+#include "vm/execution/tool_sets.h"
 
 namespace tenon::engine {
 namespace {

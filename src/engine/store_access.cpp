@@ -9,7 +9,7 @@
 
 #include "engine/secret_key.h"
 #include "json/reader.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 
 namespace tenon::engine {
 

@@ -8,8 +8,8 @@
 #include "engine/engine_error.h"
 #include "engine/system.h"
 #include "journal/open_store.h"
-#include "runtime/inbox_command.h"
-#include "runtime/recovery.h"
+#include "runtime/host/inbox_command.h"
+#include "runtime/recovery/recovery.h"
 
 namespace tenon::engine {
 

@@ -6,7 +6,7 @@
 #include "effects/record.h"
 #include "engine/engine_error.h"
 #include "journal/store.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 
 namespace tenon::engine {
 

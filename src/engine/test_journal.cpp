@@ -10,7 +10,7 @@
 #include "runtime/recording/run_journal.h"
 #include "runtime/run_core.h"
 #include "runtime/runtime.h"
-#include "vm/snapshot.h"
+#include "vm/snapshot/snapshot.h"
 
 namespace tenon::engine {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "base/ensure.h"
 #include "inference/answers/mismatch.h"
-#include "runtime/migration.h"
-#include "vm/context.h"
-#include "vm/render.h"
+#include "runtime/recovery/migration.h"
+#include "vm/values/context.h"
+#include "vm/values/render.h"
 
 namespace tenon::runtime {
 

@@ -16,7 +16,7 @@
 #include "runtime/run_core.h"
 #include "vm/failure.h"
 #include "vm/loaded_program.h"
-#include "vm/value.h"
+#include "vm/values/value.h"
 
 namespace tenon::runtime {
 
@@ -101,7 +101,7 @@ struct SentGeneration {
   PerformedEffect effect;
   std::uint32_t attempt = 0;                    ///< counts from 0; the higher ones are repairs
   const inference::GenerationRequest& request;  ///< as the backend sends it: inference::Model::convert_to_sent
-  bool is_streamed_output = false;  ///< its answer is plain text and output of the run (vm/streamed_output.h)
+  bool is_streamed_output = false;  ///< its answer is plain text and output of the run (vm/execution/streamed_output.h)
 };
 
 /// A call of an extern that is made.

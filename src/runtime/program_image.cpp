@@ -5,7 +5,7 @@
 #include "bytecode/codec.h"
 #include "effects/program_bundle.h"
 #include "inference/answers/json_values.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::runtime {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "vm/context.h"
-#include "vm/tool_sets.h"
+#include "vm/execution/tool_sets.h"
+#include "vm/values/context.h"
 
 namespace tenon::runtime {
 namespace {

@@ -5,9 +5,9 @@
 #include "base/ensure.h"
 #include "base/wire.h"
 #include "runtime/prompts.h"
-#include "runtime/snapshot_fields.h"
-#include "vm/context.h"
-#include "vm/snapshot.h"
+#include "runtime/recovery/snapshot_fields.h"
+#include "vm/snapshot/snapshot.h"
+#include "vm/values/context.h"
 
 namespace tenon::runtime {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/loaded_run.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/loaded_run.h"
+#include "runtime/recovery/recovery.h"
 #include "runtime/runtime_options.h"
 #include "runtime/scheduling/run_state.h"
 #include "runtime/waits/waits.h"
@@ -44,8 +44,8 @@ class Runtime final {
   /// JSON.
   [[nodiscard]] Result<void, PromptRefusal> prompt(RunId run, std::string_view input);
   /// Another program continues the conversation, from its next turn on; durable with the next commit. Refused within
-  /// a turn, and when the agent's state cannot become what the new program has (migration.h). Nothing happens when it
-  /// is the program that the conversation has. `libraries`: for the record, as RunOptions has them.
+  /// a turn, and when the agent's state cannot become what the new program has (runtime/recovery/migration.h). Nothing
+  /// happens when it is the program that the conversation has. `libraries`: for the record, as RunOptions has them.
   [[nodiscard]] Result<void, PromptRefusal> upgrade_program(RunId run, std::shared_ptr<const ProgramImage> image,
                                                             std::vector<std::string> libraries);
   /// Ends the current turn, not the conversation. Effects in progress are cancelled, and the `finally` blocks around

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "journal/run_queries.h"
-#include "runtime/host.h"
+#include "runtime/host/host.h"
 #include "server/catalog.h"
 #include "server/event_hub.h"
 #include "server/event_reader.h"

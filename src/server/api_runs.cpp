@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "json/reader.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 #include "server/api.h"
 
 namespace tenon::server {

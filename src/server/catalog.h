@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "json/json.h"
-#include "runtime/host.h"
+#include "runtime/host/host.h"
 
 namespace tenon::server {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "protocol/record_events.h"
-#include "runtime/host.h"
+#include "runtime/host/host.h"
 
 namespace tenon::server {
 

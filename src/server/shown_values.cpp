@@ -6,9 +6,9 @@
 
 #include "effects/value_form.h"
 #include "json/reader.h"
-#include "runtime/migration.h"
 #include "runtime/program_image.h"
-#include "vm/render.h"
+#include "runtime/recovery/migration.h"
+#include "vm/values/render.h"
 
 namespace tenon::server {
 namespace {

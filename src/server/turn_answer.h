@@ -6,7 +6,7 @@
 #include <string>
 
 #include "json/json.h"
-#include "runtime/host.h"
+#include "runtime/host/host.h"
 #include "server/answer_text.h"
 #include "server/http_message.h"
 #include "server/shown_values.h"

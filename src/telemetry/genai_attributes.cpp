@@ -1,7 +1,7 @@
 #include "telemetry/genai_attributes.h"
 
 #include "json/json.h"
-#include "vm/render.h"
+#include "vm/values/render.h"
 
 namespace tenon::telemetry {
 namespace {

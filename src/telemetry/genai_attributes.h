@@ -8,7 +8,7 @@
 
 #include "inference/model.h"
 #include "telemetry/span.h"
-#include "vm/value.h"
+#include "vm/values/value.h"
 
 /// The attributes of spans, according to OpenTelemetry's conventions for generative AI (which are in development;
 /// docs/guides/telemetry.md names the version).

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/extern_error.h"
-#include "vm/value.h"
+#include "vm/values/value.h"
 
 namespace tenon::tools {
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 #include "vm/request.h"
-#include "vm/value.h"
+#include "vm/values/value.h"
 
 namespace tenon::tools {
 

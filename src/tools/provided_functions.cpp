@@ -7,7 +7,7 @@
 #include "base/ensure.h"
 #include "json/reader.h"
 #include "tools/native/extern_table.h"
-#include "vm/render.h"
+#include "vm/values/render.h"
 
 namespace tenon::tools {
 

@@ -12,7 +12,7 @@
 #include "types/declarations/declarations.h"
 #include "types/declarations/load_modules.h"
 #include "types/declarations/program_index.h"
-#include "types/plan.h"
+#include "types/plan/plan.h"
 
 namespace tenon::types {
 

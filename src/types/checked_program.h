@@ -13,8 +13,8 @@
 #include "syntax/tree.h"
 #include "types/builtins.h"
 #include "types/extern_calls.h"
-#include "types/plan_verdicts.h"
-#include "types/type_table.h"
+#include "types/plan/plan_verdicts.h"
+#include "types/table/type_table.h"
 
 namespace tenon::types {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/ensure.h"
-#include "vm/finally_handlers.h"
+#include "vm/execution/finally_handlers.h"
 #include "vm/machine_state.h"
-#include "vm/object.h"
-#include "vm/text.h"
+#include "vm/values/object.h"
+#include "vm/values/text.h"
 
 namespace tenon::vm {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bytecode/program.h"
-#include "types/type_table.h"
-#include "vm/labels.h"
+#include "types/table/type_table.h"
+#include "vm/values/labels.h"
 
 namespace tenon::vm {
 

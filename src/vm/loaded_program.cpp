@@ -6,8 +6,8 @@
 
 #include "bytecode/verifier.h"
 #include "vm/limits.h"
-#include "vm/object.h"
-#include "vm/text.h"
+#include "vm/values/object.h"
+#include "vm/values/text.h"
 
 namespace tenon::vm {
 namespace {

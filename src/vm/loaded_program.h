@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "bytecode/program.h"
-#include "vm/json_reader.h"
-#include "vm/value.h"
+#include "vm/values/json_reader.h"
+#include "vm/values/value.h"
 
 namespace re2 {
 class RE2;

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/ensure.h"
-#include "vm/interpreter.h"
+#include "vm/execution/interpreter.h"
+#include "vm/execution/streamed_output.h"
 #include "vm/machine_state.h"
-#include "vm/object.h"
-#include "vm/streamed_output.h"
+#include "vm/values/object.h"
 
 namespace tenon::vm {
 namespace {

@@ -11,10 +11,10 @@
 #include "base/result.h"
 #include "bytecode/program.h"
 #include "vm/failure.h"
-#include "vm/labels.h"
 #include "vm/loaded_program.h"
 #include "vm/request.h"
-#include "vm/value.h"
+#include "vm/values/labels.h"
+#include "vm/values/value.h"
 
 namespace tenon::vm {
 
@@ -71,7 +71,7 @@ class Observer {
 struct MachineState;
 
 /// One run of a program: pure, without clock, disk or network. It runs until it needs something from the world, makes
-/// requests, and continues with their outcomes. All its state is data (snapshot.h). Belongs to one thread at a time.
+/// requests, and continues with their outcomes. All its state is data (vm/snapshot). Belongs to one thread at a time.
 class Machine {
  public:
   /// There must be as many arguments as the function has parameters, of the types that they promise.
@@ -112,7 +112,7 @@ class Machine {
   [[nodiscard]] std::optional<std::uint64_t> time_left(RequestId request) const;
   /// The calls around a waiting request; empty when there is no such request.
   [[nodiscard]] CallStack call_stack(RequestId request) const;
-  /// Whether a waiting request's answer, a text, is what the run says (vm/streamed_output.h).
+  /// Whether a waiting request's answer, a text, is what the run says (vm/execution/streamed_output.h).
   [[nodiscard]] bool is_streamed_output(RequestId request) const;
   /// The agents that wait for the one in whose function the request was made, its caller first: indices into
   /// Program::agents, `no_agent` for a caller that is none.

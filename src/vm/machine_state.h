@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "vm/execution/registers.h"
 #include "vm/machine.h"
-#include "vm/registers.h"
 
 namespace re2 {
 class RE2;
@@ -225,7 +225,7 @@ void end_damaged(MachineState& state, const Fiber& fiber);
 void end_run(MachineState& state, Step end);
 [[nodiscard]] CallStack call_stack_of(const MachineState& state, const Fiber& fiber);
 
-// Budgets, in budgets.cpp.
+// Budgets, in execution/budgets.cpp.
 
 /// Charges what an operation touches; it then ends with `done`.
 inline void defer_cost(MachineState& state, std::uint64_t bytes) {
@@ -253,7 +253,7 @@ void open_cleanup(MachineState& state, Fiber& fiber);
 void close_scope(MachineState& state, Fiber& fiber);
 [[nodiscard]] bool encloses(const MachineState& state, ScopeId outer, ScopeId inner);
 
-// Branches, in branches.cpp.
+// Branches, in execution/branches.cpp.
 
 [[nodiscard]] OpStatus start_block(MachineState& state, Fiber& fiber);
 /// The branch has ended with a value: the block continues, or ends.
@@ -270,7 +270,7 @@ void make_ready(MachineState& state, Fiber& fiber);
   return state.program->callables()[frame.function].code[frame.pc];
 }
 
-// Requests, in effects.cpp.
+// Requests, in execution/effects.cpp.
 
 [[nodiscard]] OpStatus make_request(MachineState& state, Fiber& fiber);
 /// The request at which the fiber waits.

@@ -7,10 +7,10 @@
 
 #include "tests/support/assembler.h"
 #include "tests/support/machine_run.h"
-#include "vm/context.h"
 #include "vm/machine_state.h"
-#include "vm/render.h"
-#include "vm/text.h"
+#include "vm/values/context.h"
+#include "vm/values/render.h"
+#include "vm/values/text.h"
 
 namespace tenon::vm {
 namespace {

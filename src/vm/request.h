@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "bytecode/program.h"
-#include "types/type_table.h"
-#include "vm/labels.h"
-#include "vm/value.h"
+#include "types/table/type_table.h"
+#include "vm/values/labels.h"
+#include "vm/values/value.h"
 
 namespace tenon::vm {
 
@@ -54,7 +54,7 @@ struct ReturnedValue {
 struct FilledArguments {
   std::vector<Value> values;
 };
-/// For Select: the chosen clause or tool (vm/tool_sets.h: options_of) and its missing arguments.
+/// For Select: the chosen clause or tool (vm/execution/tool_sets.h: options_of) and its missing arguments.
 struct SelectedClause {
   std::uint32_t option = 0;
   std::vector<Value> values;

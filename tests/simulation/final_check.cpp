@@ -4,8 +4,8 @@
 
 #include "effects/value_form.h"
 #include "journal/open_store.h"
-#include "runtime/recovery.h"
-#include "vm/context.h"
+#include "runtime/recovery/recovery.h"
+#include "vm/values/context.h"
 
 namespace tenon::simulation {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 #include "tests/simulation/ledger.h"
 
 namespace tenon::simulation {

@@ -12,7 +12,7 @@
 #include "diagnostics/render.h"
 #include "inference/answers/json_values.h"
 #include "journal/open_store.h"
-#include "runtime/loaded_run.h"
+#include "runtime/recovery/loaded_run.h"
 #include "runtime/runtime.h"
 #include "tests/simulation/final_check.h"
 #include "tests/support/faulty_disk.h"
@@ -305,7 +305,8 @@ class Simulation {
         moments_.pass();
         continue;
       }
-      Random random(scenario_.behaviour.seed + (scenario_.behaviour.varies_answers ? life_ : 0), question.text + question.wait);
+      Random random(scenario_.behaviour.seed + (scenario_.behaviour.varies_answers ? life_ : 0),
+                    question.text + question.wait);
       if (question.type == "Fact" && runtime.answer(run, question.wait, "what?")) {
         ledger_.add_problem("an answer of another type is taken");
       }

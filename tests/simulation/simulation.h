@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/program_image.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 #include "tests/simulation/gated_store.h"
 #include "tests/simulation/program_maker.h"
 #include "tests/simulation/world.h"

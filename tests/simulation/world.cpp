@@ -8,7 +8,7 @@
 #include "inference/answers/schema_writer.h"
 #include "json/json.h"
 #include "tests/simulation/program_maker.h"
-#include "vm/render.h"
+#include "vm/values/render.h"
 
 namespace tenon::simulation {
 

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "vm/context.h"
-#include "vm/render.h"
-#include "vm/snapshot.h"
+#include "vm/snapshot/snapshot.h"
+#include "vm/values/context.h"
+#include "vm/values/render.h"
 
 namespace tenon::test {
 namespace {

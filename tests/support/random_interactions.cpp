@@ -1,7 +1,7 @@
 #include "tests/support/random_interactions.h"
 
 #include "base/sha256.h"
-#include "vm/tool_sets.h"
+#include "vm/execution/tool_sets.h"
 
 namespace tenon::test {
 

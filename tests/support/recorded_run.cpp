@@ -13,7 +13,7 @@
 #include "runtime/recording/run_journal.h"
 #include "runtime/run_options.h"
 #include "types/check.h"
-#include "vm/context.h"
+#include "vm/values/context.h"
 
 namespace tenon::test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "journal/store.h"
 #include "runtime/program_image.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 #include "runtime/run_core.h"
 
 namespace tenon::test {

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "inference/answers/answer_shape.h"
 #include "inference/answers/value_reader.h"
-#include "vm/value.h"
+#include "vm/values/value.h"
 
 namespace tenon::inference::answers {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "vm/render.h"
+#include "vm/values/render.h"
 
 namespace tenon::inference::answers {
 namespace {

@@ -10,7 +10,7 @@
 #include "inference/answers/outline.h"
 #include "inference/answers/schema_writer.h"
 #include "inference/answers/strict_mode.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::inference::answers {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "bytecode/program.h"
 #include "inference/model.h"
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 
 /// What the model is asked to answer at each call site of a program, and how its answers are read.
 /// docs/internals/answers.md has the JSON of each type.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 
 namespace tenon::inference::answers {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "vm/json_reader.h"
+#include "vm/values/json_reader.h"
 
 namespace tenon::inference::answers {
 

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "types/type_parts.h"
-#include "types/type_table.h"
+#include "types/table/type_parts.h"
+#include "types/table/type_table.h"
 
 namespace tenon::inference::answers {
 

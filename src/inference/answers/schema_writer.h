@@ -4,7 +4,7 @@
 #include <string>
 
 #include "inference/answers/answer_shape.h"
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 
 namespace tenon::inference::answers {
 

@@ -10,7 +10,7 @@
 #include "json/json.h"
 #include "json/reader.h"
 #include "tests/support/json_schema/json_schema.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::inference::answers {
 namespace {

@@ -12,7 +12,7 @@
 #include "inference/answers/outline.h"
 #include "json/reader.h"
 #include "json/text.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::inference::answers {
 

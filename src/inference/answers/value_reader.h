@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "inference/answers/mismatch.h"
 #include "json/json.h"
-#include "types/type_table.h"
-#include "vm/value.h"
+#include "types/table/type_table.h"
+#include "vm/values/value.h"
 
 namespace re2 {
 class RE2;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "json/reader.h"
-#include "vm/render.h"
+#include "vm/values/render.h"
 
 namespace tenon::inference::answers {
 namespace {

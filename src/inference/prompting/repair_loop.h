@@ -9,7 +9,7 @@
 #include "inference/answers/value_reader.h"
 #include "inference/model.h"
 #include "inference/prompting/site_prompts.h"
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 
 namespace tenon::inference::prompting {
 

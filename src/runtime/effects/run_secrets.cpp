@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::runtime {
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "runtime/recording/agent_records.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/recovery.h"
 #include "runtime/waits/waits.h"
-#include "vm/context.h"
+#include "vm/values/context.h"
 
 namespace tenon::runtime {
 

@@ -2,7 +2,7 @@
 
 #include "base/wire.h"
 #include "runtime/program_image.h"
-#include "vm/context.h"
+#include "vm/values/context.h"
 
 namespace tenon::runtime {
 

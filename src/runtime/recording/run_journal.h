@@ -8,8 +8,8 @@
 
 #include "effects/record.h"
 #include "journal/store.h"
-#include "runtime/snapshot_fields.h"
-#include "vm/value.h"
+#include "runtime/recovery/snapshot_fields.h"
+#include "vm/values/value.h"
 
 namespace tenon::runtime {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "vm/finally_handlers.h"
+#include "vm/execution/finally_handlers.h"
 
 namespace tenon::runtime {
 

@@ -11,8 +11,8 @@
 #include "journal/store.h"
 #include "runtime/conversation.h"
 #include "runtime/events.h"
-#include "runtime/known_outcomes.h"
 #include "runtime/recording/run_journal.h"
+#include "runtime/recovery/known_outcomes.h"
 #include "runtime/run_core.h"
 #include "runtime/run_options.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/loaded_run.h"
-#include "runtime/recovery.h"
+#include "runtime/recovery/loaded_run.h"
+#include "runtime/recovery/recovery.h"
 #include "runtime/runtime_options.h"
 #include "runtime/scheduling/scheduler.h"
 

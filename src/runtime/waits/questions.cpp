@@ -7,7 +7,7 @@
 #include "base/ensure.h"
 #include "inference/answers/mismatch.h"
 #include "runtime/waits/resolution.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::runtime {
 

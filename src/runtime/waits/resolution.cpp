@@ -11,7 +11,7 @@
 #include "inference/answers/mismatch.h"
 #include "inference/answers/schema_writer.h"
 #include "json/reader.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::runtime {
 

@@ -8,7 +8,7 @@
 #include "bytecode/program.h"
 #include "inference/answers/value_reader.h"
 #include "runtime/run_core.h"
-#include "vm/value.h"
+#include "vm/values/value.h"
 
 /// A call of a `once` extern that was begun and has no recorded outcome may have happened or not. It is not made again
 /// automatically: a person decides what became of it.

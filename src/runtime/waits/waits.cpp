@@ -7,7 +7,7 @@
 #include "json/writer.h"
 #include "runtime/recording/agent_records.h"
 #include "runtime/waits/resolution.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::runtime {
 

@@ -19,7 +19,7 @@
 #include "diagnostics/nearest.h"
 #include "tools/native/plain_types.h"
 #include "tools/native/signature.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::tools {
 namespace {

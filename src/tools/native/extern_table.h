@@ -16,8 +16,8 @@
 #include "tools/native/native_library.h"
 #include "tools/native/plain_call.h"
 #include "tools/native/promise_checker.h"
-#include "types/type_table.h"
-#include "vm/value.h"
+#include "types/table/type_table.h"
+#include "vm/values/value.h"
 
 namespace tenon::tools {
 

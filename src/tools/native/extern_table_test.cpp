@@ -10,8 +10,8 @@
 
 #include "tests/externs/declared_program.h"
 #include "tools/native/result_slots.h"
-#include "vm/labels.h"
-#include "vm/object.h"
+#include "vm/values/labels.h"
+#include "vm/values/object.h"
 
 namespace tenon::tools {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "diagnostics/nearest.h"
 #include "tools/native/result_slots.h"
-#include "vm/object.h"
+#include "vm/values/object.h"
 
 namespace tenon::tools {
 namespace {

@@ -10,8 +10,8 @@
 #include "bytecode/program.h"
 #include "tools/extern_error.h"
 #include "tools/native/promise_checker.h"
-#include "types/type_table.h"
-#include "vm/value.h"
+#include "types/table/type_table.h"
+#include "vm/values/value.h"
 
 struct tenon_call;
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "tools/native/result_slots.h"
-#include "vm/object.h"
+#include "vm/values/object.h"
 
 namespace tenon::tools {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "vm/value.h"
+#include "vm/values/value.h"
 
 namespace tenon::tools {
 

@@ -12,7 +12,7 @@
 #include "tools/native/extern_table.h"
 #include "tools/native/isolate.h"
 #include "tools/native/result_slots.h"
-#include "vm/object.h"
+#include "vm/values/object.h"
 
 namespace tenon::tools {
 namespace {

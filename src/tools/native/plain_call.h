@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "tools/native/plain_types.h"
-#include "vm/value.h"
+#include "vm/values/value.h"
 
 namespace tenon::tools {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "types/type_table.h"
-#include "vm/value.h"
+#include "types/table/type_table.h"
+#include "vm/values/value.h"
 
 namespace re2 {
 class RE2;

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "tools/native/promise_checker.h"
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 #include "vm/limits.h"
-#include "vm/value.h"
+#include "vm/values/value.h"
 
 namespace tenon::tools {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "bytecode/program.h"
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 
 namespace tenon::tools {
 

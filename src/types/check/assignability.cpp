@@ -10,7 +10,7 @@
 #include "types/check/body_checker.h"
 #include "types/check/names_apart.h"
 #include "types/declarations/numeric_range.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 namespace {

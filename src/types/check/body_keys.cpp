@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "types/check/body.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 namespace {

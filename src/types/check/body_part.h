@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "types/check/body.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 
 namespace tenon::types {
 

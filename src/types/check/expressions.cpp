@@ -12,7 +12,7 @@
 #include "types/builtin_methods.h"
 #include "types/check/body_checker.h"
 #include "types/check/names_apart.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 

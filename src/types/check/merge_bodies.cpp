@@ -6,7 +6,7 @@
 #include "types/check/contracts.h"
 #include "types/check/map_facts.h"
 #include "types/check/purity.h"
-#include "types/type_import.h"
+#include "types/table/type_import.h"
 
 namespace tenon::types {
 

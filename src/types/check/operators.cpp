@@ -11,7 +11,7 @@
 #include "syntax/literals.h"
 #include "types/check/body_checker.h"
 #include "types/check/names_apart.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 

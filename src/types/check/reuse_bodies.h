@@ -8,7 +8,7 @@
 
 #include "types/check/body_keys.h"
 #include "types/check/merge_bodies.h"
-#include "types/type_import.h"
+#include "types/table/type_import.h"
 
 namespace tenon::types {
 

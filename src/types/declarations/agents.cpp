@@ -6,7 +6,7 @@
 #include <map>
 
 #include "diagnostics/kinds.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "types/type_table.h"
+#include "types/table/type_table.h"
 
 namespace tenon::types {
 

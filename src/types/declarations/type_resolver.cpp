@@ -13,7 +13,7 @@
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/declarations/numeric_range.h"
-#include "types/type_parts.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 namespace {

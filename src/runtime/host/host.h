@@ -1,0 +1,183 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "journal/async_store.h"
+#include "json/json.h"
+#include "runtime/host/host_counts.h"
+#include "runtime/host/host_input.h"
+#include "runtime/host/host_reply.h"
+#include "runtime/host/inbox_reader.h"
+#include "runtime/host/pending_replies.h"
+#include "runtime/host/request_gate.h"
+#include "runtime/host/request_queue.h"
+#include "runtime/host/resident_runs.h"
+#include "runtime/host/run_loader.h"
+#include "runtime/host/run_requests.h"
+#include "runtime/host/run_schedule.h"
+#include "runtime/host/store_notes.h"
+#include "runtime/host/text_pieces.h"
+#include "runtime/host/waker.h"
+#include "runtime/runtime.h"
+
+namespace tenon::runtime {
+
+struct HostOptions {
+  RuntimeOptions runtime{.memory_bytes_max = std::uint64_t{4} << 30U,
+                         .lone_call = tools::Placement::Pool,
+                         .commits_inline_when_alone = false};
+  /// Runs that only wait and are kept in memory all the same, so that the next answer finds them there.
+  std::size_t idle_runs_max = 1'000;
+  /// Requests in the queue; further ones are refused.
+  std::size_t requests_max = 10'000;
+  /// For how long the answer to a request that may be sent again is known.
+  std::chrono::milliseconds replies_kept{24 * 60 * 60 * 1'000};
+};
+
+/// Receives what has become durable, on the host's thread. Views are valid during the call.
+class HostObserver {
+ public:
+  virtual ~HostObserver() = default;
+  virtual void on_recorded(const journal::RunName& run, std::string_view agent, std::uint64_t first,
+                           std::span<const effects::Record> records) = 0;
+  /// `agent`: whose answer is being written.
+  virtual void on_text(const journal::RunName& run, std::string_view agent, const TextProgress& text) = 0;
+  /// The store has records that `on_recorded` was not called for.
+  virtual void on_changed(const journal::RunName& run) = 0;
+  /// A problem that is not the answer to a request, for people.
+  virtual void on_problem(std::string_view message) = 0;
+  /// The store is broken: no run continues until it is opened again.
+  virtual void on_broken(std::string_view message) = 0;
+};
+
+/// Owns a Runtime and drives it with a store: takes requests from other threads, commands that other processes left in
+/// the store's inbox, and continues the runs for which the store says that it is time. Runs are loaded when they are
+/// addressed or due, and leave the memory when they only wait. The host's thread never waits for the disk, and a reply
+/// means durable.
+class Host final : private Listener {
+ public:
+  /// All of it outlives the host.
+  struct Parts {
+    journal::AsyncStore& store;
+    inference::Model& model;
+    tools::ExternCaller* extern_caller = nullptr;
+    Clock& clock;
+    std::function<double()> random_unit;
+    ImageSource images;
+    HostObserver& observer;
+    effects::SecretVault* secrets = nullptr;  ///< as RuntimeDependencies::secrets; the host's thread uses it
+    NewestProgram newest = {};                ///< upgrades conversations with its agent; none: no conversation is
+    Listener* listener = nullptr;             ///< receives what the runtime does, on the host's thread
+  };
+  Host(Parts parts, HostOptions options);
+  ~Host() override;
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  /// Who drives the host: a thread of its own, or the caller with `run_once`.
+  enum class DrivenBy : bool { OwnThread, Caller };
+  /// Resumes the runs that were interrupted, and takes requests from now on.
+  void begin(DrivenBy driver = DrivenBy::OwnThread);
+  /// Requests that wait are refused, and effects in progress get `grace` to end (Runtime::drain). The runs continue
+  /// when the store is opened again. With `DrivenBy::Caller` on the thread that calls `run_once`.
+  void end(std::chrono::milliseconds grace = std::chrono::milliseconds{0});
+
+  /// With `DrivenBy::Caller`, always on the same thread: does what there is to do. Without anything to do it waits, at
+  /// most `wait`. False after `end`.
+  bool run_once(std::chrono::milliseconds wait);
+  /// Becomes readable when `run_once` has something to do that came from another thread: a request, or the end of work
+  /// with the store. It says nothing about timers (`time_to_next`), nor about generations and calls in progress
+  /// (HostCounts::effects_under_way): while there are some, `run_once` itself has to wait.
+  [[nodiscard]] int wake_descriptor() const { return waker_.descriptor(); }
+  /// With `DrivenBy::Caller`: `run_once` has something to do by then.
+  [[nodiscard]] std::chrono::milliseconds time_to_next();
+
+  // Any thread.
+  void start(RunStart start, RequestKey key, OnReply reply);
+  /// `wait` may be empty when the run asks one thing. `input`: as Input::Form::Json; without one, the models and tools
+  /// that the run waits for are tried at once.
+  void resume(journal::RunName run, std::string wait, std::optional<Json> input, RequestKey key, OnReply reply);
+  void cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply);
+  /// Begins a conversation's next turn.
+  void prompt(journal::RunName run, Json input, RequestKey key, OnReply reply);
+  /// Says something in the conversation that a client knows under `name`: answers the question that was shown, or any
+  /// when none was, or begins the next turn. A question that was shown and is not open any more is a conflict while
+  /// another one is. When there is no conversation of that name, or the name is empty, `start` begins one.
+  void say(std::string name, RunStart start, std::string text, SeveralQuestions several, RequestKey key, OnReply reply);
+  /// A person sees this question of the run's, and will answer it; empty: none alone. Known while the run is in memory.
+  void note_shown(journal::RunName run, std::string wait);
+  /// Answers questions of the conversation that a client knows under `name`, one after the other; the first one that
+  /// is not taken ends that, and the message says how many were taken before it.
+  void answer(std::string name, std::vector<GivenAnswer> answers, RequestKey key, OnReply reply);
+  /// The same as `say` in a conversation that is known by its run.
+  void say(journal::RunName run, std::string text, SeveralQuestions several, RequestKey key, OnReply reply);
+
+  /// Calls `use` on the host's thread with the store's notes, or with the reason why they cannot be used now. It may
+  /// not wait.
+  void use_notes(std::function<void(Result<StoreNotes*, HostFailure>)> use);
+
+  [[nodiscard]] const HostCounts& counts() const { return counts_; }
+
+ private:
+  void wake() const;
+  void post(std::function<void()> request, const OnReply& reply);
+  void finish(std::chrono::milliseconds grace);
+  void finish_store();
+  void retry_detached();
+  void note_broken(std::string_view message);
+  [[nodiscard]] std::int64_t now_ms() const;
+
+  // host_requests.cpp
+  void begin_conversation(const std::string& note, RunStart start, const RequestKey& key, const OnReply& reply);
+  /// Answers to several questions that are taken one after the other.
+  struct AnswerList {
+    journal::RunName run;
+    std::vector<GivenAnswer> answers;
+    RequestKey key;
+    std::uint64_t after = 0;  ///< of the first answer that was taken
+  };
+  void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply);
+  void take_command(const journal::Command& command);
+
+  void on_generation_started(const SentGeneration& generation) override;
+  void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
+               std::string_view piece) override;
+  void on_run_ended(RunId run, const EndedRun& ended) override;
+  void on_run_released(RunId run) override;
+  void on_recorded(const RecordBatch& batch) override;
+
+  Parts parts_;
+  const HostOptions options_;
+  HostCounts counts_;
+  Waker waker_;
+  RequestQueue requests_;
+
+  // The host's thread alone; made by `begin`.
+  std::unique_ptr<Listener> listeners_;
+  std::unique_ptr<Runtime> runtime_;
+  std::unique_ptr<StoreNotes> notes_;
+  std::unique_ptr<ResidentRuns> residents_;
+  std::unique_ptr<RunLoader> loader_;
+  std::unique_ptr<RunSchedule> schedule_;
+  std::unique_ptr<RequestGate> gate_;
+  std::unique_ptr<RunRequests> performing_;
+  std::unique_ptr<InboxReader> inbox_;
+  PendingReplies pending_;
+  TextPieces pieces_;
+  std::vector<std::pair<journal::RunName, RunDetached>> detached_;
+  bool is_broken_ = false;
+  bool is_ending_ = false;
+
+  std::thread thread_;
+};
+
+}  // namespace tenon::runtime

@@ -1,0 +1,391 @@
+#include "runtime/host/host.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <semaphore>
+#include <thread>
+
+#include "runtime/host/inbox_command.h"
+#include "tests/support/journal_testing.h"
+#include "tests/support/program_image.h"
+#include "tests/support/simulated_store.h"
+
+namespace tenon::runtime {
+namespace {
+
+using journal::RunName;
+using journal::RunState;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* source = R"(
+fn two(ctx: Context) -> String {
+    let first = ask<String>("First?")
+    let second = ask<String>("Second?")
+    "{{ first }}, {{ second }}"
+}
+
+fn count(ctx: Context) -> String {
+    let done = 0
+    while done < 50 {
+        let t = now()
+        done = done + 1
+    }
+    "counted"
+}
+
+fn nap(ctx: Context) -> String {
+    sleep(20)
+    "woke"
+}
+
+agent Counter {
+    state { n: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.n = state.n + 1
+        return "turn {{ state.n }}: {{ input }}"
+    }
+}
+)";
+
+/// Answers of nothing: the programs of these tests do not ask a model.
+class NoModel final : public inference::Model {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "none"; }
+  void start(inference::GenerationId, inference::GenerationRequest, inference::GenerationSink&) override {}
+  void cancel(inference::GenerationId) override {}
+  void poll(std::chrono::milliseconds) override {}
+  void wake() override {}
+};
+
+class Observer final : public HostObserver {
+ public:
+  void on_recorded(const RunName& run, std::string_view, std::uint64_t first,
+                   std::span<const effects::Record> records) override {
+    for (const effects::Record& record : records) {
+      EXPECT_EQ(first, ++numbers[run.text]);
+      ++first;
+      if (const auto* ended = std::get_if<effects::Ended>(&record.body)) values[run.text] = ended->value.text;
+      if (const auto* ended = std::get_if<effects::TurnEnded>(&record.body)) values[run.text] = ended->value.text;
+    }
+  }
+  void on_text(const RunName&, std::string_view, const TextProgress&) override {}
+  void on_changed(const RunName&) override {}
+  void on_problem(std::string_view message) override { problems.emplace_back(message); }
+  void on_broken(std::string_view message) override { problems.emplace_back(message); }
+
+  std::map<std::string, std::uint64_t> numbers;  ///< of the newest record
+  std::map<std::string, std::string> values;     ///< of the run or its newest turn, as JSON
+  std::vector<std::string> problems;
+};
+
+class HostTest : public test::JournalTest {
+ protected:
+  void make_host(std::uint64_t seed, std::size_t idle_runs_max) {
+    simulated = std::make_unique<test::SimulatedStore>(
+        store ? std::move(store) : open(),
+        open({.durability = journal::Durability::Process, .access = journal::Access::Reader}), seed);
+    HostOptions options;
+    options.idle_runs_max = idle_runs_max;
+    host = std::make_unique<Host>(Host::Parts{.store = *simulated,
+                                              .model = model,
+                                              .clock = clock,
+                                              .random_unit = [] { return 0.5; },
+                                              .images = [this](const Hash&, std::string_view) { return image; },
+                                              .observer = observer},
+                                  options);
+    host->begin(Host::DrivenBy::Caller);
+  }
+  void end_host() {
+    host->end();
+    host.reset();
+    simulated.reset();
+  }
+
+  /// Drives the host until the condition holds; false if it does not within a while.
+  bool drive_until(const std::function<bool()>& is_done) {
+    for (int round = 0; round < 5'000; ++round) {
+      if (is_done()) return true;
+      host->run_once(milliseconds(1));
+    }
+    return is_done();
+  }
+  /// The reply of one request.
+  HostReply ask(const std::function<void(OnReply)>& request) {
+    std::optional<HostReply> reply;
+    request([&](HostReply given) { reply = std::move(given); });
+    EXPECT_TRUE(drive_until([&] { return reply.has_value(); }));
+    return reply ? std::move(*reply) : failure(HostFailure{HostFailure::Kind::NotFound, "no reply"});
+  }
+  RunStart start_of(const std::string& function) const {
+    RunStart start;
+    start.image = image;
+    start.function = *find_function(image->program(), function);
+    start.arguments = [] {
+      std::vector<vm::Argument> arguments;
+      arguments.push_back({vm::Value::empty_context(), std::nullopt});
+      return Result<std::vector<vm::Argument>, std::string>(std::move(arguments));
+    };
+    return start;
+  }
+  RunStart start_of_agent() const {
+    RunStart start;
+    start.image = image;
+    start.agent = 0;
+    return start;
+  }
+  RunName start(const std::string& function, RequestKey key = {}) {
+    const auto reply = ask([&](OnReply on_reply) { host->start(start_of(function), key, std::move(on_reply)); });
+    EXPECT_TRUE(reply.has_value()) << reply.error().message;
+    return reply ? reply->run : RunName{};
+  }
+  HostReply resume(const RunName& run, const std::string& answer, RequestKey key = {}) {
+    return ask([&](OnReply reply) { host->resume(run, "", Json(answer), key, std::move(reply)); });
+  }
+  [[nodiscard]] static RequestKey key_of(const std::string& name) { return {.key = name, .fingerprint = sha256(name)}; }
+
+  std::shared_ptr<const ProgramImage> image = test::make_image(source);
+  NoModel model;
+  RealClock clock;
+  Observer observer;
+  std::unique_ptr<test::SimulatedStore> simulated;
+  std::unique_ptr<Host> host;
+};
+
+TEST_F(HostTest, ASlowLoadDelaysNoOtherRun) {
+  make_host(1, 0);
+  const RunName slow = start("two");
+  ASSERT_TRUE(drive_until([&] { return host->counts().resident == 0; }));  // it waits, and has left the memory
+  simulated->hold_reads(true);
+  std::optional<HostReply> answered;
+  host->resume(slow, "", Json("a"), {}, [&](HostReply reply) { answered = std::move(reply); });
+  ASSERT_TRUE(drive_until([&] { return simulated->waiting_reads() > 0; }));
+  // Meanwhile another run begins, records its steps and ends.
+  const RunName quick = start("count");
+  EXPECT_TRUE(drive_until([&] { return observer.values.contains(quick.text); }));
+  EXPECT_FALSE(answered.has_value());
+  simulated->hold_reads(false);
+  ASSERT_TRUE(drive_until([&] { return answered.has_value(); }));
+  EXPECT_TRUE(answered->has_value());
+  end_host();
+}
+
+TEST_F(HostTest, ASlowLoadOfADueRunDelaysNoOtherRun) {
+  make_host(2, 0);
+  const RunName due = start("nap");
+  ASSERT_TRUE(drive_until([&] { return host->counts().resident == 0; }));
+  simulated->hold_reads(true);
+  std::this_thread::sleep_for(milliseconds(30));  // its time has come
+  const RunName quick = start("count");
+  EXPECT_TRUE(drive_until([&] { return observer.values.contains(quick.text); }));
+  EXPECT_FALSE(observer.values.contains(due.text));
+  simulated->hold_reads(false);
+  EXPECT_TRUE(drive_until([&] { return observer.values.contains(due.text); }));
+  end_host();
+}
+
+TEST_F(HostTest, RequestsWaitForTheLoadInTheirOrder) {
+  make_host(3, 0);
+  const RunName run = start("two");
+  ASSERT_TRUE(drive_until([&] { return host->counts().resident == 0; }));
+  simulated->hold_reads(true);
+  std::vector<std::string> replies;
+  const auto note = [&](const std::string& name) {
+    return [&replies, name](const HostReply& reply) { replies.push_back(name + (reply ? "" : " refused")); };
+  };
+  host->prompt(run, Json("x"), {}, note("prompt"));
+  host->resume(run, "", Json("a"), {}, note("first"));
+  host->resume(run, "", Json("b"), {}, note("second"));
+  ASSERT_TRUE(drive_until([&] { return simulated->waiting_reads() > 0; }));
+  EXPECT_EQ(host->counts().runs_loaded, 0U);
+  simulated->hold_reads(false);
+  ASSERT_TRUE(drive_until([&] { return replies.size() == 3; }));
+  EXPECT_THAT(replies, ElementsAre("prompt refused", "second refused", "first"));
+  EXPECT_EQ(host->counts().runs_loaded, 1U);
+  end_host();
+}
+
+TEST_F(HostTest, ARepeatedRequestIsPerformedOnce) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    make_host(seed, seed % 3);
+    const std::string key = fmt::format("start{}", seed);
+    std::vector<HostReply> replies;
+    for (int at = 0; at < 3; ++at) {
+      host->start(start_of("two"), key_of(key), [&](HostReply reply) { replies.push_back(std::move(reply)); });
+      host->run_once(milliseconds(0));
+    }
+    ASSERT_TRUE(drive_until([&] { return replies.size() == 3; }));
+    const auto again = ask([&](OnReply reply) { host->start(start_of("two"), key_of(key), std::move(reply)); });
+    ASSERT_TRUE(again.has_value());
+    for (const HostReply& reply : replies) {
+      if (reply) {
+        EXPECT_EQ(reply->run, again->run);
+      } else {
+        EXPECT_THAT(reply.error().message, HasSubstr("in progress"));
+      }
+    }
+    EXPECT_EQ(host->counts().runs_started, 1U);
+    end_host();
+  }
+}
+
+TEST_F(HostTest, AConversationOfOneNameBeginsOnce) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    make_host(seed, seed % 2);
+    const std::string name = fmt::format("talk{}", seed);
+    std::size_t replies = 0, accepted = 0;
+    for (int at = 0; at < 4; ++at) {
+      RunStart start = start_of_agent();
+      start.input = Json("hello");
+      host->say(name, std::move(start), "hello", SeveralQuestions::Oldest, {}, [&](const HostReply& reply) {
+        ++replies;
+        if (reply) ++accepted;
+      });
+      for (std::uint64_t rounds = seed % 7; rounds > 0; --rounds) host->run_once(milliseconds(0));
+    }
+    ASSERT_TRUE(drive_until([&] { return replies == 4; }));
+    EXPECT_GE(accepted, 1U);
+    EXPECT_EQ(host->counts().runs_started, 1U);
+    end_host();
+  }
+}
+
+TEST_F(HostTest, OnlyOneRequestContinuesAConversation) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    make_host(seed, seed % 2);
+    RunStart begin = start_of_agent();
+    begin.input = Json("hello");
+    const auto begun = ask([&](OnReply reply) { host->start(begin, {}, std::move(reply)); });
+    ASSERT_TRUE(begun.has_value());
+    ASSERT_TRUE(drive_until([&] { return observer.values.contains(begun->run.text); }));
+    const std::uint64_t newest = observer.numbers[begun->run.text];
+    std::size_t replies = 0, accepted = 0;
+    for (int at = 0; at < 4; ++at) {
+      RequestKey key;
+      key.find_refusal = [run = begun->run, newest](journal::Store& read) -> std::optional<HostFailure> {
+        if (read.head(run)->records == newest) return std::nullopt;
+        return HostFailure{HostFailure::Kind::Conflict, "not the newest"};
+      };
+      host->say(begun->run, "next", SeveralQuestions::Oldest, key, [&](const HostReply& reply) {
+        ++replies;
+        if (reply) ++accepted;
+      });
+      for (std::uint64_t rounds = seed % 9; rounds > 0; --rounds) host->run_once(milliseconds(0));
+    }
+    ASSERT_TRUE(drive_until([&] { return replies == 4; }));
+    EXPECT_EQ(accepted, 1U) << "seed " << seed;
+    end_host();
+  }
+}
+
+/// Many runs, of which only a few fit into the memory, with reads and writes that complete in any order.
+TEST_F(HostTest, EveryRunComesToItsEndInAnyOrderOfCompletion) {
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+    make_host(seed, seed % 4);
+    std::vector<RunName> runs;
+    for (int at = 0; at < 8; ++at) runs.push_back(start(at % 4 == 3 ? "nap" : "two"));
+    std::size_t replies = 0, expected = 0;
+    std::mt19937_64 random(seed);
+    for (const char* answer : {"a", "b"}) {
+      std::shuffle(runs.begin(), runs.end(), random);
+      for (const RunName& run : runs) {
+        ++expected;
+        host->resume(run, "", Json(answer), {}, [&](const HostReply&) { ++replies; });
+        if (random() % 2 == 0) host->run_once(milliseconds(0));
+      }
+      ASSERT_TRUE(drive_until([&] { return replies == expected; }));
+    }
+    ASSERT_TRUE(drive_until([&] {
+      return std::ranges::all_of(runs, [&](const RunName& run) { return observer.values.contains(run.text); });
+    })) << "seed "
+        << seed;
+    for (const RunName& run : runs) {
+      EXPECT_THAT(observer.values[run.text], testing::AnyOf("\"a, b\"", "\"woke\"")) << "seed " << seed;
+    }
+    EXPECT_EQ(observer.problems, std::vector<std::string>{});
+    end_host();
+  }
+}
+
+TEST_F(HostTest, WhatWasInterruptedContinuesWithTheNextHost) {
+  make_host(7, 10);
+  const RunName run = start("nap");
+  end_host();
+  make_host(8, 10);
+  EXPECT_TRUE(drive_until([&] { return observer.values.contains(run.text); }));
+  end_host();
+}
+
+TEST_F(HostTest, ALoadThatIsCutOffByTheEndIsRefused) {
+  make_host(9, 0);
+  const RunName run = start("two");
+  ASSERT_TRUE(drive_until([&] { return host->counts().resident == 0; }));
+  simulated->hold_reads(true);
+  std::optional<HostReply> reply;
+  host->resume(run, "", Json("a"), key_of("k"), [&](HostReply given) { reply = std::move(given); });
+  host->run_once(milliseconds(0));
+  end_host();
+  ASSERT_TRUE(reply.has_value());
+  ASSERT_FALSE(reply->has_value());
+  EXPECT_EQ(reply->error().kind, HostFailure::Kind::Unavailable);
+  make_host(10, 0);
+  EXPECT_TRUE(resume(run, "a", key_of("k")).has_value());
+  end_host();
+}
+
+TEST_F(HostTest, CommandsOfOtherProcessesAreTakenWhenTheyAreAnnounced) {
+  make_host(11, 0);
+  const RunName run = start("two");
+  const auto sender = open({.durability = journal::Durability::Process, .access = journal::Access::Reader});
+  InboxCommand command;
+  command.input = "a";
+  const auto id = sender->inbox().send(run, encode(command));
+  ASSERT_TRUE(id.has_value());
+  std::optional<std::string> reply;
+  ASSERT_TRUE(drive_until([&] {
+    reply = sender->inbox().take_reply(*id).value_or(std::nullopt);
+    return reply.has_value();
+  }));
+  EXPECT_EQ(decode_reply(*reply)->error, std::nullopt);
+  EXPECT_TRUE(drive_until([&] { return host->counts().commands_taken == 1; }));
+  end_host();
+}
+
+TEST_F(HostTest, AThreadOfItsOwnDrivesIt) {
+  journal::ThreadedStore threaded(
+      std::move(store), open({.durability = journal::Durability::Process, .access = journal::Access::Reader}));
+  std::counting_semaphore<> replied{0};
+  RunName run;
+  {
+    Host own(Host::Parts{.store = threaded,
+                         .model = model,
+                         .clock = clock,
+                         .random_unit = [] { return 0.5; },
+                         .images = [this](const Hash&, std::string_view) { return image; },
+                         .observer = observer},
+             {});
+    own.begin();
+    own.start(start_of("two"), {}, [&](const HostReply& reply) {
+      run = reply->run;
+      replied.release();
+    });
+    ASSERT_TRUE(replied.try_acquire_for(seconds(10)));
+    for (const char* answer : {"a", "b"}) {
+      own.resume(run, "", Json(answer), {}, [&](const HostReply&) { replied.release(); });
+      ASSERT_TRUE(replied.try_acquire_for(seconds(10)));
+    }
+    own.end(seconds(1));
+  }
+  EXPECT_EQ(observer.values[run.text], "\"a, b\"");
+}
+
+}  // namespace
+}  // namespace tenon::runtime

@@ -1,0 +1,65 @@
+#include "runtime/host/inbox_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tenon::runtime {
+namespace {
+
+/// Commands that are read together.
+constexpr std::size_t commands_per_read = 64;
+/// How often the inbox is read without a notice, which may have been lost.
+constexpr std::int64_t read_interval_ms = 1'000;
+
+}  // namespace
+
+InboxReader::InboxReader(Parts parts)
+    : parts_(std::move(parts)), subscription_(parts_.store.wakeups().subscribe([this] {
+        has_notice_ = true;
+        parts_.wake();
+      })) {}
+
+void InboxReader::poll() {
+  if (is_reading_ || time_to_next().count() > 0) return;
+  has_notice_ = false;
+  is_reading_ = true;
+  read_at_ = parts_.now_ms();
+  const auto commands = std::make_shared<Result<std::vector<journal::Command>, journal::StoreError>>();
+  const std::size_t limit = commands_per_read + in_progress_.size();
+  parts_.store.read([commands, limit](journal::StoreConnection& store) { *commands = store.inbox().unanswered(limit); },
+                    [this, commands, limit] {
+                      is_reading_ = false;
+                      if (*commands && (*commands)->size() == limit)
+                        has_notice_ = true;  // there may be more than were read
+                      on_read(*commands);
+                      answered_.clear();
+                    });
+}
+
+std::chrono::milliseconds InboxReader::time_to_next() const {
+  if (is_reading_) return std::chrono::milliseconds(read_interval_ms);
+  if (has_notice_) return std::chrono::milliseconds{0};
+  return std::chrono::milliseconds(std::max<std::int64_t>(read_at_ + read_interval_ms - parts_.now_ms(), 0));
+}
+
+void InboxReader::on_read(const Result<std::vector<journal::Command>, journal::StoreError>& commands) {
+  if (!commands) return parts_.report(commands.error().message);
+  for (const journal::Command& command : *commands) {
+    const bool is_new = !answered_.contains(command.id) && in_progress_.insert(command.id).second;
+    if (is_new) parts_.take(command);
+  }
+}
+
+void InboxReader::answer(std::uint64_t command, std::string reply) {
+  const auto answered = std::make_shared<Result<void, journal::StoreError>>();
+  parts_.store.write([command, answered, reply = std::move(reply)](
+                         journal::StoreConnection& store) { *answered = store.inbox().answer(command, reply); },
+                     [this, command, answered] {
+                       in_progress_.erase(command);
+                       if (is_reading_) answered_.insert(command);
+                       if (!*answered) parts_.report(answered->error().message);
+                       ++parts_.counts.commands_taken;
+                     });
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "journal/async_store.h"
+#include "runtime/host/host_counts.h"
+
+namespace tenon::runtime {
+
+/// Takes the commands that other processes leave in a store's inbox: soon after they are announced, and otherwise when
+/// it looks by itself. Used by the host's thread.
+class InboxReader {
+ public:
+  struct Parts {
+    journal::AsyncStore& store;
+    std::function<std::int64_t()> now_ms;
+    std::function<void()> wake;                              ///< on any thread: there is something to poll for
+    std::function<void(const journal::Command&)> take;       ///< is followed by `answer`
+    std::function<void(const std::string& message)> report;  ///< a problem, for people
+    HostCounts& counts;
+  };
+  explicit InboxReader(Parts parts);
+  InboxReader(const InboxReader&) = delete;
+  InboxReader& operator=(const InboxReader&) = delete;
+
+  /// Looks into the inbox if there may be something.
+  void poll();
+  /// Until `poll` looks by itself.
+  [[nodiscard]] std::chrono::milliseconds time_to_next() const;
+  /// The command was performed, or refused.
+  void answer(std::uint64_t command, std::string reply);
+
+ private:
+  void on_read(const Result<std::vector<journal::Command>, journal::StoreError>& commands);
+
+  const Parts parts_;
+  std::atomic<bool> has_notice_{true};
+  bool is_reading_ = false;
+  std::int64_t read_at_ = 0;                             ///< milliseconds since 1970
+  std::set<std::uint64_t> in_progress_;                  ///< taken, and not answered durably
+  std::set<std::uint64_t> answered_;                     ///< while the inbox is being read
+  std::unique_ptr<journal::Subscription> subscription_;  ///< last: it uses the others
+};
+
+}  // namespace tenon::runtime

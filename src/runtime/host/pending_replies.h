@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "effects/record.h"
+#include "runtime/events.h"
+#include "runtime/host/host_reply.h"
+
+namespace tenon::runtime {
+
+/// A reply that waits until what it says is durable.
+struct PendingReply {
+  enum class Until : std::uint8_t { Started, Prompted, Answered, Retried, Ended };
+  Until until = Until::Started;
+  Accepted accepted;
+  OnReply reply;
+};
+
+/// The replies of a host that wait for records of their runs. Used by the host's thread.
+class PendingReplies {
+ public:
+  void add(RunId run, PendingReply pending) { pending_.emplace(run.index, std::move(pending)); }
+  [[nodiscard]] bool contains(RunId run) const { return pending_.contains(run.index); }
+  /// Gives the replies that waited for one of these records. `first`: the number of the first.
+  void on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records);
+  void fail(RunId run, const HostFailure& why);
+  void fail_all(const HostFailure& why);
+
+ private:
+  std::unordered_multimap<std::uint32_t, PendingReply> pending_;  ///< by RunId
+};
+
+}  // namespace tenon::runtime

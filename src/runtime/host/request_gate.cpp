@@ -1,0 +1,94 @@
+#include "runtime/host/request_gate.h"
+
+#include <utility>
+
+#include "runtime/host/request_queue.h"
+
+namespace tenon::runtime {
+
+void RequestGate::admit(Request request) {
+  if (parts_.is_stopped()) return request.reply(failure(RequestQueue::stopping()));
+  const RequestKey& key = request.key;
+  if (key.key.empty() && !key.find_refusal && request.conversation.empty()) {
+    return request.perform(std::nullopt, request.reply);
+  }
+  if (!key.key.empty()) {
+    if (!in_progress_.insert(key.key).second) {
+      return request.reply(failure(make_conflict("a request with the same key is in progress; send it again later")));
+    }
+    request.reply = [this, name = key.key, reply = std::move(request.reply)](HostReply outcome) {
+      in_progress_.erase(name);
+      reply(std::move(outcome));
+    };
+  }
+  look_up(std::make_shared<Request>(std::move(request)));
+}
+
+/// Finds out whether the request is repeated or refused, and what run its conversation is.
+void RequestGate::look_up(std::shared_ptr<Request> request) {
+  struct Answers {
+    StoreNotes::Found kept = std::optional<StoreNotes::Kept>();
+    std::optional<HostFailure> refusal;
+    std::uint64_t records = 0;  ///< of the run, before the refusal was looked for
+    Result<std::optional<journal::Note>, journal::StoreError> conversation = std::optional<journal::Note>();
+  };
+  const auto answers = std::make_shared<Answers>();
+  std::optional<StoreNotes::Query> query;
+  if (!request->key.key.empty()) query = parts_.notes.query_of(request->key);
+  ++lookups_;
+  parts_.store.read(
+      [answers, query = std::move(query), request](journal::StoreConnection& reader) {
+        journal::Store& store = reader.journals();
+        if (query) answers->kept = StoreNotes::find(*query, store);
+        if (!answers->kept || *answers->kept) return;
+        if (request->key.find_refusal) {
+          if (const auto head = store.head(request->run)) answers->records = head->records;
+          answers->refusal = request->key.find_refusal(store);
+        }
+        if (!request->conversation.empty()) answers->conversation = store.find_note(request->conversation);
+      },
+      [this, answers, request] {
+        const auto begun = begun_.find(request->conversation);
+        std::optional<journal::RunName> known;
+        if (begun != begun_.end()) known = begun->second;
+        if (--lookups_ == 0) begun_.clear();
+        const OnReply& reply = request->reply;
+        if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
+        if (!answers->kept) return reply(failure(std::move(answers->kept.error())));
+        if (*answers->kept) return reply(std::move((*answers->kept)->accepted));
+        if (request->key.find_refusal) return check_refusal(request, answers->records, answers->refusal);
+        if (!answers->conversation) return reply(failure(make_failure(answers->conversation.error())));
+        if (*answers->conversation) known = journal::RunName{(*answers->conversation)->bytes};
+        request->perform(known, reply);
+      });
+}
+
+/// Performs the request unless it is refused. What was looked at, up to record `records`, must still be all of the run.
+void RequestGate::check_refusal(std::shared_ptr<Request> request, std::uint64_t records,
+                                const std::optional<HostFailure>& refusal) {
+  constexpr std::uint32_t lookups_max = 8;
+  parts_.loader.load(request->run, [this, request, records, refusal](const Result<RunId, HostFailure>& loaded) {
+    const OnReply& reply = request->reply;
+    if (!loaded) return reply(failure(refusal ? *refusal : loaded.error()));
+    if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
+    const bool has_changed = parts_.runtime.last_record(*loaded) != records;
+    if (parts_.pending.contains(*loaded) || (has_changed && ++request->lookups == lookups_max)) {
+      return reply(failure(make_conflict("another request to the conversation is in progress")));
+    }
+    if (has_changed) return look_up(request);
+    if (refusal) return reply(failure(*refusal));
+    request->perform(std::nullopt, reply);
+  });
+}
+
+bool RequestGate::begin_conversation(const std::string& note) {
+  return in_progress_.insert(note).second;
+}
+
+void RequestGate::end_conversation(const std::string& note, const HostReply& outcome) {
+  in_progress_.erase(note);
+  // A request that was looked up before this was durable has not found it.
+  if (outcome && lookups_ > 0) begun_.insert_or_assign(note, outcome->run);
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "journal/async_store.h"
+#include "runtime/host/host_reply.h"
+#include "runtime/host/pending_replies.h"
+#include "runtime/host/run_loader.h"
+#include "runtime/host/store_notes.h"
+#include "runtime/runtime.h"
+
+namespace tenon::runtime {
+
+/// Looks up a host's requests in the store before they are performed: whether they are repeated, whether they are
+/// refused, and what run a client's name stands for. That takes a while, in which other requests arrive, so a key
+/// counts as in progress from the beginning. Used by the host's thread.
+class RequestGate {
+ public:
+  struct Parts {
+    journal::AsyncStore& store;
+    Runtime& runtime;
+    StoreNotes& notes;
+    RunLoader& loader;
+    const PendingReplies& pending;
+    std::function<bool()> is_stopped;  ///< requests are refused
+  };
+  explicit RequestGate(Parts parts) : parts_(std::move(parts)) {}
+  RequestGate(const RequestGate&) = delete;
+  RequestGate& operator=(const RequestGate&) = delete;
+
+  struct Request {
+    RequestKey key;
+    OnReply reply;
+    std::string conversation = {};  ///< the key of the note that names its run; empty: none
+    journal::RunName run = {};      ///< that `key.find_refusal` looks at
+    std::uint32_t lookups = 0;      ///< that were made in vain, because the run changed meanwhile
+    /// Performs it. `known`: the run of the conversation.
+    std::function<void(const std::optional<journal::RunName>& known, const OnReply& reply)> perform;
+  };
+  /// Performs the request, or replies to it.
+  void admit(Request request);
+
+  /// A conversation with this name begins. False if it just begins already.
+  [[nodiscard]] bool begin_conversation(const std::string& note);
+  /// It is durable, or it has failed.
+  void end_conversation(const std::string& note, const HostReply& outcome);
+
+ private:
+  void look_up(std::shared_ptr<Request> request);
+  void check_refusal(std::shared_ptr<Request> request, std::uint64_t records,
+                     const std::optional<HostFailure>& refusal);
+
+  const Parts parts_;
+  std::set<std::string> in_progress_;              ///< keys of requests, and names of conversations that begin
+  std::map<std::string, journal::RunName> begun_;  ///< conversations that began while a request was looked up
+  std::size_t lookups_ = 0;                        ///< in progress
+};
+
+}  // namespace tenon::runtime

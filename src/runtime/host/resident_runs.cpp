@@ -1,0 +1,73 @@
+#include "runtime/host/resident_runs.h"
+
+#include <utility>
+
+namespace tenon::runtime {
+
+std::optional<RunId> ResidentRuns::find(const journal::RunName& run) const {
+  const auto found = by_name_.find(run.text);
+  return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void ResidentRuns::add(RunId run, const journal::RunName& name) {
+  if (runs_.size() <= run.index) runs_.resize(run.index + 1);
+  runs_[run.index] = Resident{.name = name};
+  by_name_.emplace(name.text, run);
+}
+
+void ResidentRuns::touch(RunId run) {
+  Resident& resident = runs_[run.index];
+  if (resident.idle_since != 0) idle_.erase(std::exchange(resident.idle_since, 0));
+  if (std::exchange(resident.is_touched, true)) return;
+  touched_.push_back(run);
+}
+
+void ResidentRuns::note_recorded(RunId run) {
+  runs_[run.index].has_recorded = true;
+  touch(run);
+}
+
+std::size_t ResidentRuns::release_idle(std::size_t idle_max, std::int64_t now_ms) {
+  const std::size_t before = size();
+  for (const RunId run : std::exchange(starting_, {})) look_at(run);
+  for (const RunId run : std::exchange(touched_, {})) {
+    runs_[run.index].is_touched = false;
+    look_at(run);
+  }
+  while (idle_.size() > idle_max) {
+    const RunId run = idle_.begin()->second;
+    const auto wakes_at = runtime_.wakes_at(run);
+    const bool is_due = wakes_at && *wakes_at <= now_ms;
+    if (runtime_.is_idle(run) && !is_due) {
+      release(run);
+    } else {
+      // Its timer fires, or has fired and what follows is being committed: it is touched then.
+      idle_.erase(std::exchange(runs_[run.index].idle_since, 0));
+    }
+  }
+  return before - size();
+}
+
+void ResidentRuns::look_at(RunId run) {
+  Resident& resident = runs_[run.index];
+  if (resident.name.text.empty() || resident.idle_since != 0) return;
+  if (!runtime_.is_idle(run)) {
+    // It is touched again when something has come of it.
+    if (!resident.has_recorded) starting_.push_back(run);
+  } else if (runtime_.end(run)) {
+    release(run);
+  } else {
+    resident.idle_since = ++idle_counter_;
+    idle_.emplace(resident.idle_since, run);
+  }
+}
+
+void ResidentRuns::release(RunId run) {
+  Resident& resident = runs_[run.index];
+  if (resident.idle_since != 0) idle_.erase(resident.idle_since);
+  by_name_.erase(resident.name.text);
+  runtime_.release(run);
+  resident = Resident{};
+}
+
+}  // namespace tenon::runtime

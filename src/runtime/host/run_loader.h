@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "journal/async_store.h"
+#include "runtime/host/host_counts.h"
+#include "runtime/host/host_reply.h"
+#include "runtime/host/resident_runs.h"
+#include "runtime/recovery/loaded_run.h"
+#include "runtime/runtime.h"
+
+namespace tenon::runtime {
+
+/// Brings a host's runs from the store into memory. A load takes a while: the run is claimed after the commit in
+/// progress, then read, and meanwhile other runs continue. Used by the host's thread.
+class RunLoader {
+ public:
+  struct Parts {
+    journal::AsyncStore& store;
+    Runtime& runtime;
+    ResidentRuns& residents;
+    const ImageSource& images;
+    const inference::Model& model;  ///< one that follows a script has to see a run's answers again
+    HostCounts& counts;
+  };
+  using Then = std::function<void(const Result<RunId, HostFailure>& run)>;
+
+  explicit RunLoader(Parts parts) : parts_(parts) {}
+
+  /// Calls `then` with the run in memory: at once if it is there, otherwise when it has been loaded, in the order of
+  /// the calls. `Conflict` for a run that has ended.
+  void load(const journal::RunName& run, Then then);
+  [[nodiscard]] bool is_loading(const journal::RunName& run) const { return loading_.contains(run.text); }
+  /// The model that follows a script has answered this new run itself.
+  void note_started(const journal::RunName& run);
+  /// Loads in progress, and later ones, end with this failure.
+  void stop(const HostFailure& why) { stopped_ = why; }
+
+ private:
+  void on_claimed(const journal::RunName& run, Result<journal::RunHead, journal::StoreError> head);
+  void on_loaded(const journal::RunName& run, LoadedRun& loaded);
+  void end(const journal::RunName& run, const Result<RunId, HostFailure>& outcome);
+
+  const Parts parts_;
+  std::unordered_map<std::string, std::vector<Then>> loading_;  ///< what waits for each, by the run's name
+  std::set<std::string> script_followed_;  ///< runs whose answers a model that follows a script knows
+  std::optional<HostFailure> stopped_;
+};
+
+}  // namespace tenon::runtime

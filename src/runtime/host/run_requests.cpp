@@ -1,0 +1,242 @@
+#include "runtime/host/run_requests.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "json/reader.h"
+#include "runtime/host/request_queue.h"
+#include "runtime/recovery/recovery.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+bool is_wrong_input(AnswerRefusal::Kind kind) {
+  return kind == AnswerRefusal::Kind::WrongAnswer;
+}
+bool is_wrong_input(PromptRefusal::Kind kind) {
+  return kind == PromptRefusal::Kind::WrongInput;
+}
+
+/// Gives the input to `take`, which reads text types raw and the rest as JSON, in the readings that it may have, until
+/// one is taken; otherwise returns the failure that says most. `wants_text`: a text type is asked for. `wrong`: makes a
+/// failure.
+template <class Take, class Wrong>
+auto take_input(const Input& input, bool wants_text, const Take& take, const Wrong& wrong) {
+  const Json& json = input.json;
+  if (!json.is_string()) {
+    // Its words are not repeated: a mistyped secret is nearly one.
+    return wants_text ? wrong("a text is asked for, and this is no JSON string") : take(json.dump(JsonForm::Shortest));
+  }
+  const std::string& text = json.as_string();
+  if (wants_text) return take(text);
+  const bool is_typed = input.form == Input::Form::Typed;
+  auto first = take(is_typed ? text : json.dump(JsonForm::Shortest));
+  if (first || !is_wrong_input(first.error().kind)) return first;
+  auto second = take(is_typed ? json.dump(JsonForm::Shortest) : text);
+  if (second) return second;
+  // A text that holds JSON was meant as that JSON, any other one as a text.
+  const bool holds_json = parse_json(text).has_value();
+  return holds_json == is_typed ? first : second;
+}
+
+/// What the request wants to be kept, in addition to its reply.
+void keep_more(Runtime& runtime, RunId run, const RequestKey& key, const Accepted& accepted) {
+  if (!key.notes) return;
+  for (journal::Note& note : key.notes(accepted)) runtime.keep_note(run, std::move(note));
+}
+
+}  // namespace
+
+void RunRequests::with_run(const journal::RunName& run, const OnReply& reply, std::function<void(RunId run)> use) {
+  parts_.loader.load(run, [this, reply, use = std::move(use)](const Result<RunId, HostFailure>& loaded) {
+    if (!loaded) return reply(failure(loaded.error()));
+    if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
+    use(*loaded);
+  });
+}
+
+void RunRequests::begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes,
+                            const OnReply& reply) {
+  const journal::RunName name = journal::make_run_name(parts_.now_ms());
+  RunId id;
+  if (start.agent) {
+    id = parts_.runtime.start_conversation(std::move(start.image), *start.agent, std::move(start.options), name);
+    if (start.input) {
+      if (auto taken = begin_turn(id, *start.input); !taken) {
+        parts_.runtime.abandon(id);
+        return reply(failure(std::move(taken.error())));
+      }
+    }
+  } else {
+    auto arguments = start.arguments();
+    if (!arguments) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, std::move(arguments.error())}));
+    id = parts_.runtime.start(std::move(start.image), start.function, std::move(*arguments), std::move(start.options),
+                              name);
+  }
+  parts_.residents.add(id, name);
+  parts_.loader.note_started(name);
+  for (journal::Note& note : notes) {
+    note.bytes = name.text;
+    parts_.runtime.keep_note(id, std::move(note));
+  }
+  Accepted accepted{name, "", 0};
+  keep_notes(id, key, accepted);
+  ++parts_.counts.runs_started;
+  await(id, {PendingReply::Until::Started, std::move(accepted), reply});
+}
+
+/// With the run's next commit: by what a repetition is recognized, and what the request wants to be kept.
+void RunRequests::keep_notes(RunId run, const RequestKey& key, const Accepted& accepted) {
+  if (auto note = parts_.notes.note_of(key, accepted)) parts_.runtime.keep_note(run, std::move(*note));
+  keep_more(parts_.runtime, run, key, accepted);
+}
+
+void RunRequests::retry_services(RunId run, const RequestKey& key, const OnReply& reply) {
+  if (parts_.runtime.retries(run).empty())
+    return reply(failure(make_conflict("the run waits for no model and no tool")));
+  Accepted accepted{parts_.residents[run].name, "", parts_.runtime.last_record(run)};
+  keep_notes(run, key, accepted);
+  parts_.runtime.retry_services(run);
+  await(run, {PendingReply::Until::Retried, std::move(accepted), reply});
+}
+
+void RunRequests::give_answer(RunId run, std::string wait, const Input& input, const RequestKey& key,
+                              const OnReply& reply) {
+  if (wait.empty()) {
+    const std::vector<PendingInput> questions = parts_.runtime.questions(run);
+    if (questions.size() != 1) {
+      return reply(
+          failure(make_conflict(questions.empty() ? "the run has no open question"
+                                                  : "the run asks several things; say which wait is answered")));
+    }
+    wait = questions.front().wait;
+  }
+  Accepted accepted{parts_.residents[run].name, wait, parts_.runtime.last_record(run)};
+  const auto note = parts_.notes.note_of(key, accepted);
+  auto taken = take_input(
+      input, parts_.runtime.takes_raw_answer(run, wait),
+      [&](const std::string& text) { return parts_.runtime.answer(run, wait, text, note); },
+      [](std::string message) -> Result<void, AnswerRefusal> {
+        return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
+      });
+  if (!taken) {
+    if (taken.error().kind == AnswerRefusal::Kind::NoKey) {
+      return reply(failure(HostFailure{HostFailure::Kind::Unavailable, std::move(taken.error().message)}));
+    }
+    const bool is_wrong = taken.error().kind == AnswerRefusal::Kind::WrongAnswer;
+    std::string message = std::move(taken.error().message);
+    if (taken.error().kind == AnswerRefusal::Kind::NoSuchWait) {
+      message += ": it was answered, its time is over, or it was never asked";
+    }
+    return reply(failure(
+        HostFailure{is_wrong ? HostFailure::Kind::WrongInput : HostFailure::Kind::Conflict, std::move(message)}));
+  }
+  ++parts_.counts.answers_taken;
+  keep_more(parts_.runtime, run, key, accepted);
+  await(run, {PendingReply::Until::Answered, std::move(accepted), reply});
+}
+
+void RunRequests::cancel_run(const journal::RunName& run, CancelScope scope, const std::string& reason,
+                             const RequestKey& key, const OnReply& reply) {
+  parts_.loader.load(run, [this, run, scope, reason, key, reply](const Result<RunId, HostFailure>& loaded) {
+    if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
+    if (loaded) return cancel_resident(*loaded, scope, reason, key, reply);
+    if (loaded.error().kind != HostFailure::Kind::Damaged) return reply(failure(loaded.error()));
+    cancel_damaged(run, reason, key, reply);
+  });
+}
+
+void RunRequests::cancel_resident(RunId run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                                  const OnReply& reply) {
+  if (parts_.runtime.end(run)) return reply(failure(make_conflict("the run has ended")));
+  const Conversation* const conversation = parts_.runtime.conversation(run);
+  const bool ends_turn = conversation != nullptr && scope == CancelScope::Turn;
+  if (ends_turn && !conversation->is_in_turn()) return reply(failure(make_conflict("no turn is in progress")));
+  Accepted accepted{parts_.residents[run].name, "", parts_.runtime.last_record(run)};
+  if (auto note = parts_.notes.note_of(key, accepted)) parts_.runtime.keep_note(run, std::move(*note));
+  ends_turn ? parts_.runtime.cancel_turn(run, reason) : parts_.runtime.cancel(run, reason);
+  await(run, {PendingReply::Until::Ended, std::move(accepted), reply});
+}
+
+/// It cannot continue, but it can end.
+void RunRequests::cancel_damaged(const journal::RunName& run, const std::string& reason, const RequestKey& key,
+                                 const OnReply& reply) {
+  const auto cancelled = std::make_shared<Result<void, RecoveryError>>();
+  parts_.store.write(
+      [cancelled, run, reason, now = parts_.now_ms()](journal::StoreConnection& store) {
+        *cancelled = cancel_stored(store.journals(), run, reason, now);
+      },
+      [this, cancelled, run, key, reply] {
+        if (!*cancelled) {
+          return reply(failure(HostFailure{HostFailure::Kind::Unavailable, std::move(cancelled->error().message)}));
+        }
+        parts_.on_changed(run);
+        const Accepted accepted{run, "", 0};
+        parts_.notes.keep_reply(key, accepted, [reply, accepted] { reply(accepted); });
+      });
+}
+
+/// Before a turn begins.
+Result<void, HostFailure> RunRequests::upgrade_program(RunId run) {
+  const Conversation* const conversation = parts_.runtime.conversation(run);
+  if (!parts_.newest || conversation == nullptr || conversation->is_in_turn()) return {};
+  NewestImage newest = parts_.newest(conversation->declaration().name);
+  if (newest.image == nullptr) return {};
+  auto taken = parts_.runtime.upgrade_program(run, std::move(newest.image), std::move(newest.libraries));
+  if (taken) return {};
+  return failure(make_conflict(std::move(taken.error().message)));
+}
+
+Result<void, HostFailure> RunRequests::begin_turn(RunId run, const Json& input) {
+  if (auto taken = upgrade_program(run); !taken) return taken;
+  const Conversation* const conversation = parts_.runtime.conversation(run);
+  auto taken = take_input(
+      {Input::Form::Json, input}, conversation != nullptr && conversation->takes_text(),
+      [&](const std::string& text) { return parts_.runtime.prompt(run, text); },
+      [](std::string message) -> Result<void, PromptRefusal> {
+        return failure(PromptRefusal{PromptRefusal::Kind::WrongInput, std::move(message)});
+      });
+  if (taken) return {};
+  switch (taken.error().kind) {
+    case PromptRefusal::Kind::NoConversation:
+      return failure(make_conflict("a run of a function has one turn; start another run"));
+    case PromptRefusal::Kind::InTurn:
+      return failure(make_conflict(parts_.runtime.questions(run).empty()
+                                       ? "a turn is in progress"
+                                       : "a turn is in progress and waits for an answer; resume it with one"));
+    case PromptRefusal::Kind::OtherProgram:
+      return failure(make_conflict(std::move(taken.error().message)));
+    case PromptRefusal::Kind::WrongInput:
+      return failure(HostFailure{HostFailure::Kind::WrongInput, std::move(taken.error().message)});
+  }
+  return {};
+}
+
+void RunRequests::prompt_run(RunId run, const Json& input, const RequestKey& key, const OnReply& reply) {
+  Accepted accepted{parts_.residents[run].name, "", parts_.runtime.last_record(run)};
+  if (auto taken = begin_turn(run, input); !taken) return reply(failure(std::move(taken.error())));
+  keep_notes(run, key, accepted);
+  await(run, {PendingReply::Until::Prompted, std::move(accepted), reply});
+}
+
+void RunRequests::say_in(RunId run, const std::string& text, SeveralQuestions several, const RequestKey& key,
+                         const OnReply& reply) {
+  const std::vector<PendingInput> questions = parts_.runtime.questions(run);
+  if (questions.empty()) return prompt_run(run, Json(text), key, reply);
+  std::string& shown = parts_.residents[run].shown_wait;
+  const PendingInput& oldest = questions.front();
+  if (!shown.empty() && std::ranges::find(questions, shown, &PendingInput::wait) == questions.end()) {
+    shown = oldest.wait;
+    return reply(failure(make_conflict("the question that was shown is not open any more; now it is: " + oldest.text)));
+  }
+  std::string wait = shown.empty() && several == SeveralQuestions::Oldest ? oldest.wait : shown;
+  give_answer(run, std::move(wait), {Input::Form::Json, Json(text)}, key, reply);
+}
+
+void RunRequests::await(RunId run, PendingReply pending) {
+  parts_.pending.add(run, std::move(pending));
+  parts_.residents.touch(run);
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "journal/async_store.h"
+#include "json/json.h"
+#include "runtime/host/host_counts.h"
+#include "runtime/host/host_input.h"
+#include "runtime/host/host_reply.h"
+#include "runtime/host/pending_replies.h"
+#include "runtime/host/resident_runs.h"
+#include "runtime/host/run_loader.h"
+#include "runtime/host/store_notes.h"
+#include "runtime/runtime.h"
+
+namespace tenon::runtime {
+
+/// Performs a host's requests on its runs, and replies when what was done is durable. Used by the host's thread.
+class RunRequests {
+ public:
+  struct Parts {
+    journal::AsyncStore& store;
+    Runtime& runtime;
+    StoreNotes& notes;
+    ResidentRuns& residents;
+    RunLoader& loader;
+    PendingReplies& pending;
+    HostCounts& counts;
+    const NewestProgram& newest;
+    std::function<std::int64_t()> now_ms;
+    std::function<bool()> is_stopped;                             ///< requests are refused
+    std::function<void(const journal::RunName& run)> on_changed;  ///< as HostObserver has it
+  };
+  explicit RunRequests(Parts parts) : parts_(std::move(parts)) {}
+  RunRequests(const RunRequests&) = delete;
+  RunRequests& operator=(const RunRequests&) = delete;
+
+  /// Calls `use` with the run in memory, or `reply` with the reason why it is not.
+  void with_run(const journal::RunName& run, const OnReply& reply, std::function<void(RunId run)> use);
+  /// `notes`: are kept with the run, and contain its name.
+  void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, const OnReply& reply);
+  /// An empty `wait`: the run asks one thing.
+  void give_answer(RunId run, std::string wait, const Input& input, const RequestKey& key, const OnReply& reply);
+  void retry_services(RunId run, const RequestKey& key, const OnReply& reply);
+  void cancel_run(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                  const OnReply& reply);
+  void prompt_run(RunId run, const Json& input, const RequestKey& key, const OnReply& reply);
+  /// Answers a question, or begins the next turn.
+  void say_in(RunId run, const std::string& text, SeveralQuestions several, const RequestKey& key,
+              const OnReply& reply);
+
+ private:
+  void cancel_resident(RunId run, CancelScope scope, const std::string& reason, const RequestKey& key,
+                       const OnReply& reply);
+  void cancel_damaged(const journal::RunName& run, const std::string& reason, const RequestKey& key,
+                      const OnReply& reply);
+  [[nodiscard]] Result<void, HostFailure> upgrade_program(RunId run);
+  [[nodiscard]] Result<void, HostFailure> begin_turn(RunId run, const Json& input);
+  void keep_notes(RunId run, const RequestKey& key, const Accepted& accepted);
+  void await(RunId run, PendingReply pending);
+
+  const Parts parts_;
+};
+
+}  // namespace tenon::runtime

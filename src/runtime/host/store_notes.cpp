@@ -1,0 +1,153 @@
+#include "runtime/host/store_notes.h"
+
+#include <memory>
+#include <utility>
+
+#include "json/reader.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+/// The store is written at most this often to see whether it can be written.
+constexpr std::chrono::seconds check_interval{1};
+
+struct KeptReply {
+  std::string fingerprint;
+  StoreNotes::Kept kept;
+};
+
+std::string encode_kept(std::string fingerprint, const Accepted& accepted, std::string result) {
+  Json json = Json::object();
+  json.set("request", std::move(fingerprint)).set("run", accepted.run.text);
+  json.set("wait", accepted.wait);
+  json.set("after", static_cast<std::int64_t>(accepted.after));
+  if (!result.empty()) json.set("result", std::move(result));
+  return json.dump();
+}
+
+std::optional<KeptReply> decode_kept(std::string_view bytes) {
+  const auto json = parse_json(bytes);
+  if (!json) return std::nullopt;
+  const auto text = [&](std::string_view name) {
+    const Json* const value = json->find(name);
+    return value != nullptr && value->is_string() ? value->as_string() : std::string();
+  };
+  const Json* const after = json->find("after");
+  const bool has_after = after != nullptr && after->is_integer();
+  const std::uint64_t number = has_after ? static_cast<std::uint64_t>(after->as_integer()) : 0;
+  return KeptReply{text("request"), {{{text("run")}, text("wait"), number}, text("result")}};
+}
+
+std::string note_key(const RequestKey& key) {
+  return "request/" + key.key;
+}
+
+}  // namespace
+
+HostFailure make_failure(const journal::StoreError& error) {
+  const auto kind = error.kind == journal::StoreError::Kind::Missing   ? HostFailure::Kind::NotFound
+                    : error.kind == journal::StoreError::Kind::Damaged ? HostFailure::Kind::Damaged
+                                                                       : HostFailure::Kind::Unavailable;
+  return {kind, error.message};
+}
+
+HostFailure make_conflict(std::string message) {
+  return {HostFailure::Kind::Conflict, std::move(message)};
+}
+
+StoreNotes::Query StoreNotes::query_of(const RequestKey& key) const {
+  return {note_key(key), fingerprint_of(key), key.fingerprint.hex(), now_ms()};
+}
+
+StoreNotes::Found StoreNotes::find(const Query& query, journal::Store& store) {
+  const auto note = store.find_note(query.note);
+  if (!note) return failure(make_failure(note.error()));
+  const bool is_kept = *note && (!(*note)->expires_at || *(*note)->expires_at > query.now_ms);
+  if (!is_kept) return std::optional<Kept>();
+  auto reply = decode_kept((*note)->bytes);
+  // Notes of older stores have the plain fingerprint.
+  const bool is_same =
+      reply && (reply->fingerprint == query.plain_fingerprint || reply->fingerprint == query.fingerprint);
+  if (is_same) return std::optional<Kept>(std::move(reply->kept));
+  return failure(HostFailure{HostFailure::Kind::KeyReused, "another request came with the same key"});
+}
+
+void StoreNotes::find(const RequestKey& key, std::function<void(Found)> then) {
+  const auto found = std::make_shared<Found>();
+  parts_.store.read(
+      [found, query = query_of(key)](journal::StoreConnection& store) { *found = find(query, store.journals()); },
+      [found, then = std::move(then)] { then(std::move(*found)); });
+}
+
+std::optional<journal::Note> StoreNotes::note_of(const RequestKey& key, const Accepted& accepted,
+                                                 std::string result) const {
+  if (key.key.empty()) return std::nullopt;
+  return journal::Note{note_key(key), encode_kept(fingerprint_of(key), accepted, std::move(result)),
+                       now_ms() + parts_.replies_kept.count()};
+}
+
+void StoreNotes::keep_result(const RequestKey& key, std::string result, std::function<void(Done)> then) {
+  auto note = note_of(key, {}, std::move(result));
+  if (!note) return then({});
+  keep(std::move(*note), [then = std::move(then)](const Stored& kept) {
+    then(kept ? Done() : Done(failure(make_failure(kept.error()))));
+  });
+}
+
+void StoreNotes::keep_reply(const RequestKey& key, const Accepted& accepted, std::function<void()> then) {
+  auto note = note_of(key, accepted);
+  if (!note) return then();
+  keep(std::move(*note), [then = std::move(then)](const Stored&) { then(); });
+}
+
+void StoreNotes::check_store(std::function<void(Done)> then) {
+  const auto now = parts_.clock.monotonic();
+  if (checking_.empty() && checked_at_ && now - *checked_at_ < check_interval) return then(last_check_);
+  checking_.push_back(std::move(then));
+  if (checking_.size() > 1) return;
+  checked_at_ = now;
+  // It has expired already: the next append with a note removes it.
+  keep({"store/checked", "", 0}, [this](const Stored& kept) { on_checked(kept); });
+}
+
+void StoreNotes::on_checked(const Stored& kept) {
+  last_check_ = {};
+  if (!kept) {
+    using Kind = journal::StoreError::Kind;
+    const Kind kind = kept.error().kind;
+    last_check_ = failure(HostFailure{HostFailure::Kind::Unavailable,
+                                      kind == Kind::Full     ? "cannot write the store: no space left on its disk"
+                                      : kind == Kind::InUse  ? "cannot write the store: another process has locked it"
+                                      : kind == Kind::Denied ? "cannot write the store: permission denied"
+                                                             : "cannot write the store"});
+  }
+  for (const auto& then : std::exchange(checking_, {})) then(last_check_);
+}
+
+void StoreNotes::keep(journal::Note note, std::function<void(const Stored&)> then) {
+  const auto kept = std::make_shared<Stored>();
+  parts_.store.write(
+      [kept, note = std::move(note)](journal::StoreConnection& store) { *kept = store.admin().keep_note(note); },
+      [this, kept, then = std::move(then)] {
+        if (!*kept && kept->error().kind == journal::StoreError::Kind::Broken) {
+          parts_.on_broken(kept->error().message);
+        }
+        then(*kept);
+      });
+}
+
+/// A request may contain a secret, which its plain hash would let an attacker guess: where there is a secret key, only
+/// its owner can compute what is kept.
+std::string StoreNotes::fingerprint_of(const RequestKey& key) const {
+  if (parts_.secrets != nullptr) {
+    if (const auto hash = parts_.secrets->keyed_hash("request", key.fingerprint.view())) return hash->hex();
+  }
+  return key.fingerprint.hex();
+}
+
+std::int64_t StoreNotes::now_ms() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(parts_.clock.wall().time_since_epoch()).count();
+}
+
+}  // namespace tenon::runtime

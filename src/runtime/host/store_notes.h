@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "effects/secret_vault.h"
+#include "journal/async_store.h"
+#include "runtime/host/host_reply.h"
+
+namespace tenon::runtime {
+
+/// The notes of a host's store: replies to requests that may be repeated, and results of requests that change no run.
+/// Used by the host's thread, where each `then` is called.
+class StoreNotes {
+ public:
+  struct Parts {
+    journal::AsyncStore& store;
+    effects::SecretVault* secrets;  ///< may be null
+    Clock& clock;
+    std::chrono::milliseconds replies_kept;
+    std::function<void(std::string_view message)> on_broken;  ///< a write has broken the store
+  };
+  explicit StoreNotes(Parts parts) : parts_(std::move(parts)) {}
+  StoreNotes(const StoreNotes&) = delete;
+  StoreNotes& operator=(const StoreNotes&) = delete;
+
+  struct Kept {
+    Accepted accepted;
+    std::string result;  ///< of a request that changes no run
+  };
+  using Found = Result<std::optional<Kept>, HostFailure>;
+  using Done = Result<void, HostFailure>;
+
+  /// What is looked for, for another thread.
+  struct Query {
+    std::string note;
+    std::string fingerprint, plain_fingerprint;
+    std::int64_t now_ms = 0;
+  };
+  [[nodiscard]] Query query_of(const RequestKey& key) const;
+  /// What was kept for the request; nothing if it is new. `KeyReused` if another request had that key. Any thread.
+  [[nodiscard]] static Found find(const Query& query, journal::Store& store);
+  void find(const RequestKey& key, std::function<void(Found)> then);
+
+  /// The note by which a repetition of the request is recognized; nothing for a request without a key.
+  [[nodiscard]] std::optional<journal::Note> note_of(const RequestKey& key, const Accepted& accepted,
+                                                     std::string result = {}) const;
+  /// Keeps the result of a request that changes no run. `then`: when it is durable; without a key at once.
+  void keep_result(const RequestKey& key, std::string result, std::function<void(Done)> then);
+  /// Keeps the reply to a request whose effect on a run is durable already, as far as that is possible.
+  void keep_reply(const RequestKey& key, const Accepted& accepted, std::function<void()> then);
+  /// Makes a small change durable, to see whether requests could be accepted now. Within a second the result of the
+  /// last check is repeated. The message names no file.
+  void check_store(std::function<void(Done)> then);
+
+ private:
+  using Stored = Result<void, journal::StoreError>;
+  void keep(journal::Note note, std::function<void(const Stored&)> then);
+  void on_checked(const Stored& kept);
+  [[nodiscard]] std::string fingerprint_of(const RequestKey& key) const;
+  [[nodiscard]] std::int64_t now_ms() const;
+
+  Parts parts_;
+  std::optional<std::chrono::nanoseconds> checked_at_;  ///< Clock::monotonic
+  Done last_check_;
+  std::vector<std::function<void(Done)>> checking_;  ///< who waits for the check in progress
+};
+
+}  // namespace tenon::runtime

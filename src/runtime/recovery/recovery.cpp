@@ -1,0 +1,572 @@
+#include "runtime/recovery/recovery.h"
+
+#include <fmt/format.h>
+
+#include "base/ensure.h"
+#include "base/wire.h"
+#include "runtime/recording/run_journal.h"
+#include "runtime/recovery/snapshot_fields.h"
+#include "runtime/run_options.h"
+#include "vm/values/context.h"
+
+namespace tenon::runtime {
+namespace {
+
+RecoveryError store_error(const journal::StoreError& error) {
+  return {error.message, error.kind};
+}
+
+RecoveryError replay_error(const journal::RunName& run, const ReplayError& error) {
+  if (error.record == 0) return {fmt::format("run {}: {}", run.text, error.message)};
+  return {fmt::format("run {}, record {}: {}", run.text, error.record, error.message)};
+}
+
+/// Of the newest entries of a conversation that its snapshot repeats, so that going on with it does not look for each
+/// of them in the store. Bounded, because each turn writes a snapshot.
+constexpr std::size_t recent_bytes_max = 4'096;
+
+/// Feeds a run's records to its machine, or to those of its turns.
+class Recovery {
+ public:
+  Recovery(journal::RunReader& store, RecoveredRun& run, const ImageSource& images,
+           const ReplayedGeneration& on_replayed, RecoveryObserver* observer)
+      : store_(store), run_(run), images_(images), on_replayed_(on_replayed), observer_(observer) {}
+
+  using Done = Result<void, ReplayError>;
+
+  /// Finds the function or the agent.
+  Done begin() {
+    const bytecode::Program& program = run_.image->program();
+    if (run_.started.agent.empty()) {
+      const auto function = find_function(program, run_.started.function);
+      if (!function) return wrong(1, "the program has no function `" + run_.started.function + "`");
+      run_.function = *function;
+      return {};
+    }
+    for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
+      if (program.agents[at].name != run_.started.agent) continue;
+      run_.conversation = std::make_unique<Conversation>(run_.image, at);
+      run_.function = program.agents[at].turn;
+      return {};
+    }
+    return wrong(1, "the program has no agent `" + run_.started.agent + "`");
+  }
+
+  /// The machine of a run of a function that no snapshot has.
+  Done start_function() {
+    if (run_.conversation || run_.core) return {};
+    auto arguments = text_of(run_.started.arguments);
+    if (!arguments) return failure(std::move(arguments.error()));
+    auto begun = read_start(*run_.image, run_.started, *arguments);
+    if (!begun) return failure(std::move(begun.error()));
+    run_.core = std::make_unique<RunCore>(run_.image, begun->function, std::move(begun->arguments),
+                                          to_options(run_.started.settings).budgets, RunCore::Recording::On);
+    if (observer_ != nullptr) observer_->on_begun(run_, *arguments);
+    run_until_quiescent();
+    return {};
+  }
+
+  Done read_snapshot(std::string_view bytes) {
+    wire::Reader in(bytes);
+    while (in.next_field()) {
+      if (in.number() == snapshot_conversation && run_.conversation) {
+        if (auto read = read_conversation(in.bytes_value()); !read) return read;
+      } else if (in.number() == snapshot_core) {
+        const std::string prefix = run_.conversation ? Conversation::key_prefix(run_.conversation->turns()) : "";
+        auto core = RunCore::read_snapshot(run_.image, in.bytes_value(), prefix);
+        if (!core) return failure(std::move(core.error()));
+        run_.core = std::make_unique<RunCore>(std::move(*core));
+      } else if (in.number() == snapshot_start) {
+        static_cast<void>(in.bytes_value());  // was read before
+      } else {
+        in.reject();
+      }
+    }
+    if (!in.is_good()) return wrong(0, "the snapshot's bytes are not those of a run");
+    return {};
+  }
+
+  Done take(std::uint64_t number, const effects::Record& record, std::string bytes) {
+    if (const auto* const ended = std::get_if<effects::Ended>(&record.body)) {
+      run_.ended = *ended;
+      return {};
+    }
+    if (const auto* const wanted = std::get_if<effects::CancelWanted>(&record.body)) {
+      const bool in_turn = run_.core && (!run_.conversation || run_.conversation->is_in_turn());
+      if (!in_turn || !run_.core->cancel(*wanted)) return {};
+      if (observer_ != nullptr) observer_->on_cancelled(run_, *wanted);
+      run_until_quiescent();
+      return {};
+    }
+    // These only repeat what follows from the other records.
+    if (std::holds_alternative<effects::Said>(record.body)) return {};
+    if (std::holds_alternative<effects::StateChanged>(record.body)) return {};
+    if (const auto* const started = std::get_if<effects::TurnStarted>(&record.body)) return take(number, *started);
+    if (const auto* const taken = std::get_if<effects::ProgramTaken>(&record.body)) return take(number, *taken);
+    if (!run_.core) return wrong(number, "unexpected record: no turn is in progress");
+    if (const auto* const ended = std::get_if<effects::TurnEnded>(&record.body)) return take(number, *ended);
+    if (const auto* const finished = std::get_if<effects::Finished>(&record.body)) return take(number, *finished);
+    const auto* const requested = std::get_if<effects::Requested>(&record.body);
+    if (requested != nullptr && requested->kind == effects::EffectKind::HandedOff && requested->depth == 0 &&
+        run_.conversation) {
+      run_.conversation->hand_off(requested->subject);
+    }
+    return run_.core->take(number, record, std::move(bytes));
+  }
+
+ private:
+  static tl::unexpected<ReplayError> wrong(std::uint64_t number, std::string message) {
+    return failure(ReplayError{number, std::move(message)});
+  }
+
+  Result<std::string, ReplayError> text_of(const effects::StoredText& text) const {
+    auto resolved = resolve(store_, run_.head.run, text);
+    if (!resolved) return wrong(0, resolved.error().message);
+    return std::move(*resolved);
+  }
+
+  void run_until_quiescent() {
+    while (!run_.core->advance(UINT64_MAX).is_quiescent) {
+    }
+    if (observer_ != nullptr) observer_->on_quiescent(run_);
+  }
+
+  Done take(std::uint64_t number, const effects::ProgramTaken& taken) {
+    if (!run_.conversation || run_.conversation->is_in_turn())
+      return wrong(number, "a program takes over within a turn");
+    if (auto found = use_program(number, taken.program, taken.agent); !found) return found;
+    auto state = text_of(taken.state);
+    if (!state) return failure(std::move(state.error()));
+    run_.conversation->restore_state(std::move(*state));
+    run_.started.settings.libraries = taken.libraries;
+    if (!taken.secret_key.empty()) run_.started.secret_key = taken.secret_key;
+    if (observer_ != nullptr) observer_->on_program_taken(run_);
+    return {};
+  }
+
+  /// The program of that hash continues the conversation.
+  Done use_program(std::uint64_t number, const Hash& hash, std::string_view agent) {
+    auto bundle = store_.content(run_.head.run, hash);
+    if (!bundle) return wrong(number, bundle.error().message);
+    auto image = images_(hash, *bundle);
+    if (!image) return wrong(number, image.error().message);
+    if (!run_.conversation->restore_program(*image, agent)) {
+      return wrong(number, fmt::format("the program has no agent `{}`", agent));
+    }
+    run_.image = std::move(*image);
+    run_.function = run_.conversation->declaration().turn;
+    return {};
+  }
+
+  Done take(std::uint64_t number, const effects::TurnStarted& started) {
+    if (!run_.conversation) return wrong(number, "a turn begins in the run of a function");
+    auto input = text_of(started.input);
+    if (!input) return failure(std::move(input.error()));
+    auto core = run_.conversation->begin(*input, to_options(run_.started.settings), RunCore::Recording::On);
+    if (!core) return wrong(number, core.error().message);
+    run_.core = std::move(*core);
+    run_.turn_ended.reset();
+    if (observer_ != nullptr) observer_->on_begun(run_, *input);
+    run_until_quiescent();
+    return {};
+  }
+
+  Done take(std::uint64_t number, const effects::TurnEnded& ended) {
+    if (!run_.conversation || !run_.conversation->is_in_turn()) return wrong(number, "a turn ends that has not begun");
+    const auto& end = run_.core->end();
+    const auto* const finished = end ? std::get_if<vm::Finished>(&*end) : nullptr;
+    // A turn that was cut off may stand anywhere: the machine here has gone on to the next point of rest, or to its
+    // end.
+    const bool has_returned = ended.how == effects::Ended::How::Returned;
+    if (has_returned && finished == nullptr) {
+      return wrong(number, "the recorded turn has returned, and the program's has not");
+    }
+    auto state = text_of(ended.state);
+    if (!state) return failure(std::move(state.error()));
+    const std::string went_on = run_.conversation->declaration().name;
+    const types::TypeId result = run_.image->program().functions[run_.conversation->declaration().turn].result;
+    static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr));
+    // In older records, which do not name the agent of the next turn, a failed turn leaves it to its last agent.
+    const bool is_failure = ended.how == effects::Ended::How::Failed;
+    if (!ended.agent.empty() || is_failure) run_.conversation->hand_off(ended.agent.empty() ? went_on : ended.agent);
+    run_.turn_ended = ended;
+    if (observer_ != nullptr && has_returned) observer_->on_turn_rebuilt(run_, result, *state);
+    run_.conversation->restore_state(std::move(*state));
+    if (observer_ != nullptr) observer_->on_turn_ended(run_);
+    return {};
+  }
+
+  Done take(std::uint64_t number, const effects::Finished& finished) {
+    auto value = text_of(finished.value);
+    if (!value) return failure(std::move(value.error()));
+    const OpenRequest* const open = run_.core->find(finished.key);
+    if (open != nullptr && on_replayed_ && effects::is_generation(open->described.kind)) {
+      on_replayed_(*run_.image, run_.started.settings, *open, finished.cost.model_calls);
+    }
+    if (open != nullptr && run_.conversation && open->described.kind == effects::EffectKind::Ask &&
+        open->request.depth == 0 && !finished.failure) {
+      const types::TypeId type = run_.image->program().externs[open->request.subject].result;
+      const auto answer = effects::read_value(*value, type, run_.image->program().types);
+      if (!answer) return wrong(number, answer.error().message);
+      run_.conversation->add_answer(open->request.arguments[0].as_text(), *answer);
+    }
+    if (open != nullptr && observer_ != nullptr) observer_->on_outcome(run_, finished, *value);
+    auto taken = run_.core->take(number, finished, std::move(*value));
+    if (taken && observer_ != nullptr) observer_->on_quiescent(run_);
+    return taken;
+  }
+
+  Done read_conversation(std::string_view bytes) {
+    wire::Reader in(bytes);
+    std::uint64_t turns = 0;
+    std::string state;
+    std::map<std::string, std::string> kept_states;
+    vm::Value talk = vm::Value::empty_context();
+    Hash talk_hash;
+    Hash older;
+    std::vector<Entry> recent;
+    std::vector<Conversation::Said> said;
+    std::string agent(run_.conversation->declaration().name);
+    std::string agent_before;
+    std::optional<Hash> program;
+    while (in.next_field()) {
+      switch (in.number()) {
+        case conversation_turns:
+          turns = in.value();
+          break;
+        case conversation_state:
+          state = in.bytes_value();
+          break;
+        case conversation_talk:
+        case conversation_older: {
+          const bool is_talk = in.number() == conversation_talk;
+          const auto hash = Hash::from_bytes(in.bytes_value());
+          if (!hash) return wrong(0, "the snapshot's bytes are not those of a conversation");
+          (is_talk ? talk_hash : older) = *hash;
+          break;
+        }
+        case conversation_recent: {
+          wire::Reader entry(in.bytes_value());
+          auto& [role, text] = recent.emplace_back();
+          while (entry.next_field()) {
+            if (entry.number() == 1) {
+              role = static_cast<std::uint8_t>(entry.value_up_to(bytecode::entry_role_count - 1));
+            } else {
+              text = entry.bytes_value();
+            }
+          }
+          if (!entry.is_good()) in.reject();
+          break;
+        }
+        case conversation_said: {
+          wire::Reader entry(in.bytes_value());
+          auto& [role, text] = said.emplace_back();
+          while (entry.next_field()) {
+            if (entry.number() == 1) {
+              role = static_cast<bytecode::EntryRole>(entry.value_up_to(bytecode::entry_role_count - 1));
+            } else {
+              text = entry.bytes_value();
+            }
+          }
+          if (!entry.is_good()) in.reject();
+          break;
+        }
+        case conversation_kept_state: {
+          wire::Reader entry(in.bytes_value());
+          std::string name, text;
+          while (entry.next_field()) (entry.number() == 1 ? name : text) = entry.bytes_value();
+          if (!entry.is_good() || !kept_states.emplace(std::move(name), std::move(text)).second) in.reject();
+          break;
+        }
+        case conversation_agent:
+          agent = in.bytes_value();
+          break;
+        case conversation_program:
+          program = Hash::from_bytes(in.bytes_value());
+          if (!program) in.reject();
+          break;
+        case conversation_agent_before:
+          agent_before = in.bytes_value();
+          break;
+        default:
+          in.reject();
+      }
+    }
+    if (!in.is_good()) return wrong(0, "the snapshot's bytes are not those of a conversation");
+    if (program) {
+      if (auto found = use_program(0, *program, agent); !found) return found;
+    } else {
+      run_.conversation->hand_off(agent);
+    }
+    if (!agent_before.empty()) run_.conversation->restore_agent_before(agent_before);
+    if (!talk_hash.is_zero()) {
+      const Hash node = recent.empty() ? talk_hash : older;
+      auto read = read_context(node, std::move(recent));
+      if (!read) return failure(std::move(read.error()));
+      talk = std::move(*read);
+      if (vm::context_hash(talk) != talk_hash) return wrong(0, "the snapshot's conversation is another one");
+    }
+    run_.conversation->restore(turns, std::move(state), std::move(kept_states), std::move(talk));
+    if (!said.empty()) run_.conversation->restore_turn(std::move(said));
+    return {};
+  }
+
+  struct Entry {
+    std::uint8_t role = 0;
+    std::string text;
+  };
+  /// The chain of contents that ends in the node, followed by the `newer` entries, oldest first.
+  Result<vm::Value, ReplayError> read_context(Hash node, std::vector<Entry> newer) const {
+    std::vector<Entry> entries(std::make_move_iterator(newer.rbegin()), std::make_move_iterator(newer.rend()));
+    while (!node.is_zero()) {
+      auto bytes = store_.content(run_.head.run, node);
+      if (!bytes) return wrong(0, bytes.error().message);
+      Entry& entry = entries.emplace_back();
+      if (!vm::read_recorded_node(*bytes, node, entry.role, entry.text)) {
+        return wrong(0, "a context's content is none");
+      }
+    }
+    vm::Value context = vm::Value::empty_context();
+    vm::LabelTable labels;
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      auto text = vm::Value::try_string(std::move(entry->text));
+      if (!text || !vm::push_entry(context, std::move(*text), labels, entry->role)) {
+        return wrong(0, "a context's content is no text");
+      }
+    }
+    static_cast<void>(vm::take_unrecorded(context));  // the store has it
+    return context;
+  }
+
+  journal::RunReader& store_;
+  RecoveredRun& run_;
+  const ImageSource& images_;
+  const ReplayedGeneration& on_replayed_;
+  RecoveryObserver* observer_;
+};
+
+}  // namespace
+
+Result<std::string, journal::StoreError> resolve(journal::RunReader& store, const journal::RunName& run,
+                                                 const effects::StoredText& text) {
+  if (!text.hash) return text.text;
+  return store.content(run, *text.hash);
+}
+
+Result<effects::Started, RecoveryError> read_started(journal::RunReader& store, const journal::RunName& run) {
+  const auto damaged = [&](std::string_view what) {
+    return failure(RecoveryError{fmt::format("run {}, record 1: {}", run.text, what)});
+  };
+  auto first = store.read(run, 0, 1);
+  if (!first) return failure(store_error(first.error()));
+  if (first->empty()) return damaged("the run has no records");
+  auto start = effects::decode_record(first->front().bytes);
+  if (!start) return damaged(start.error().message);
+  auto* const started = std::get_if<effects::Started>(&start->body);
+  if (started == nullptr) return damaged("the run does not begin with its start");
+  return std::move(*started);
+}
+
+Result<effects::Started, RecoveryError> read_program(journal::RunReader& store, const journal::RunName& run) {
+  auto started = read_started(store, run);
+  if (!started || started->agent.empty()) return started;
+  std::uint64_t after = 1;
+  for (;;) {
+    auto records = store.read(run, after, records_per_read);
+    if (!records) return failure(store_error(records.error()));
+    if (records->empty()) return started;
+    for (const journal::Record& raw : *records) {
+      after = raw.number;
+      auto record = effects::decode_record(raw.bytes);
+      const auto* const taken = record ? std::get_if<effects::ProgramTaken>(&record->body) : nullptr;
+      if (taken == nullptr) continue;
+      started->program = taken->program;
+      started->settings.libraries = taken->libraries;
+      if (!taken->secret_key.empty()) started->secret_key = taken->secret_key;
+    }
+  }
+}
+
+/// The run's start, where its snapshot repeats it.
+static std::optional<effects::Started> find_start(std::string_view snapshot) {
+  wire::Reader in(snapshot);
+  while (in.next_field()) {
+    const std::string_view bytes = in.bytes_value();
+    if (in.number() != snapshot_start) continue;
+    auto record = effects::decode_record(bytes);
+    if (!record || !std::holds_alternative<effects::Started>(record->body)) return std::nullopt;
+    return std::get<effects::Started>(std::move(record->body));
+  }
+  return std::nullopt;
+}
+
+static Result<void, RecoveryError> commit_cancel(journal::Store& store, const journal::RunHead& head,
+                                                 const effects::CancelWanted& wanted, std::int64_t now_ms,
+                                                 std::optional<effects::Ended> ended) {
+  RunJournal journal(head.run, head.epoch, head.records);
+  journal.add({now_ms, wanted});
+  journal::RunSummary summary;
+  summary.state = ended ? journal::RunState::Cancelled : journal::RunState::Running;
+  summary.title = head.summary.title;
+  summary.updated_at = now_ms;
+  if (ended) journal.add({now_ms, std::move(*ended)});
+  const journal::Append append = journal.take(std::move(summary));
+  const auto committed = store.commit({&append, 1});
+  if (!committed) return failure(store_error(committed.error()));
+  if (committed->front()) return failure(RecoveryError{fmt::format("another process continues run {}", head.run.text)});
+  return {};
+}
+
+Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run, const std::string& reason,
+                                          std::int64_t now_ms) {
+  const auto head = store.claim(run);
+  if (!head) return failure(store_error(head.error()));
+  effects::Ended ended;
+  ended.how = effects::Ended::How::Cancelled;
+  ended.failure = {types::FailureKind::Cancelled, reason, "", ""};
+  return commit_cancel(store, *head, {reason, true}, now_ms, std::move(ended));
+}
+
+Result<bool, RecoveryError> request_stored_cancel(journal::Store& store, const journal::RunName& run,
+                                                  const std::string& reason, std::int64_t now_ms,
+                                                  const ImageSource& images) {
+  const auto head = store.claim(run);
+  if (!head) return failure(store_error(head.error()));
+  auto recovered = recover(store, *head, images, SnapshotUse::Use);
+  if (!recovered) return failure(std::move(recovered.error()));
+  const bool in_turn = recovered->core && (!recovered->conversation || recovered->conversation->is_in_turn());
+  const effects::CancelWanted wanted{reason, true};
+  if (recovered->ended || !in_turn || !recovered->core->cancel(wanted)) return false;
+  if (auto committed = commit_cancel(store, *head, wanted, now_ms, std::nullopt); !committed) {
+    return failure(std::move(committed.error()));
+  }
+  return true;
+}
+
+Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const journal::RunHead& head,
+                                            const ImageSource& images, SnapshotUse use,
+                                            const ReplayedGeneration& on_replayed, RecoveryObserver* observer) {
+  ENSURE(observer == nullptr || use == SnapshotUse::Ignore);
+  const journal::RunName& run = head.run;
+  const auto damaged = [&](std::uint64_t number, std::string_view what) {
+    return failure(RecoveryError{fmt::format("run {}, record {}: {}", run.text, number, what)});
+  };
+  if (head.summary.state == journal::RunState::Forgotten) {
+    return failure(RecoveryError{fmt::format("run {} was forgotten: its contents are gone", run.text)});
+  }
+  std::optional<journal::Snapshot> snapshot;
+  if (use == SnapshotUse::Use) {
+    auto read = store.snapshot(run);
+    if (!read) return failure(store_error(read.error()));
+    snapshot = std::move(*read);
+  }
+  Result<effects::Started, RecoveryError> started;
+  if (auto known = snapshot ? find_start(snapshot->bytes) : std::nullopt) {
+    started = std::move(*known);
+  } else {
+    started = read_started(store, run);
+  }
+  if (!started) return failure(std::move(started.error()));
+  auto bundle = store.content(run, started->program);
+  if (!bundle) return failure(store_error(bundle.error()));
+  auto image = images(started->program, *bundle);
+  if (!image) return failure(RecoveryError{fmt::format("run {}: {}", run.text, image.error().message)});
+
+  RecoveredRun recovered;
+  recovered.head = head;
+  recovered.started = std::move(*started);
+  recovered.image = std::move(*image);
+  Recovery recovery(store, recovered, images, on_replayed, observer);
+  std::uint64_t after = 1;
+  if (auto begun = recovery.begin(); !begun) return failure(replay_error(run, begun.error()));
+  if (snapshot) {
+    if (auto read = recovery.read_snapshot(snapshot->bytes); !read) return failure(replay_error(run, read.error()));
+    after = snapshot->after;
+    recovered.snapshot_bytes = snapshot->bytes.size();
+  }
+  if (recovered.started.known) {
+    const auto bytes = store.content(run, *recovered.started.known);
+    if (!bytes) return failure(store_error(bytes.error()));
+    auto known = KnownOutcomes::decode(*bytes);
+    if (!known) return damaged(1, known.error());
+    recovered.known = std::make_unique<KnownOutcomes>(std::move(*known));
+    if (auto followed = recovered.known->follow(store, run, after); !followed) {
+      return failure(store_error(followed.error()));
+    }
+  }
+  if (auto begun = recovery.start_function(); !begun) return failure(replay_error(run, begun.error()));
+  for (;;) {
+    auto records = store.read(run, after, records_per_read);
+    if (!records) return failure(store_error(records.error()));
+    if (records->empty()) return recovered;
+    for (journal::Record& raw : *records) {
+      after = raw.number;
+      recovered.bytes_since_snapshot += raw.bytes.size();
+      auto record = effects::decode_record(raw.bytes);
+      if (!record) return damaged(raw.number, record.error().message);
+      if (recovered.known) recovered.known->follow(raw.number, *record);
+      if (auto taken = recovery.take(raw.number, *record, std::move(raw.bytes)); !taken) {
+        return failure(replay_error(run, taken.error()));
+      }
+    }
+  }
+}
+
+namespace {
+
+void write_recent(const vm::Value& talk, wire::Writer& message) {
+  const vm::ContextNode* node = vm::context_length(talk) > 0 ? &vm::node_of(talk) : nullptr;
+  std::vector<const vm::ContextNode*> recent;
+  std::size_t bytes = 0;
+  while (node != nullptr && node->length > 0) {
+    bytes += node->entry.as_text().size();
+    if (bytes > recent_bytes_max) break;
+    recent.push_back(node);
+    node = node->parent;
+  }
+  if (recent.empty()) return;
+  if (node != nullptr && node->length > 0) message.present_field(conversation_older, node->hash->view());
+  for (auto entry = recent.rbegin(); entry != recent.rend(); ++entry) {
+    wire::Writer one;
+    one.field(1, static_cast<std::uint64_t>((*entry)->role));
+    one.field(2, (*entry)->entry.as_text());
+    message.present_field(conversation_recent, one);
+  }
+}
+
+}  // namespace
+
+std::string write_snapshot(const Conversation* conversation, const RunCore* core) {
+  wire::Writer out;
+  if (conversation != nullptr) {
+    wire::Writer message;
+    message.field(conversation_turns, conversation->turns());
+    message.field(conversation_state, conversation->state());
+    if (vm::context_length(conversation->talk()) > 0) {
+      message.present_field(conversation_talk, vm::context_hash(conversation->talk()).view());
+    }
+    for (const Conversation::Said& said : conversation->said()) {
+      wire::Writer entry;
+      entry.field(1, static_cast<std::uint64_t>(said.role));
+      entry.field(2, said.text);
+      message.present_field(conversation_said, entry);
+    }
+    message.field(conversation_agent, conversation->declaration().name);
+    write_recent(conversation->talk(), message);
+    message.field(conversation_agent_before, conversation->agent_before().name);
+    for (const auto& [name, state] : conversation->kept_states()) {
+      wire::Writer entry;
+      entry.field(1, name);
+      entry.field(2, state);
+      message.present_field(conversation_kept_state, entry);
+    }
+    if (const Hash* const program = conversation->taken_program()) {
+      message.present_field(conversation_program, program->view());
+    }
+    out.present_field(snapshot_conversation, message);
+  }
+  if (core != nullptr) out.present_field(snapshot_core, core->write_snapshot());
+  return out.take();
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "types/checked_program.h"
+#include "types/plan/plan_verdicts.h"
+
+namespace tenon::types {
+
+/// The value of a literal.
+using Constant = std::variant<std::int64_t, double, bool, std::string>;
+
+/// Nothing if it is not a literal.
+[[nodiscard]] std::optional<Constant> constant_of(const CheckedProgram& program, ModuleId module, syntax::NodeId node);
+
+/// What is known about the arguments of a call, for a condition in the contract of the called function.
+struct CallArguments {
+  /// A parameter whose argument is not a literal is different in each call: it has the same value only in conditions of
+  /// the same call.
+  std::uint32_t call = 0;
+  std::map<std::uint32_t, Constant> constants;  ///< by the parameter's variable
+};
+
+/// A Boolean expression about one value, in a form that can be compared with others: comparisons of terms, such as the
+/// `len()` of the value, with constants and with one another; everything else is a term that is either true or false.
+/// Contracts only inspect values, so equal terms have equal values.
+class Condition {
+ public:
+  struct Node;  // conditions_nodes.h
+
+  /// True for every value.
+  Condition();
+  /// The expression about the value `subject`; it is part of a contract or a closure.
+  Condition(const CheckedProgram& program, ModuleId module, syntax::NodeId expression, LocalId subject,
+            const CallArguments& given = {});
+  /// What is true for all values of the type: its refinements.
+  Condition(const TypeTable& types, TypeId type);
+  /// What is true for the value of an expression: of literals, in structs, tuples, lists and options as well; nothing
+  /// is known about other expressions.
+  [[nodiscard]] static Condition of_value(const CheckedProgram& program, ModuleId module, syntax::NodeId value);
+
+  [[nodiscard]] Condition operator&&(const Condition& other) const;
+
+ private:
+  explicit Condition(std::shared_ptr<const Node> root) : root_(std::move(root)) {}
+  friend Relation relate(const Condition& given, const Condition& wanted);
+
+  std::shared_ptr<const Node> root_;
+};
+
+/// The maximum number of cases (`a || b` has two) of both conditions together; beyond it their relation is Open.
+inline constexpr std::size_t condition_cases_max = 256;
+
+/// What `given` says about `wanted`. A condition that cannot be computed is false, so a `wanted` that may fail is
+/// entailed only if `given` computes the same terms. `Open` if comparing terms is not sufficient, or if nothing can
+/// satisfy `given`.
+[[nodiscard]] Relation relate(const Condition& given, const Condition& wanted);
+
+}  // namespace tenon::types

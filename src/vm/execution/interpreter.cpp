@@ -1,0 +1,697 @@
+#include "vm/execution/interpreter.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/ensure.h"
+#include "bytecode/instructions.h"
+#include "vm/execution/operations.h"
+#include "vm/execution/tool_sets.h"
+#include "vm/values/object.h"
+
+// Dispatch is by computed goto, an extension of GCC and Clang: each instruction jumps to the code of the next one
+// itself, so that the branch predictor sees which instruction follows which.
+#pragma GCC diagnostic ignored "-Wpedantic"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wgnu-label-as-value"
+#endif
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::Instruction;
+using bytecode::Opcode;
+
+constexpr std::size_t opcodes_max = 256;
+using Targets = std::array<const void*, opcodes_max>;
+
+/// The opcodes in the order of the table.
+constexpr Opcode opcodes[] = {
+#define TENON_OPCODE(number, name, a, b, c, meaning) Opcode::name,
+    TENON_INSTRUCTIONS(TENON_OPCODE)
+#undef TENON_OPCODE
+};
+
+/// `labels`: the address of each instruction's code in the order of the table; the result is indexed by opcode.
+Targets spread(std::initializer_list<const void*> labels) {
+  Targets targets{};
+  const Opcode* opcode = std::begin(opcodes);
+  for (const void* const label : labels) targets[static_cast<std::size_t>(*opcode++)] = label;
+  return targets;
+}
+
+// Arithmetic on what registers hold, as two's complement: a register of another tag gives some number, never undefined
+// behaviour.
+std::int64_t whole(const Value& value) {
+  return static_cast<std::int64_t>(value.bits());
+}
+double real(const Value& value) {
+  return std::bit_cast<double>(value.bits());
+}
+bool fits_i32(std::int64_t value) {
+  return value == static_cast<std::int32_t>(value);
+}
+
+LabelId join(MachineState& state, const Value& a, const Value& b) {
+  if ((a.label().index | b.label().index) == 0) [[likely]]
+    return {};
+  return state.labels.join(a.label(), b.label());
+}
+
+void put_integer(Value& target, std::int64_t value, LabelId label) {
+  target.set_plain(Tag::Integer, static_cast<std::uint64_t>(value), label);
+}
+void put_boolean(Value& target, bool value, LabelId label) {
+  target.set_plain(Tag::Boolean, value ? 1 : 0, label);
+}
+void put_float(Value& target, double value, LabelId label) {
+  target.set_plain(Tag::Float, std::bit_cast<std::uint64_t>(value), label);
+}
+
+/// Both may be the same register. Not written out below: a computed goto runs no destructors.
+void take(Value& target, Value& source) {
+  Value taken = std::move(source);
+  target = std::move(taken);
+}
+
+void clear(Value* from, const Value* to) {
+  for (; from < to; ++from) from->set_plain(Tag::Unit, 0);
+}
+
+/// Equality of what most comparisons compare; nothing for the rest.
+enum class Quick : std::uint8_t { Different, Same, Unknown };
+Quick compare_quickly(const Value& a, const Value& b) {
+  if (a.tag() != b.tag()) return a.is_object() || b.is_object() ? Quick::Unknown : Quick::Different;
+  switch (a.tag()) {
+    case Tag::Unit:
+    case Tag::Boolean:
+    case Tag::Integer:
+    case Tag::Case:
+      return a.bits() == b.bits() ? Quick::Same : Quick::Different;
+    case Tag::Float:
+      return real(a) == real(b) ? Quick::Same : Quick::Different;
+    case Tag::String: {
+      const std::string& left = text_of(a).bytes;
+      const std::string& right = text_of(b).bytes;
+      if (left.size() != right.size()) return Quick::Different;
+      if (left.size() > uncharged_bytes) return Quick::Unknown;
+      return left == right ? Quick::Same : Quick::Different;
+    }
+    case Tag::List:
+    case Tag::Map:
+    case Tag::Record:
+    case Tag::Variant:
+    case Tag::Context:
+    case Tag::Secret:
+      break;
+  }
+  return Quick::Unknown;
+}
+
+/// The fuel without the work. What does not fit into it is charged when the interpreter has stopped.
+std::uint64_t charge_deferred_fuel(MachineState& state, std::uint64_t fuel) {
+  const std::uint64_t taken = std::min(fuel, state.deferred_cost);
+  state.deferred_cost -= taken;
+  return fuel - taken;
+}
+
+}  // namespace
+
+// `r` are the frame's registers, `i` the instruction at `pc`.
+#define CODE(name) code_##name:
+#define DISPATCH()               \
+  do {                           \
+    if (fuel == 0) goto no_fuel; \
+    --fuel;                      \
+    i = *pc;                     \
+    goto* targets[i.opcode];     \
+  } while (false)
+#define NEXT()  \
+  do {          \
+    ++pc;       \
+    DISPATCH(); \
+  } while (false)
+/// What a function has done that executes an instruction.
+#define AFTER(status)                             \
+  do {                                            \
+    const OpStatus how = (status);                \
+    if (how != OpStatus::Ok) [[unlikely]] {       \
+      if (how == OpStatus::Failed) goto failed;   \
+      if (how == OpStatus::Corrupt) goto damaged; \
+      fuel = charge_deferred_fuel(state, fuel);   \
+    }                                             \
+  } while (false)
+/// An instruction that a function executes.
+#define OPERATION(name, function) \
+  CODE(name) {                    \
+    AFTER(function(state, r, i)); \
+    NEXT();                       \
+  }
+/// A single statement that does not fail.
+#define STATEMENT(name, statement) \
+  CODE(name) {                     \
+    statement;                     \
+    NEXT();                        \
+  }
+/// A failure that a function explains.
+#define FAIL(function)                        \
+  do {                                        \
+    static_cast<void>(function(state, r, i)); \
+    goto failed;                              \
+  } while (false)
+#define COMPARISON(name, left, sign, right, label) \
+  CODE(name) {                                     \
+    put_boolean(r[i.a], (left)sign(right), label); \
+    NEXT();                                        \
+  }
+#define REAL_ARITHMETIC(name, expression)                       \
+  CODE(name) {                                                  \
+    put_float(r[i.a], expression, join(state, r[i.b], r[i.c])); \
+    NEXT();                                                     \
+  }
+
+Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std::uint64_t depth_max) {
+  static const Targets targets = spread({
+#define TENON_LABEL(number, name, a, b, c, meaning) &&code_##name,
+      TENON_INSTRUCTIONS(TENON_LABEL)
+#undef TENON_LABEL
+  });
+
+  const LoadedProgram& program = *state.program;
+  const Callable* const callables = program.callables().data();
+  const bytecode::JumpTable* const tables = program.program().jump_tables.data();
+  std::vector<Frame>& frames = fiber.frames;
+  RegisterStack& registers = fiber.registers;
+
+  std::uint64_t fuel = fuel_left;
+  std::uint64_t depth_left = depth_max > fiber.depth() ? depth_max - fiber.depth() : 0;
+  Frame* frame = &frames.back();
+  const Callable* callable = &callables[frame->function];
+  Value* r = registers.data() + frame->base;
+  const Instruction* pc = callable->code + frame->pc;
+  Instruction i;
+  Exit exit = Exit::OutOfFuel;
+
+  DISPATCH();
+
+  // Moving values.
+  CODE(LoadConstant) {
+    r[i.a] = program.constant(i.wide());
+    NEXT();
+  }
+  STATEMENT(LoadUnit, r[i.a].set_plain(Tag::Unit, 0))
+  CODE(LoadBoolean) {
+    put_boolean(r[i.a], i.b != 0, {});
+    NEXT();
+  }
+  CODE(LoadInteger) {
+    put_integer(r[i.a], i.signed_wide(), {});
+    NEXT();
+  }
+  OPERATION(LoadCase, operate_load_case)
+  CODE(Move) {
+    r[i.a] = r[i.b];
+    NEXT();
+  }
+  CODE(Take) {
+    take(r[i.a], r[i.b]);
+    NEXT();
+  }
+
+  STATEMENT(LoadState, r[i.a] = fiber.agent_state)
+  STATEMENT(TakeState, take(r[i.a], fiber.agent_state))
+  STATEMENT(StoreState, fiber.agent_state = r[i.a])
+  STATEMENT(SwapState, r[i.a] = Value::boolean(swap_agent_state(fiber, types::TypeId{i.b})))
+  STATEMENT(TakeKept, take(r[i.a], fiber.kept_states))
+  STATEMENT(StoreKept, fiber.kept_states = r[i.a])
+
+  // Arithmetic.
+  CODE(AddI32) {
+    const auto sum = static_cast<std::int64_t>(r[i.b].bits() + r[i.c].bits());
+    if (!fits_i32(sum)) [[unlikely]]
+      FAIL(explain_add);
+    put_integer(r[i.a], sum, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(SubtractI32) {
+    const auto difference = static_cast<std::int64_t>(r[i.b].bits() - r[i.c].bits());
+    if (!fits_i32(difference)) [[unlikely]]
+      FAIL(explain_subtract);
+    put_integer(r[i.a], difference, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(MultiplyI32) {
+    const auto product = static_cast<std::int64_t>(r[i.b].bits() * r[i.c].bits());
+    if (!fits_i32(product)) [[unlikely]]
+      FAIL(explain_multiply);
+    put_integer(r[i.a], product, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(DivideI32) {
+    const std::int64_t divisor = whole(r[i.c]);
+    if (divisor == 0) [[unlikely]]
+      FAIL(explain_divide);
+    const std::int64_t quotient =
+        divisor == -1 ? static_cast<std::int64_t>(0 - r[i.b].bits()) : whole(r[i.b]) / divisor;
+    if (!fits_i32(quotient)) [[unlikely]]
+      FAIL(explain_divide);
+    put_integer(r[i.a], quotient, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(RemainderI32) {
+    const std::int64_t divisor = whole(r[i.c]);
+    const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int32_t>::min();
+    if (divisor == 0 || overflows) [[unlikely]]
+      FAIL(explain_divide);
+    put_integer(r[i.a], divisor == -1 ? 0 : whole(r[i.b]) % divisor, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(NegateI32) {
+    const auto negative = static_cast<std::int64_t>(0 - r[i.b].bits());
+    if (!fits_i32(negative)) [[unlikely]]
+      FAIL(explain_negate);
+    put_integer(r[i.a], negative, r[i.b].label());
+    NEXT();
+  }
+  CODE(AddI32Short) {
+    const auto sum = static_cast<std::int64_t>(r[i.b].bits() + static_cast<std::uint64_t>(std::int64_t{i.signed_c()}));
+    if (!fits_i32(sum)) [[unlikely]]
+      FAIL(explain_add_short);
+    put_integer(r[i.a], sum, r[i.b].label());
+    NEXT();
+  }
+  CODE(AddI64) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(whole(r[i.b]), whole(r[i.c]), &sum)) [[unlikely]]
+      FAIL(explain_add);
+    put_integer(r[i.a], sum, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(SubtractI64) {
+    std::int64_t difference = 0;
+    if (__builtin_sub_overflow(whole(r[i.b]), whole(r[i.c]), &difference)) [[unlikely]]
+      FAIL(explain_subtract);
+    put_integer(r[i.a], difference, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(MultiplyI64) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(whole(r[i.b]), whole(r[i.c]), &product)) [[unlikely]]
+      FAIL(explain_multiply);
+    put_integer(r[i.a], product, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(DivideI64) {
+    const std::int64_t divisor = whole(r[i.c]);
+    const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int64_t>::min();
+    if (divisor == 0 || overflows) [[unlikely]]
+      FAIL(explain_divide);
+    put_integer(r[i.a], whole(r[i.b]) / divisor, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(RemainderI64) {
+    const std::int64_t divisor = whole(r[i.c]);
+    const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int64_t>::min();
+    if (divisor == 0 || overflows) [[unlikely]]
+      FAIL(explain_divide);
+    put_integer(r[i.a], whole(r[i.b]) % divisor, join(state, r[i.b], r[i.c]));
+    NEXT();
+  }
+  CODE(NegateI64) {
+    if (whole(r[i.b]) == std::numeric_limits<std::int64_t>::min()) [[unlikely]]
+      FAIL(explain_negate);
+    put_integer(r[i.a], -whole(r[i.b]), r[i.b].label());
+    NEXT();
+  }
+  CODE(AddI64Short) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(whole(r[i.b]), std::int64_t{i.signed_c()}, &sum)) [[unlikely]]
+      FAIL(explain_add_short);
+    put_integer(r[i.a], sum, r[i.b].label());
+    NEXT();
+  }
+  REAL_ARITHMETIC(AddF64, real(r[i.b]) + real(r[i.c]))
+  REAL_ARITHMETIC(SubtractF64, real(r[i.b]) - real(r[i.c]))
+  REAL_ARITHMETIC(MultiplyF64, real(r[i.b]) * real(r[i.c]))
+  REAL_ARITHMETIC(DivideF64, real(r[i.b]) / real(r[i.c]))
+  REAL_ARITHMETIC(RemainderF64, std::fmod(real(r[i.b]), real(r[i.c])))
+  CODE(NegateF64) {
+    put_float(r[i.a], -real(r[i.b]), r[i.b].label());
+    NEXT();
+  }
+  CODE(IntegerToF64) {
+    put_float(r[i.a], static_cast<double>(whole(r[i.b])), r[i.b].label());
+    NEXT();
+  }
+  OPERATION(F64ToInteger, operate_f64_to_integer)
+  OPERATION(IntegerToI32, operate_integer_to_i32)
+
+  // Logic and comparison.
+  CODE(Not) {
+    put_boolean(r[i.a], r[i.b].bits() == 0, r[i.b].label());
+    NEXT();
+  }
+  CODE(Equal) {
+    const Quick quick = compare_quickly(r[i.b], r[i.c]);
+    if (quick == Quick::Unknown) {
+      AFTER(operate_equal(state, r, i));
+    } else {
+      put_boolean(r[i.a], quick == Quick::Same, join(state, r[i.b], r[i.c]));
+    }
+    NEXT();
+  }
+  CODE(NotEqual) {
+    const Quick quick = compare_quickly(r[i.b], r[i.c]);
+    if (quick == Quick::Unknown) {
+      AFTER(operate_not_equal(state, r, i));
+    } else {
+      put_boolean(r[i.a], quick == Quick::Different, join(state, r[i.b], r[i.c]));
+    }
+    NEXT();
+  }
+  COMPARISON(LessInteger, whole(r[i.b]), <, whole(r[i.c]), join(state, r[i.b], r[i.c]))
+  COMPARISON(LessEqualInteger, whole(r[i.b]), <=, whole(r[i.c]), join(state, r[i.b], r[i.c]))
+  COMPARISON(LessF64, real(r[i.b]), <, real(r[i.c]), join(state, r[i.b], r[i.c]))
+  COMPARISON(LessEqualF64, real(r[i.b]), <=, real(r[i.c]), join(state, r[i.b], r[i.c]))
+  OPERATION(LessString, operate_less_string)
+  OPERATION(LessEqualString, operate_less_equal_string)
+  COMPARISON(EqualShort, whole(r[i.b]), ==, i.signed_c(), r[i.b].label())
+  COMPARISON(LessShort, whole(r[i.b]), <, i.signed_c(), r[i.b].label())
+  COMPARISON(LessEqualShort, whole(r[i.b]), <=, i.signed_c(), r[i.b].label())
+  COMPARISON(GreaterShort, whole(r[i.b]), >, i.signed_c(), r[i.b].label())
+  COMPARISON(GreaterEqualShort, whole(r[i.b]), >=, i.signed_c(), r[i.b].label())
+
+  // Jumps.
+  CODE(Jump) {
+    pc += i.signed_wide();
+    NEXT();
+  }
+  CODE(JumpIf) {
+    if (r[i.a].bits() != 0) pc += i.signed_wide();
+    NEXT();
+  }
+  CODE(JumpUnless) {
+    if (r[i.a].bits() == 0) pc += i.signed_wide();
+    NEXT();
+  }
+  CODE(Switch) {
+    const bytecode::JumpTable& table = tables[i.wide()];
+    const std::uint64_t choice = r[i.a].bits();
+    pc = callable->code + (choice < table.targets.size() ? table.targets[choice] : table.otherwise);
+    DISPATCH();
+  }
+  CODE(ForList) {
+    const OpStatus status = operate_for_list(state, r, i);
+    if (status == no_more) {
+      pc += i.signed_wide();
+      NEXT();
+    }
+    AFTER(status);
+    NEXT();
+  }
+  CODE(ForMap) {
+    const OpStatus status = operate_for_map(state, r, i);
+    if (status == no_more) {
+      pc += i.signed_wide();
+      NEXT();
+    }
+    AFTER(status);
+    NEXT();
+  }
+  CODE(ForRange) {
+    const std::int64_t next = whole(r[i.a]);
+    if (next >= whole(r[i.a + 1])) {
+      pc += i.signed_wide();
+      NEXT();
+    }
+    const LabelId label = join(state, r[i.a], r[i.a + 1]);
+    put_integer(r[i.a + 2], next, label);
+    put_integer(r[i.a], next + 1, label);
+    NEXT();
+  }
+
+  CODE(ForInclusiveRange) {
+    const std::int64_t next = whole(r[i.a]);
+    const std::int64_t last = whole(r[i.a + 1]);
+    if (next > last) {
+      pc += i.signed_wide();
+      NEXT();
+    }
+    const LabelId label = join(state, r[i.a], r[i.a + 1]);
+    put_integer(r[i.a + 2], next, label);
+    // There may be no number after the last one: the end is an empty range.
+    put_integer(r[i.a], next == last ? 1 : next + 1, label);
+    if (next == last) put_integer(r[i.a + 1], 0, label);
+    NEXT();
+  }
+
+  // Texts and aggregates.
+  OPERATION(Concatenate, operate_concatenate)
+  OPERATION(Append, operate_append)
+  OPERATION(Template, operate_template)
+  OPERATION(Render, operate_render)
+  OPERATION(Describe, operate_describe)
+  OPERATION(DescribeSides, operate_describe_sides)
+  OPERATION(MakeList, operate_make_list)
+  OPERATION(MakeMap, operate_make_map)
+  OPERATION(MakeRecord, operate_make_record)
+  OPERATION(MakeVariant, operate_make_variant)
+  OPERATION(GetField, operate_get_field)
+  OPERATION(SetField, operate_set_field)
+  OPERATION(TakeField, operate_take_field)
+  CODE(GetItem) {
+    const Value& list = r[i.b];
+    if (list.tag() == Tag::List && (list.label().index | r[i.c].label().index) == 0) [[likely]] {
+      const std::vector<Value>& items = list_of(list).items;
+      const std::uint64_t position = r[i.c].bits();
+      if (position < items.size()) [[likely]] {
+        r[i.a] = items[position];
+        NEXT();
+      }
+    }
+    AFTER(operate_get_item(state, r, i));
+    NEXT();
+  }
+  OPERATION(SetItem, operate_set_item)
+  OPERATION(TakeItem, operate_take_item)
+  OPERATION(GetEntry, operate_get_entry)
+  OPERATION(SetEntry, operate_set_entry)
+  OPERATION(TakeEntry, operate_take_entry)
+  OPERATION(GetCase, operate_get_case)
+  OPERATION(GetPayload, operate_get_payload)
+  OPERATION(Push, operate_push)
+  OPERATION(Pop, operate_pop)
+  OPERATION(RemoveEntry, operate_remove_entry)
+  OPERATION(Length, operate_length)
+  OPERATION(InsertItem, operate_insert_item)
+  OPERATION(RemoveItem, operate_remove_item)
+
+  STATEMENT(RequestKey, r[i.a] = Value::string(fiber.key_of(fiber.next_ordinal - 1)))
+
+  // Context.
+  STATEMENT(NewContext, r[i.a] = Value::empty_context())
+  OPERATION(Inject, operate_inject)
+  OPERATION(InjectAs, operate_inject_as)
+  OPERATION(InjectPrompt, operate_inject_prompt)
+  OPERATION(InjectRole, operate_inject_role)
+  OPERATION(ContextEntries, operate_context_entries)
+
+  // Calls.
+  CODE(Call) {
+    const Callable* const callee = &callables[i.wide()];
+    if (depth_left == 0) [[unlikely]]
+      goto too_deep;
+    const std::size_t base = frame->base + std::size_t{i.a};
+    if (base + callee->register_count > registers.capacity()) [[unlikely]] {
+      if (base + callee->register_count > registers_max) goto too_many_registers;
+      registers.reserve(base + callee->register_count);
+      r = registers.data() + frame->base;
+    }
+    Value* const window = r + i.a;
+    // What the caller has left after the arguments is dead. A callee begins with () in all other registers.
+    clear(window + callee->parameter_count, r + callable->register_count);
+    --depth_left;
+    frame->pc = static_cast<std::uint32_t>(pc - callable->code);
+    frames.push_back({i.wide(), 0, static_cast<std::uint32_t>(base), frame->scope, 0});
+    frame = &frames.back();
+    callable = callee;
+    r = window;
+    pc = callee->code;
+    if (state.observer != nullptr) [[unlikely]] {
+      state.observer->on_call(fiber.key, frame->function, {r, callee->parameter_count});
+    }
+    DISPATCH();
+  }
+  CODE(CallTool) {
+    const std::optional<std::uint32_t> function = tool_function(r + i.a, state.program->program());
+    if (!function) [[unlikely]] {
+      static_cast<void>(damage(state, "a tool was expected"));
+      goto damaged;
+    }
+    const Callable* const callee = &callables[*function];
+    if (depth_left == 0) [[unlikely]]
+      goto too_deep;
+    const std::size_t base = frame->base + std::size_t{i.a};
+    if (base + callee->register_count > registers.capacity()) [[unlikely]] {
+      if (base + callee->register_count > registers_max) goto too_many_registers;
+      registers.reserve(base + callee->register_count);
+      r = registers.data() + frame->base;
+    }
+    Value* const window = r + i.a;
+    pass_tool_arguments(state, window, r + callable->register_count);
+    --depth_left;
+    frame->pc = static_cast<std::uint32_t>(pc - callable->code);
+    frames.push_back({*function, 0, static_cast<std::uint32_t>(base), frame->scope, 0});
+    frame = &frames.back();
+    callable = callee;
+    r = window;
+    pc = callee->code;
+    if (state.observer != nullptr) [[unlikely]] {
+      state.observer->on_call(fiber.key, frame->function, {r, callee->parameter_count});
+    }
+    DISPATCH();
+  }
+  CODE(Return) {
+    Value result = std::move(r[i.a]);
+    clear(r, r + callable->register_count);
+    r->swap(result);
+    goto leave;
+  }
+  CODE(ReturnUnit) {
+    clear(r, r + callable->register_count);
+    goto leave;
+  }
+leave:
+  if (state.observer != nullptr) [[unlikely]]
+    state.observer->on_return(fiber.key, frame->function, *r);
+  if (frame->open_budgets != 0 || frames.size() == 1) [[unlikely]]
+    goto leave_slowly;
+  frames.pop_back();
+  ++depth_left;
+  frame = &frames.back();
+  callable = &callables[frame->function];
+  r = registers.data() + frame->base;
+  pc = callable->code + frame->pc;
+  NEXT();
+leave_slowly:
+  if (frames.size() == 1) {
+    if (fiber.parent.number != FiberId::none) {
+      static_cast<void>(damage(state, "a branch returns from the function around it"));
+      goto damaged;
+    }
+    while (frame->open_budgets > 0) close_scope(state, fiber);
+    exit = Exit::Returned;
+    goto stop;
+  }
+  while (frame->open_budgets > 0) close_scope(state, fiber);
+  frames.pop_back();
+  ++frames.back().pc;
+  fuel_left = fuel;
+  return Exit::Scope;
+
+  OPERATION(CallBuiltin, operate_call_builtin)
+  OPERATION(ReadJson, operate_read_json)
+
+  // Effects.
+  CODE(CallExtern)
+  CODE(Complete)
+  CODE(Fill)
+  CODE(Select) {
+    exit = Exit::Effect;
+    goto stop;
+  }
+
+  // Failures and budgets.
+  OPERATION(Fail, operate_fail)
+  OPERATION(Raise, operate_raise)
+  OPERATION(BreakContract, operate_break_contract)
+  CODE(BreakRequires) {
+    if (break_requires(state, fiber, r[i.a], r[i.b]) == OpStatus::Corrupt) goto damaged;
+    goto failed;
+  }
+  OPERATION(Check, operate_check)
+  CODE(EnterBudget) {
+    open_scope(state, fiber, i.wide());
+    ++pc;
+    exit = Exit::Scope;
+    goto stop;
+  }
+  CODE(LeaveBudget) {
+    if (frame->open_budgets <= (frames.size() == 1 ? fiber.budget_floor : 0)) {
+      static_cast<void>(damage(state, "a budget is left that was not entered"));
+      goto damaged;
+    }
+    close_scope(state, fiber);
+    ++pc;
+    exit = Exit::Scope;
+    goto stop;
+  }
+  CODE(BeginCleanup) {
+    open_cleanup(state, fiber);
+    ++pc;
+    exit = Exit::Scope;
+    goto stop;
+  }
+  CODE(EndCleanup) {
+    const bool is_entered = frame->open_budgets > (frames.size() == 1 ? fiber.budget_floor : 0) &&
+                            state.scopes[frame->scope.index].kind != ScopeKind::Budget;
+    if (!is_entered) {
+      static_cast<void>(damage(state, "a `finally` ends that was not entered"));
+      goto damaged;
+    }
+    close_scope(state, fiber);
+    if (r[i.a].tag() == Tag::Unit) {
+      ++pc;
+      exit = Exit::Scope;
+      goto stop;
+    }
+    if (fail_again(state, std::exchange(r[i.a], Value())) == OpStatus::Corrupt) goto damaged;
+    goto failed;
+  }
+  CODE(Unreachable) {
+    static_cast<void>(damage(state, "control is where it cannot be"));
+    goto damaged;
+  }
+
+  // Branches.
+  CODE(Parallel)
+  CODE(ParallelFor) {
+    exit = Exit::Block;
+    goto stop;
+  }
+  CODE(EndBranch) {
+    if (frames.size() != 1 || fiber.parent.number == FiberId::none) {
+      static_cast<void>(damage(state, "a branch ends that was not begun"));
+      goto damaged;
+    }
+    exit = Exit::BranchEnded;
+    goto stop;
+  }
+
+  // Tests.
+  OPERATION(Assert, operate_assert)
+
+too_deep:
+  if (fail_depth(state, frame->scope, fiber.depth() + 1) == OpStatus::Failed) goto failed;
+  exit = Exit::Scope;  // a `finally` continues at a greater depth
+  goto stop;
+too_many_registers:
+  static_cast<void>(fail_budget(state, run_scope, "registers", registers_max, "registers"));
+  goto failed;
+failed:
+  exit = Exit::Failed;
+  goto stop;
+damaged:
+  exit = Exit::Damaged;
+  goto stop;
+no_fuel:
+  exit = Exit::OutOfFuel;
+stop:
+  frames.back().pc = static_cast<std::uint32_t>(pc - callable->code);
+  fuel_left = fuel;
+  return exit;
+}
+
+}  // namespace tenon::vm

@@ -1,0 +1,198 @@
+#include "vm/execution/tool_sets.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "json/text.h"
+#include "vm/builtins/builtins.h"
+#include "vm/values/object.h"
+#include "vm/values/render.h"
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::Program;
+using bytecode::Tool;
+using bytecode::ToolIndices;
+
+std::optional<std::uint32_t> find_tool(const Value& item, const Program& program) {
+  if (item.tag() != Tag::Record || item.fields().empty() || item.fields()[0].tag() != Tag::Integer) return std::nullopt;
+  const std::int64_t index = item.fields()[0].as_integer();
+  if (index < 0 || static_cast<std::uint64_t>(index) >= program.tools.size()) return std::nullopt;
+  const auto tool = static_cast<std::uint32_t>(index);
+  const bool is_whole = item.fields().size() == 1 + program.tools[tool].given.size();
+  return is_whole ? std::optional(tool) : std::nullopt;
+}
+
+// The operations of the language on sets.
+
+OpStatus refuse_set(BuiltinCall& call) {
+  return damage(call.state, "a set of tools was expected");
+}
+
+const std::string& name_of(const Program& program, std::uint32_t tool) {
+  return program.tools[tool].call.name;
+}
+
+OpStatus tool_names(BuiltinCall& call) {
+  const Program& program = call.state.program->program();
+  const auto tools = find_tools(call.arguments[0], program);
+  if (!tools) return refuse_set(call);
+  std::vector<Value> names;
+  for (const std::uint32_t tool : *tools) names.push_back(Value::string(name_of(program, tool)));
+  call.result = Value::list(std::move(names));
+  return OpStatus::Ok;
+}
+
+enum class Kept : bool { Named, Others };
+
+OpStatus filter(BuiltinCall& call, Kept kept) {
+  const Program& program = call.state.program->program();
+  const auto tools = find_tools(call.arguments[0], program);
+  if (!tools || call.arguments[1].tag() != Tag::List) return refuse_set(call);
+  std::vector<bool> is_named(tools->size(), false);
+  for (const Value& name : call.arguments[1].items()) {
+    if (name.tag() != Tag::String) return damage(call.state, "a name was expected");
+    const auto found =
+        std::ranges::find_if(*tools, [&](std::uint32_t tool) { return name_of(program, tool) == name.as_text(); });
+    if (found == tools->end()) {
+      std::string names;
+      for (const std::uint32_t tool : *tools) names += (names.empty() ? "" : ", ") + name_of(program, tool);
+      return fail(call.state, types::FailureKind::Index,
+                  "the set has no tool " + make_json_string(name.as_text()) +
+                      (names.empty() ? "; it is empty" : "; its tools are " + names),
+                  call.label);
+    }
+    is_named[static_cast<std::size_t>(found - tools->begin())] = true;
+  }
+  const std::span<const Value> items = call.arguments[0].items();
+  std::vector<Value> left;
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    if (is_named[at] == (kept == Kept::Named)) left.push_back(items[at]);
+  }
+  call.result = Value::list(std::move(left));
+  return OpStatus::Ok;
+}
+
+OpStatus tools_only(BuiltinCall& call) {
+  return filter(call, Kept::Named);
+}
+OpStatus tools_without(BuiltinCall& call) {
+  return filter(call, Kept::Others);
+}
+
+OpStatus join_tools(BuiltinCall& call) {
+  const Program& program = call.state.program->program();
+  const auto left = find_tools(call.arguments[0], program);
+  const auto right = find_tools(call.arguments[1], program);
+  if (!left || !right) return refuse_set(call);
+  for (const std::uint32_t tool : *right) {
+    const std::string& name = name_of(program, tool);
+    if (std::ranges::none_of(*left, [&](std::uint32_t other) { return name_of(program, other) == name; })) continue;
+    return fail(call.state, types::FailureKind::Conversion,
+                "both sets have a tool " + make_json_string(name) + "; rename one of them with `as` where it is listed",
+                call.label);
+  }
+  const std::span<const Value> first = call.arguments[0].items();
+  const std::span<const Value> second = call.arguments[1].items();
+  std::vector<Value> all(first.begin(), first.end());
+  all.insert(all.end(), second.begin(), second.end());
+  call.result = Value::list(std::move(all));
+  return OpStatus::Ok;
+}
+
+}  // namespace
+
+BuiltinFunction* find_tools_builtin(types::Builtin builtin) {
+  if (builtin == types::Builtin::ToolNames) return tool_names;
+  if (builtin == types::Builtin::ToolsOnly) return tools_only;
+  if (builtin == types::Builtin::ToolsWithout) return tools_without;
+  if (builtin == types::Builtin::ToolsJoin) return join_tools;
+  return nullptr;
+}
+
+std::optional<ToolIndices> find_tools(const Value& set, const Program& program) {
+  if (set.tag() != Tag::List) return std::nullopt;
+  ToolIndices tools;
+  for (const Value& item : set.items()) {
+    const auto tool = find_tool(item, program);
+    if (!tool) return std::nullopt;
+    tools.push_back(*tool);
+  }
+  return tools;
+}
+
+std::vector<ToolIndices> sets_of(const Request& request, const Program& program) {
+  std::vector<ToolIndices> sets;
+  if (request.kind != RequestKind::Select) return sets;
+  for (const Value& set : request.arguments) {
+    auto tools = find_tools(set, program);
+    ENSURE(tools.has_value());
+    sets.push_back(std::move(*tools));
+  }
+  return sets;
+}
+
+std::vector<SelectOption> options_of(const Request& request, const Program& program) {
+  const std::vector<bytecode::Clause>& clauses = program.sites[request.subject].clauses;
+  const std::vector<ToolIndices> sets = sets_of(request, program);
+  std::vector<SelectOption> options;
+  std::uint32_t set = 0;
+  for (std::uint32_t at = 0; at < clauses.size(); ++at) {
+    if (!clauses[at].is_set) {
+      options.push_back({&clauses[at].call, at, clauses[at].is_else, std::nullopt, 0, 0});
+      continue;
+    }
+    for (std::uint32_t item = 0; item < sets[set].size(); ++item) {
+      const std::uint32_t tool = sets[set][item];
+      options.push_back({&program.tools[tool].call, at, false, tool, set, item});
+    }
+    ++set;
+  }
+  return options;
+}
+
+std::optional<Value> write_arguments(const bytecode::CallShape& call, const std::vector<Value>& arguments,
+                                     const types::TypeTable& types) {
+  std::string text = "{";
+  for (std::size_t at = 0; at < call.holes.size(); ++at) {
+    if (at > 0) text += ',';
+    append_json_string(text, call.parameter_names[call.holes[at]]);
+    text += ':';
+    if (!to_json(arguments[at], types, text)) return std::nullopt;
+  }
+  text += '}';
+  auto written = Value::try_string(std::move(text));
+  return written ? std::optional(std::move(*written)) : std::nullopt;
+}
+
+std::optional<std::uint32_t> tool_function(const Value* window, const Program& program) {
+  const auto tool = find_tool(window[0], program);
+  if (!tool || window[1].tag() != Tag::List) return std::nullopt;
+  if (window[1].items().size() != program.tools[*tool].call.holes.size()) return std::nullopt;
+  return program.tools[*tool].function;
+}
+
+void pass_tool_arguments(MachineState& state, Value* window, Value* end) {
+  const Program& program = state.program->program();
+  const Value record = std::move(window[0]);
+  const Value list = std::move(window[1]);
+  for (Value* at = window; at < end; ++at) *at = Value();
+  const Tool& tool = program.tools[*find_tool(record, program)];
+  std::size_t given = 0;
+  std::size_t hole = 0;
+  // Given arguments keep their labels: the model has chosen the call, not these.
+  while (given < tool.given.size() || hole < tool.call.holes.size()) {
+    const bool is_given =
+        hole == tool.call.holes.size() || (given < tool.given.size() && tool.given[given] < tool.call.holes[hole]);
+    if (is_given) {
+      *window++ = record.fields()[1 + given++];
+      continue;
+    }
+    Value argument = list.items()[hole++];
+    add_label(argument, list.label(), state.labels);
+    *window++ = std::move(argument);
+  }
+}
+
+}  // namespace tenon::vm
