@@ -42,7 +42,7 @@ Result<std::string, FileError> RealFileSystem::read_file(const std::string& path
   // A pipe has no size and may never end.
   if (!S_ISREG(status.st_mode)) return failure(FileError{"it is no regular file", false, 0});
   if (static_cast<std::size_t>(status.st_size) > bytes_max) {
-    return failure(FileError{fmt::format("it has {} bytes; {} are the most", status.st_size, bytes_max), false,
+    return failure(FileError{fmt::format("it has {} bytes; the maximum is {}", status.st_size, bytes_max), false,
                              static_cast<std::size_t>(status.st_size)});
   }
   std::string text;

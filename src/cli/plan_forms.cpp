@@ -81,7 +81,7 @@ std::string text_of_one(const types::CheckedProgram& program, const PursuitPlan&
   for (const types::MissingAction& one : plan.missing) {
     missing.push_back(fmt::format("{}: {}", target_name(plan, one.action), one.words));
   }
-  text += missing.empty() ? "  missing: none\n" : "  missing, since nothing entails it:\n";
+  text += missing.empty() ? "  missing: none\n" : "  missing (not entailed by anything):\n";
   for (const std::string& line : missing) text += fmt::format("      {}\n", line);
   return text;
 }

@@ -172,7 +172,7 @@ Result<std::string, std::string> open_seal(const SealingKey& key, const std::str
     return failure(fmt::format("the secret `{}` is sealed for the run {}, and not for this one", origin, run));
   }
   auto text = open_sealed(key, bytes, bounds_of(run, effect, origin));
-  if (!text) return failure(fmt::format("the seal of the secret `{}` does not hold: it was changed", origin));
+  if (!text) return failure(fmt::format("the secret `{}` could not be decrypted: the data was modified", origin));
   return std::move(*text);
 }
 
@@ -391,7 +391,8 @@ Result<std::string, SecretError> SecretVault::open_text(std::string_view sealed,
   const auto found = key(KeyUse::Open);
   if (!found) return failure(found.error());
   auto text = open_sealed(**found, sealed, bounds_of("", "", purpose));
-  if (!text) return failure(SecretError{"it was sealed with another key than the one at hand, or was changed"});
+  if (!text)
+    return failure(SecretError{"it could not be decrypted: it was modified or encrypted with a different key"});
   return std::move(*text);
 }
 

@@ -83,7 +83,7 @@ TEST_F(Secrets, AreBoundToKeyRunEffectAndName) {
   renamed.replace(renamed.find("load[0]"), 7, "load[1]");
   const auto read = read_value(renamed, nested_, types_);
   ASSERT_TRUE(read.has_value());
-  EXPECT_NE(refusal(vault_, *read, "run1").find("was changed"), std::string::npos);
+  EXPECT_NE(refusal(vault_, *read, "run1").find("the data was modified"), std::string::npos);
   EXPECT_TRUE(texts.empty());
 }
 

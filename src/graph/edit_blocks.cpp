@@ -41,8 +41,8 @@ std::string no_sequence(std::string_view agent, std::string_view path) {
 
 /// The lines of a block in the formatter's layout, without indentation.
 Result<std::string, std::string> new_block(const AddBlock& edit) {
-  if (!is_name(edit.name)) return failure(fmt::format("`{}` is no name for a block", edit.name));
-  if (!is_name(edit.kind)) return failure(fmt::format("`{}` is no kind of block", edit.kind));
+  if (!is_name(edit.name)) return failure(fmt::format("`{}` is not a valid block name", edit.name));
+  if (!is_name(edit.kind)) return failure(fmt::format("`{}` is not a block kind", edit.kind));
   std::string out;
   std::string_view documentation = edit.documentation;
   while (!documentation.empty()) {
@@ -54,7 +54,7 @@ Result<std::string, std::string> new_block(const AddBlock& edit) {
   std::vector<std::string> parts;
   if (edit.item) parts.push_back(fmt::format("item {}: {} in {}", edit.item->name, edit.item->type, edit.item->list));
   for (const Setting& option : edit.options) {
-    if (!is_name(option.name)) return failure(fmt::format("`{}` is no name for an option", option.name));
+    if (!is_name(option.name)) return failure(fmt::format("`{}` is not a valid option name", option.name));
     parts.push_back(fmt::format("{}: {}", option.name, trimmed(option.value)));
   }
   if (const std::string_view statements = trimmed(edit.statements); !statements.empty()) {
@@ -207,7 +207,7 @@ void rename_in_scripts(const SyntaxTree& tree, const Agent& agent, const std::se
 Change change(const EditedText& text, const RenameBlock& edit) {
   const auto block = get_block(text, edit.agent, edit.block);
   if (!block) return failure(block.error());
-  if (!is_name(edit.name)) return failure(fmt::format("`{}` is no name for a block", edit.name));
+  if (!is_name(edit.name)) return failure(fmt::format("`{}` is not a valid block name", edit.name));
   const Agent& agent = **get_agent(text, edit.agent);
   const Sequence& sequence = *agent.find_sequence(sequence_of(edit.block));
   const std::string& old = (*block)->name;
@@ -240,7 +240,7 @@ Change set_section(const EditedText& text, std::string_view agent_name, NodeKind
                    const std::optional<std::string>& name) {
   const auto agent = get_agent(text, agent_name);
   if (!agent) return failure(agent.error());
-  if (name && !is_name(*name)) return failure(fmt::format("`{}` is no name", *name));
+  if (name && !is_name(*name)) return failure(fmt::format("`{}` is not a valid name", *name));
   const SyntaxTree& tree = text.tree;
   const NodeId node = (*agent)->node;
   const NodeId section = tree.find_child(node, kind);

@@ -30,7 +30,7 @@ class Fields {
   std::size_t number(const char* name) {
     const Json* const value = take(name);
     if (value == nullptr || !value->is_count()) {
-      complain(fmt::format("`{}` is no whole number from 0 on", name));
+      complain(fmt::format("`{}` must be a non-negative integer", name));
       return 0;
     }
     return value->as_count();
@@ -41,7 +41,7 @@ class Fields {
     if (const auto found = find_edge_kind(kind)) {
       key.kind = *found;
     } else {
-      complain(fmt::format("`{}` is no kind of edge; there are next, when, to, case, else and called", kind));
+      complain(fmt::format("`{}` is not an edge kind: expected next, when, to, case, else or called", kind));
     }
     key.label = text_or_nothing("label");
     key.on = text_or_nothing("on");

@@ -80,7 +80,7 @@ std::optional<std::string> find_key_problem(const EdgeKey& key, bool needs_label
   }
   if (!labelled && !label.empty()) return fmt::format("an edge of the kind `{}` has no label", name_of(key.kind));
   if (key.kind == EdgeKind::Case && trimmed(key.on).empty()) return "a case needs `on`, the value that it is a case of";
-  if (key.kind == EdgeKind::Called && !is_name(label)) return fmt::format("`{}` is no tool's name", label);
+  if (key.kind == EdgeKind::Called && !is_name(label)) return fmt::format("`{}` is not a tool name", label);
   return std::nullopt;
 }
 
@@ -105,7 +105,7 @@ Change add_case(const SyntaxTree& tree, const Block& block, const EdgeKey& key, 
 Change change(const EditedText& text, const Connect& edit) {
   const auto block = get_block(text, edit.agent, edit.block);
   if (!block) return failure(block.error());
-  if (!is_name(edit.target)) return failure(fmt::format("`{}` is no name of a block", edit.target));
+  if (!is_name(edit.target)) return failure(fmt::format("`{}` is not a valid block name", edit.target));
   const bool is_new = find_edge(**block, edit.edge, edit.target) == nullptr;
   if (auto problem = find_key_problem(edit.edge, is_new)) return failure(*problem);
   const SyntaxTree& tree = text.tree;
@@ -162,7 +162,7 @@ Change change(const EditedText& text, const Disconnect& edit) {
 Change change(const EditedText& text, const SetOption& edit) {
   const auto block = get_block(text, edit.agent, edit.block);
   if (!block) return failure(block.error());
-  if (!is_name(edit.option)) return failure(fmt::format("`{}` is no name for an option", edit.option));
+  if (!is_name(edit.option)) return failure(fmt::format("`{}` is not a valid option name", edit.option));
   const SyntaxTree& tree = text.tree;
   NodeId option;
   for (const NodeId part : tree.children((*block)->node, NodeKind::BlockOption)) {

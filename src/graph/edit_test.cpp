@@ -133,7 +133,7 @@ TEST(Edit, Blocks) {
   EXPECT_EQ(edited(two, R"([{"op":"rename","agent":"A","block":"b","name":"a"}])"),
             "refused: there is a block `a` already");
   EXPECT_EQ(edited(two, R"([{"op":"rename","agent":"A","block":"b","name":"for"}])"),
-            "refused: `for` is no name for a block");
+            "refused: `for` is not a valid block name");
   EXPECT_EQ(edited(two, R"([{"op":"add","agent":"A","sequence":"pre_turn","name":"b","kind":"code"}])"),
             "refused: `A` has two blocks `b`");
   EXPECT_EQ(
@@ -225,8 +225,8 @@ TEST(ReadEdits, InvalidEdits) {
   EXPECT_EQ(reason("[1]"), "an edit is a JSON object with `op`");
   EXPECT_EQ(reason(R"([{"op":"delete","agent":"A"}])"), "`block` is missing");
   EXPECT_EQ(reason(R"([{"op":"delete","agent":"A","block":"a","blok":1}])"), "there is no field `blok` here");
-  EXPECT_EQ(reason(R"([{"op":"connect","agent":"A","block":"a","kind":"on","target":"b"}])").substr(0, 24),
-            "`on` is no kind of edge;");
+  EXPECT_EQ(reason(R"([{"op":"connect","agent":"A","block":"a","kind":"on","target":"b"}])").substr(0, 25),
+            "`on` is not an edge kind:");
   EXPECT_EQ(reason(R"([{"op":"remove","agent":"A","block":"a"}])").substr(0, 19), "`remove` is no edit");
   EXPECT_TRUE(reason(std::string(100'000, '[')).starts_with("the edits are no"));
 }

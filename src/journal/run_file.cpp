@@ -179,7 +179,7 @@ Result<RunFile, StoreError> decode_run_file(std::string_view bytes) {
   if (bytes.size() < magic.size() + digest_field_size) return broken_file("it ends too early");
   const Hash digest = sha256(bytes.substr(0, bytes.size() - digest_field_size));
   if (bytes.substr(bytes.size() - Hash::size) != digest.view())
-    return broken_file("it was altered or cut off: its digest is another one");
+    return broken_file("it was altered or truncated: its digest does not match");
 
   RunFile file;
   std::size_t heads = 0;

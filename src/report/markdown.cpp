@@ -48,8 +48,8 @@ void check_depth(cmark_node* root) {
 
 Document parse_markdown(std::string_view markdown) {
   if (markdown.size() > markdown_bytes_max) {
-    throw RenderError("the Markdown has " + std::to_string(markdown.size()) + " bytes; " +
-                      std::to_string(markdown_bytes_max) + " are the most");
+    throw RenderError("the Markdown has " + std::to_string(markdown.size()) + " bytes; the maximum is " +
+                      std::to_string(markdown_bytes_max));
   }
   cmark_gfm_core_extensions_ensure_registered();
   const std::unique_ptr<cmark_parser, decltype(&cmark_parser_free)> parser(

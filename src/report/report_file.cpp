@@ -81,8 +81,8 @@ ReportFile write_report(const std::string& folder, std::string_view effect_key, 
   }
   const std::string bytes = render(request);
   if (bytes.size() > report_bytes_max) {
-    throw RenderError("the report has " + std::to_string(bytes.size()) + " bytes; " + std::to_string(report_bytes_max) +
-                      " are the most");
+    throw RenderError("the report has " + std::to_string(bytes.size()) + " bytes; the maximum is " +
+                      std::to_string(report_bytes_max));
   }
   std::error_code error;
   std::filesystem::create_directories(place, error);

@@ -266,7 +266,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     OpenRequest& open = found->second;
     if (open.described.identity != requested->request) {
       return wrong(
-          fmt::format("the program asks for something else than what is recorded:\n  recorded: {}\n"
+          fmt::format("the program's request differs from the recorded one:\n  recorded: {}\n"
                       "  the program: {}, at {}",
                       shown(*requested), shown(open.described), place_of(open.request)));
     }

@@ -101,7 +101,7 @@ std::optional<HttpResponse> Api::refuse_sender(const HttpRequest& request, const
                       "without a token this server answers only requests to `localhost`; start it with --token-env");
   }
   if (equal_ignoring_case(request.header("sec-fetch-site"), "cross-site")) {
-    return make_error(403, "forbidden", "without a token this server refuses requests of web pages from other sites");
+    return make_error(403, "forbidden", "cross-site requests require a token");
   }
   const std::string_view origin = request.header("origin");
   if (origin.empty()) return std::nullopt;
@@ -109,8 +109,7 @@ std::optional<HttpResponse> Api::refuse_sender(const HttpRequest& request, const
       route.method == "GET" ? is_loopback_name(host_of(origin)) : equal_ignoring_case(host_of(origin), host);
   if (is_allowed) return std::nullopt;
   return make_error(403, "forbidden",
-                    fmt::format("without a token this server refuses requests of web pages of another origin (`{}`)",
-                                origin.substr(0, 200)));
+                    fmt::format("requests from another origin (`{}`) require a token", origin.substr(0, 200)));
 }
 
 std::optional<HttpResponse> Api::refuse(const HttpRequest& request, const Target& target, const Route& route) const {

@@ -24,12 +24,12 @@ bool says_context_full(const ServerError& error) {
 std::string_view advice_for(int status, const ServerError& error) {
   if (error.code == "insufficient_quota") return "the account's quota is used up, so sending again is of no use";
   if (error.param == "temperature" || error.param == "seed")
-    return "this model takes no sampling fields: `[model.openai] sampling_fields = \"omit\"` in tenon.toml";
+    return "this model does not accept sampling parameters: `[model.openai] sampling_fields = \"omit\"` in tenon.toml";
   if (error.param == "max_tokens" || error.param == "max_completion_tokens") {
     return error.param == "max_tokens"
-               ? "this server wants the other field for the answer's length: `[model.openai] token_limit_field = "
+               ? "this server expects the other field for the answer's length: `[model.openai] token_limit_field = "
                  "\"max_completion_tokens\"` in tenon.toml"
-               : "this server wants the other field for the answer's length: `[model.openai] token_limit_field = "
+               : "this server expects the other field for the answer's length: `[model.openai] token_limit_field = "
                  "\"max_tokens\"` in tenon.toml";
   }
   if (error.param.starts_with("response_format")) {

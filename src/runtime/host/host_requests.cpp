@@ -100,7 +100,8 @@ void Host::note_shown(journal::RunName run, std::string wait) {
 void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey key, OnReply reply) {
   auto list = std::make_shared<AnswerList>(AnswerList{{}, std::move(answers), key});
   const auto perform = [this, list](const std::optional<journal::RunName>& known, const OnReply& answer) {
-    if (!known) return answer(failure(make_conflict("there is no such conversation, and nothing in it waits")));
+    if (!known)
+      return answer(failure(make_conflict("there is no such conversation, or nothing in it waits for an answer")));
     list->run = *known;
     answer_next(list, 0, answer);
   };
@@ -115,7 +116,7 @@ void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey
 void Host::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply) {
   const auto on_taken = [this, list, at, reply](HostReply taken) {
     if (!taken) {
-      if (at > 0) taken.error().message += fmt::format("; {} answered before it: taken", at);
+      if (at > 0) taken.error().message += fmt::format("; answers accepted before it: {}", at);
       return reply(std::move(taken));
     }
     if (at == 0) list->after = taken->after;
@@ -146,7 +147,8 @@ void Host::use_notes(std::function<void(Result<StoreNotes*, HostFailure>)> use) 
 /// `note`: names the conversation for its client; empty: nothing does.
 void Host::begin_conversation(const std::string& note, RunStart start, const RequestKey& key, const OnReply& reply) {
   if (note.empty()) return performing_->begin_run(std::move(start), key, {}, reply);
-  if (!gate_->begin_conversation(note)) return reply(failure(make_conflict("the conversation is just being begun")));
+  if (!gate_->begin_conversation(note))
+    return reply(failure(make_conflict("the conversation is being started by another request")));
   // The run's name is not known yet: `begin_run` fills it in.
   performing_->begin_run(std::move(start), key, {{note, "", std::nullopt}}, [this, note, reply](HostReply outcome) {
     gate_->end_conversation(note, outcome);

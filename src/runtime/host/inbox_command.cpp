@@ -45,7 +45,7 @@ Result<InboxCommand, std::string> decode_command(std::string_view bytes) {
     return InboxCommand{InboxCommand::Verb::Resume, text_of(*json, "wait"), text_of(*json, "input"), ""};
   }
   if (verb == "retry") return InboxCommand{InboxCommand::Verb::Retry, "", "", ""};
-  return failure("there is no command `" + verb + "`; there are `resume`, `retry` and `cancel`");
+  return failure("unknown command `" + verb + "`: expected `resume`, `retry` or `cancel`");
 }
 
 Result<std::string, std::string> seal_command(const InboxCommand& command, effects::SecretVault& secrets) {

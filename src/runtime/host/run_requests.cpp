@@ -94,7 +94,7 @@ void RunRequests::keep_notes(RunId run, const RequestKey& key, const Accepted& a
 
 void RunRequests::retry_services(RunId run, const RequestKey& key, const OnReply& reply) {
   if (parts_.runtime.retries(run).empty())
-    return reply(failure(make_conflict("the run waits for no model and no tool")));
+    return reply(failure(make_conflict("the run is not waiting for a model or a tool")));
   Accepted accepted{parts_.residents[run].name, "", parts_.runtime.last_record(run)};
   keep_notes(run, key, accepted);
   parts_.runtime.retry_services(run);
@@ -106,9 +106,8 @@ void RunRequests::give_answer(RunId run, std::string wait, const Input& input, c
   if (wait.empty()) {
     const std::vector<PendingInput> questions = parts_.runtime.questions(run);
     if (questions.size() != 1) {
-      return reply(
-          failure(make_conflict(questions.empty() ? "the run has no open question"
-                                                  : "the run asks several things; say which wait is answered")));
+      return reply(failure(make_conflict(questions.empty() ? "the run has no open question"
+                                                           : "the run has several open questions: specify `wait`")));
     }
     wait = questions.front().wait;
   }
@@ -127,7 +126,7 @@ void RunRequests::give_answer(RunId run, std::string wait, const Input& input, c
     const bool is_wrong = taken.error().kind == AnswerRefusal::Kind::WrongAnswer;
     std::string message = std::move(taken.error().message);
     if (taken.error().kind == AnswerRefusal::Kind::NoSuchWait) {
-      message += ": it was answered, its time is over, or it was never asked";
+      message += ": it was answered, its deadline has passed, or it was never asked";
     }
     return reply(failure(
         HostFailure{is_wrong ? HostFailure::Kind::WrongInput : HostFailure::Kind::Conflict, std::move(message)}));

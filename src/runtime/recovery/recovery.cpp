@@ -179,7 +179,7 @@ class Recovery {
     // end.
     const bool has_returned = ended.how == effects::Ended::How::Returned;
     if (has_returned && finished == nullptr) {
-      return wrong(number, "the recorded turn has returned, and the program's has not");
+      return wrong(number, "the recorded turn returned, but the replay did not");
     }
     auto state = text_of(ended.state);
     if (!state) return failure(std::move(state.error()));

@@ -44,7 +44,7 @@ RunEnd end_of(const RunCore* core, const effects::Ended& ended) {
     if (const auto* damaged = std::get_if<vm::Damaged>(end)) return RunDamaged{damaged->message, damaged->place};
   }
   if (ended.how == effects::Ended::How::Failed) return failure_of(core, ended.failure);
-  return RunDamaged{"the recorded run has returned, and the program's has not", ""};
+  return RunDamaged{"the recorded run returned, but the replay did not", ""};
 }
 
 RunCore::Recording recording_of(const RunJournal& journal) {
@@ -278,7 +278,7 @@ Result<void, PromptRefusal> Starter::prompt(RunId id, std::string_view input) {
   Run& run = runs_[id];
   if (!run.conversation || run.end) {
     return failure(PromptRefusal{PromptRefusal::Kind::NoConversation,
-                                 run.end ? "the conversation has ended" : "the run is none of an agent"});
+                                 run.end ? "the conversation has ended" : "the run is not a conversation"});
   }
   if (run.conversation->is_in_turn()) {
     return failure(PromptRefusal{PromptRefusal::Kind::InTurn, "a turn of the agent is in progress"});

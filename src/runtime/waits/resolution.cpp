@@ -65,7 +65,7 @@ Result<CallResolution, std::string> read_resolution(const inference::answers::Va
   if (name == "retry") {
     const Json& value = json->members().front().value;
     if (!value.is_boolean() || !value.as_boolean()) {
-      return failure(std::string("`retry` is `true`; who does not want it says `value` or `fail`"));
+      return failure(std::string("`retry` must be `true`; otherwise use `value` or `fail`"));
     }
     return CallAgain{};
   }
