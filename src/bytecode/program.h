@@ -166,9 +166,11 @@ struct Site {
   /// Completion: a function of the enclosing one's arguments and the beginning of an answer; false: no answer that
   /// begins so satisfies the contract. None: nothing is known before the end.
   std::uint32_t guard = no_function;
-  /// Completion: the answer is no function's value before its contract has been found to hold.
+  /// Completion: the answer is only an attempt. It becomes the function's value if its contract holds and, where there
+  /// are several samples, if it is the one that is chosen.
   bool is_attempt = false;
-  /// Select: an answer holds nothing that says nothing. Not of older programs, whose requests are known by their form.
+  /// Select: the answer's schema omits fields that carry no information. False in older programs: their recorded
+  /// requests are identified by the longer schema.
   bool is_short = false;
   bool is_judge = false;    ///< Completion: it judges what a contract says in words, and may have a model of its own
   bool is_sampled = false;  ///< each request of it is to have an answer of its own, though the prompt is the same

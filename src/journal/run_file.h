@@ -32,8 +32,8 @@ inline constexpr std::uint64_t run_file_format = 1;
 ///   5  the SHA-256 of everything before this field
 [[nodiscard]] std::string encode_run_file(const RunFile& file);
 
-/// A file that holds: its digest, the chain from the run's name to its head, all references and no content beside them.
-/// `Format`: it is no such file or a newer one; `Damaged`: it is one and does not hold.
+/// Verifies the digest, the hash chain from the run's name to its head, and that every reference has its content and
+/// vice versa. `Format`: not an exported run, or of a newer format; `Damaged`: an exported run that fails verification.
 [[nodiscard]] Result<RunFile, StoreError> decode_run_file(std::string_view bytes);
 
 }  // namespace tenon::journal

@@ -140,7 +140,8 @@ struct PendingFailure {
   bool is_cancel = false;         ///< only a `finally` takes it
   bool has_newest_frame = false;  ///< the newest frame is in `call_stack` already
 };
-/// It as a value, which a register or a branch keeps. Nothing when the value is none.
+/// Convert a pending failure to a value that a register or a branch can keep, and back; nothing if `kept` is not such a
+/// value.
 [[nodiscard]] Value keep_failure(const PendingFailure& pending);
 [[nodiscard]] std::optional<PendingFailure> read_failure(const Value& kept, const LoadedProgram& program);
 

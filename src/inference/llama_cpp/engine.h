@@ -44,8 +44,8 @@ struct EngineError {
 /// threads at once.
 ///
 /// With `Determinism::SameBits` a token's logits have the same bits whether its sequence is evaluated alone or next to
-/// others, at once or in parts, anew or on a kept beginning. On one machine with one build, that is; the price is a
-/// seventh to a quarter of the speed at which prompts are read, and none in writing answers.
+/// others, all at once or in parts, from the start or after a cached prefix. This holds on one machine with one build.
+/// Prompts are then read a seventh to a quarter slower; answers are written at the same speed.
 class Engine final : public KvMemory {
  public:
   /// Fails when the file cannot be read, is not a GGUF model, or is a model that does not write text; the message says

@@ -22,9 +22,9 @@ class Generation final {
   Generation(GenerationId id, GenerationRequest request, GenerationSink& sink,
              std::chrono::steady_clock::time_point started_at);
 
-  /// Sets out from a prompt. `stop` ends the answer and is not part of it; empty: nothing does. At most
-  /// `path_tokens_max` tokens fit into prompt and answer. Tokens that the constraint leaves no choice about are
-  /// appended at once. Fails when the constraint does.
+  /// Starts with a prompt. The text `stop` ends the answer and is not part of it; empty: there is no such text. Prompt
+  /// and answer together have at most `path_tokens_max` tokens. Where the constraint allows only one token, it is
+  /// appended immediately. Fails when the constraint does.
   [[nodiscard]] Result<void, decoding::DecodingError> prepare(const Vocabulary& vocabulary, std::vector<Token> prompt,
                                                               std::optional<decoding::Constraint> constraint,
                                                               std::string_view stop, std::uint32_t path_tokens_max);

@@ -98,7 +98,7 @@ void KvCache::end_use(SequenceNumber number) {
 }
 
 /// Cuts an unused sequence to its first `count` tokens. Cells that no other path goes through become free, or are
-/// buried where cells must ascend. False when the memory cannot be cut there; nothing has changed then.
+/// retired (`bury`) where cells must ascend. False when the memory cannot be cut there; nothing has changed then.
 bool KvCache::cut(SequenceNumber number, std::uint32_t count) {
   Sequence& sequence = at(number);
   ENSURE(!sequence.in_use);

@@ -113,7 +113,8 @@ class Host final : private Listener {
   /// when none was, or begins the next turn. A question that was shown and is not open any more is a conflict while
   /// another one is. When there is no conversation of that name, or the name is empty, `start` begins one.
   void say(std::string name, RunStart start, std::string text, SeveralQuestions several, RequestKey key, OnReply reply);
-  /// A person sees this question of the run's, and will answer it; empty: none alone. Known while the run is in memory.
+  /// Says which of the run's questions a person was shown, so that the next `say` answers it; empty: no single one.
+  /// Remembered while the run is in memory.
   void note_shown(journal::RunName run, std::string wait);
   /// Answers questions of the conversation that a client knows under `name`, one after the other; the first one that
   /// is not taken ends that, and the message says how many were taken before it.

@@ -20,7 +20,7 @@ struct TextProgress {
   std::uint32_t depth = 0;  ///< agents above the one whose answer it is
 };
 
-/// The answers that a host's runs are just being given, piece by piece. Used by the host's thread.
+/// The answers that are being streamed to a host's runs, piece by piece. Used only on the host's thread.
 class TextPieces {
  public:
   /// Whose answer a generation is.
