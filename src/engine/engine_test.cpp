@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "tests/support/engine_testing.h"
+#include "tests/support/slow_store.h"
 
 namespace tenon::engine {
 namespace {
@@ -55,6 +56,12 @@ class EngineTests : public test::EngineTest {
     options.model = std::move(fixed);
     options.store_choice.path = store;
     return open(std::move(options));
+  }
+  /// Whose commits take long enough to continue meanwhile.
+  std::unique_ptr<journal::StoreConnection> open_slow_store() {
+    auto store = open_store({folder.file("runs.db")}, StoreUse::Change, system);
+    EXPECT_TRUE(store.has_value()) << describe(store.error());
+    return std::make_unique<tenon::test::SlowStore>(std::move(*store), milliseconds{50});
   }
   Program load(const Engine& engine, const char* text) {
     auto program = engine.load({folder.file("main.tn"), text});
@@ -240,6 +247,30 @@ TEST_F(EngineTests, FunctionsOfTheCallersOwnEndOnAnyThread) {
   other.join();
   ASSERT_TRUE(engine->result(*run).has_value());
   EXPECT_EQ(engine->result(*run)->value, "330") << engine->result(*run)->message;
+}
+
+TEST_F(EngineTests, AnEffectThatEndsDuringACommitIsCommittedToo) {
+  EngineOptions options;
+  std::vector<tools::ProvidedCall> calls;
+  options.model = std::make_unique<test::FixedModel>("");
+  options.functions["price"] = [&](tools::ProvidedCall call) { calls.push_back(std::move(call)); };
+  options.functions["rounded"] = [](const tools::ProvidedCall& call) { call.finish("330"); };
+  options.store = open_slow_store();
+  // Without events, each of which would lead to another poll.
+  const auto opened = Engine::open(std::move(options), system);
+  ASSERT_TRUE(opened.has_value()) << describe(opened.error());
+  const auto& engine = *opened;
+  const auto run = engine->start(load(*engine, prices), "main", "{}");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  while (calls.size() < 2) static_cast<void>(engine->next_event(milliseconds{1}));
+  calls[0].finish(R"({"name": "tea", "cents": 33})");
+  // Takes the outcome, then begins its commit while the other call is in progress.
+  for (int count = 0; count < 2; ++count) EXPECT_TRUE(engine->runtime().poll(milliseconds{1}));
+  calls[1].finish(R"({"name": "cake", "cents": 300})");
+  EXPECT_FALSE(engine->next_event(patience).has_value());
+  EXPECT_FALSE(engine->can_continue());
+  ASSERT_TRUE(engine->result(*run).has_value());
+  EXPECT_EQ(engine->result(*run)->value, "330");
 }
 
 TEST_F(EngineTests, AFunctionOfTheCallersOwnThatFailsIsBlamed) {

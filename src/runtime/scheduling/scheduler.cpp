@@ -235,20 +235,22 @@ void Scheduler::publish_step(RunId id) {
   gate_.add(std::move(out), std::move(append));
 }
 
+/// Whether nothing else could continue during a commit. A script's answers do not arrive by themselves, and their order
+/// is the script's alone.
+bool Scheduler::is_alone() const {
+  if (!runs_.queue().empty()) return false;
+  return effects_.in_progress() > 0 ? !effects_.arrive_by_themselves() : options_.commits_inline_when_alone;
+}
+
 /// Where nothing else could continue meanwhile, a commit is waited for: handing it to another thread costs a lone run
-/// more than it saves. A script's answers do not arrive by themselves, and their order is the script's alone.
+/// more than it saves.
 void Scheduler::commit() {
-  const bool may_be_alone =
-      effects_.in_progress() > 0 ? !effects_.arrive_by_themselves() : options_.commits_inline_when_alone;
-  const bool is_alone = runs_.queue().empty() && may_be_alone;
-  if (dependencies_.committer == nullptr || (is_alone && !gate_.is_committing())) {
-    if (gate_.waiting() == 0) return;
-    on_committed(gate_.commit());
-    static_cast<void>(gate_.store()->maintain());  // an error comes again with the next commit
-    return;
-  }
-  if (is_alone || gate_.waiting() >= options_.appends_per_commit_max) on_committed(gate_.take(CommitGate::Wait::Yes));
-  gate_.begin();
+  if (is_alone() || gate_.waiting() >= options_.appends_per_commit_max) on_committed(gate_.take(CommitGate::Wait::Yes));
+  // What was committed may have begun effects or let a run continue.
+  if (dependencies_.committer != nullptr && !is_alone()) return gate_.begin();
+  if (gate_.waiting() == 0) return;
+  on_committed(gate_.commit());
+  static_cast<void>(gate_.store()->maintain());  // an error comes again with the next commit
 }
 
 void Scheduler::flush() {

@@ -43,6 +43,7 @@ class Scheduler {
   void fail_memory(RunId run);
   void publish_step(RunId run);
   void dispatch_effects(RunId run, const std::vector<std::string>& to_perform);
+  [[nodiscard]] bool is_alone() const;
   void commit();
   void on_committed(std::vector<CommittedBatch> passed);
   void notify_recorded(RunId run, const RecordList& list) const;
