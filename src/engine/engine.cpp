@@ -19,8 +19,8 @@ namespace {
 
 using runtime::RunId;
 
-/// How long a `next_event` waits for a timer before it looks whether it was woken.
-constexpr std::chrono::milliseconds timer_wait{50};
+/// How long a `next_event` waits for a timer or a commit before it looks whether it was woken.
+constexpr std::chrono::milliseconds idle_wait{50};
 
 EngineError refusal(EngineError::Kind kind, std::string message) {
   return {kind, std::move(message)};
@@ -263,10 +263,16 @@ std::optional<RunEvent> Engine::next_event(std::chrono::milliseconds timeout) {
                                std::chrono::milliseconds{0});
     const bool is_busy = runtime_->poll(left);
     const auto timer = is_busy ? std::nullopt : runtime_->time_to_timer();
-    can_continue_ = is_busy || timer.has_value();
+    const bool is_committing = !is_busy && runtime_->is_committing();
+    can_continue_ = is_busy || timer.has_value() || is_committing;
     if (auto event = take_event()) return event;
     if (!can_continue_ || left.count() == 0) return std::nullopt;
-    if (timer) system_.clock.wait(std::min({*timer, left, timer_wait}));
+    const auto wait = std::min({timer.value_or(left), left, idle_wait});
+    if (is_committing) {
+      committer_->wait_for(wait);
+    } else if (timer) {
+      system_.clock.wait(wait);
+    }
   }
 }
 

@@ -273,6 +273,19 @@ TEST_F(EngineTests, AnEffectThatEndsDuringACommitIsCommittedToo) {
   EXPECT_EQ(engine->result(*run)->value, "330");
 }
 
+TEST_F(EngineTests, ACommitOnAnotherThreadIsWaitedFor) {
+  EngineOptions options;
+  options.model = std::make_unique<test::FixedModel>("");
+  options.store = open_slow_store();
+  options.runtime.commits_inline_when_alone = false;
+  const auto engine = open(std::move(options));
+  const auto run = engine->start(load(*engine, question), "main", "{}");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  EXPECT_FALSE(engine->next_event(milliseconds{0}).has_value());
+  EXPECT_TRUE(engine->can_continue());
+  EXPECT_THAT(drive(*engine), ElementsAre("prompt_started", "wait_for_input"));
+}
+
 TEST_F(EngineTests, AFunctionOfTheCallersOwnThatFailsIsBlamed) {
   for (const auto& [result, reason] : std::vector<std::pair<tools::ProvidedResult, std::string>>{
            {failure(std::string("sold out")), "sold out"}, {R"({"name": "tea"})", "cents"}, {"tea", "not JSON"}}) {

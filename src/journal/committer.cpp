@@ -41,6 +41,11 @@ void ThreadCommitter::rest() {
   queue_.finish();
 }
 
+void ThreadCommitter::wait_for(std::chrono::milliseconds wait) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, wait, [this] { return !is_committing_; });
+}
+
 void ThreadCommitter::commit(std::span<const Append> appends) {
   CommitOutcome outcome = store_.commit(appends);
   {

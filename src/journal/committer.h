@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -48,6 +49,8 @@ class ThreadCommitter final : public Committer {
   [[nodiscard]] std::optional<CommitOutcome> take() override;
   [[nodiscard]] CommitOutcome finish() override;
   void rest() override;
+  /// Waits until the outcome of the commit in progress has come, `wait` at most.
+  void wait_for(std::chrono::milliseconds wait);
 
  private:
   void commit(std::span<const Append> appends);

@@ -125,6 +125,10 @@ void Runtime::stop() {
   parts_->scheduler.stop();
 }
 
+bool Runtime::is_committing() const {
+  return parts_->gate.is_committing();
+}
+
 void Runtime::wake() {
   const RuntimeDependencies& dependencies = parts_->dependencies;
   dependencies.model.wake();

@@ -79,12 +79,14 @@ class Runtime final {
 
   /// For callers with other work to do: gives each run that can continue a slice, commits, and then waits for effects
   /// in progress, `wait` at most and not beyond the next timer. Returns false, without waiting, when there are none
-  /// and no run can continue; a commit may be in progress even so.
+  /// and no run can continue; a commit may be in progress even so (`is_committing`).
   /// `stop` ends it between two slices.
   bool poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop = nullptr);
   /// Commits the records of all runs and starts nothing any more. Effects in progress are cancelled, and performed
   /// again when the runs are resumed.
   void stop();
+  /// Between polls: whether a commit was begun whose outcome the next polls take.
+  [[nodiscard]] bool is_committing() const;
   /// Ends a `poll` that waits. From any thread.
   void wake();
   /// RuntimeDependencies::store; waits for the commit in progress, which has the store for itself.
