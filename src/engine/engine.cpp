@@ -191,6 +191,7 @@ Result<RunId, EngineError> Engine::start_conversation(const Program& program, st
 
 Result<RunId, EngineError> Engine::start_conversation(const Program& program, std::uint32_t agent) {
   if (auto prepared = prepare_secrets(*program.image); !prepared) return failure(std::move(prepared.error()));
+  can_continue_ = true;
   return runtime_->start_conversation(program.image, agent, program.options, make_name());
 }
 
@@ -258,9 +259,12 @@ std::optional<RunEvent> Engine::next_event(std::chrono::milliseconds timeout) {
   const auto end = system_.clock.monotonic() + timeout;
   for (;;) {
     if (auto event = take_event()) return event;
-    if (is_woken_.exchange(false) || is_stopped_) return std::nullopt;
-    const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(end - system_.clock.monotonic()),
-                               std::chrono::milliseconds{0});
+    if (is_stopped_) return std::nullopt;
+    // A wake ends the wait, not the work: the runs that can continue get their slice first.
+    const auto left = is_woken_.exchange(false)
+                          ? std::chrono::milliseconds{0}
+                          : std::max(std::chrono::ceil<std::chrono::milliseconds>(end - system_.clock.monotonic()),
+                                     std::chrono::milliseconds{0});
     const bool is_busy = runtime_->poll(left);
     const auto timer = is_busy ? std::nullopt : runtime_->time_to_timer();
     const bool is_committing = !is_busy && runtime_->is_committing();

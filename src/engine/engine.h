@@ -111,7 +111,8 @@ class Engine final {
   void cancel_turn(runtime::RunId run, std::string reason);
 
   /// Continues the runs until there is an event. Returns nothing if there was none within `timeout`, if no run can
-  /// continue (`can_continue`), and after `wake`. Without EventUse::Collected it only continues the runs.
+  /// continue (`can_continue`), and after `wake`, when each run that can continue has had a slice. Without
+  /// EventUse::Collected it only continues the runs.
   [[nodiscard]] std::optional<RunEvent> next_event(std::chrono::milliseconds timeout);
   /// Whether a run can continue without an answer or a prompt, as far as the last `next_event` has found out.
   [[nodiscard]] bool can_continue() const { return can_continue_; }

@@ -193,6 +193,26 @@ TEST_F(EngineTests, AConversationTakesPromptsTurnByTurn) {
   EXPECT_EQ(engine->result(*run)->message, "enough");
 }
 
+TEST_F(EngineTests, AConversationIsRecordedBeforeItsFirstPrompt) {
+  const auto engine = open_fixed(folder.file("runs.db"));
+  const Program program = load(*engine, echo);
+  drive(*engine);
+  const auto run = engine->start_conversation(program, "Echo");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  EXPECT_TRUE(engine->can_continue());
+  drive(*engine);
+  EXPECT_TRUE(engine->runtime().is_stored(*run));
+}
+
+TEST_F(EngineTests, AWakeDoesNotKeepRunsFromContinuing) {
+  const auto engine = open_fixed(folder.file("runs.db"));
+  const auto run = engine->start_conversation(load(*engine, echo), "Echo");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  engine->wake();
+  EXPECT_FALSE(engine->next_event(patience).has_value());
+  EXPECT_TRUE(engine->runtime().is_stored(*run));
+}
+
 TEST_F(EngineTests, TwoEnginesWorkInOneProcess) {
   const auto first = open_fixed(folder.file("first.db"));
   const auto second = open_fixed(folder.file("second.db"));
