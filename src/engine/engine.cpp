@@ -313,6 +313,14 @@ std::optional<RunResult> Engine::turn_result(RunId run) const {
   return RunResult{RunResult::How::Cancelled, {}, std::get<runtime::RunCancelled>(*outcome).reason};
 }
 
+Result<void, EngineError> Engine::release(RunId run) {
+  if (!runtime_->end(run) || !runtime_->is_idle(run)) {
+    return failure(refusal(EngineError::Kind::Conflict, "the run has not ended"));
+  }
+  runtime_->release(run);
+  return {};
+}
+
 const journal::RunName* Engine::name(RunId run) const {
   return runtime_->name(run);
 }

@@ -125,6 +125,10 @@ class Engine final {
   [[nodiscard]] std::optional<RunResult> result(runtime::RunId run) const;
   /// How the newest turn of the conversation has ended; nothing before the first end.
   [[nodiscard]] std::optional<RunResult> turn_result(runtime::RunId run) const;
+  /// Forgets a run that has ended, which otherwise takes memory as long as the engine exists; the store keeps it. Its
+  /// events that were not taken are dropped, and its id is used again for another run. `Conflict` while the run has
+  /// not ended, its end is not durable yet, or it was released before.
+  [[nodiscard]] Result<void, EngineError> release(runtime::RunId run);
   /// The name under which the run is recorded; null without a store.
   [[nodiscard]] const journal::RunName* name(runtime::RunId run) const;
 

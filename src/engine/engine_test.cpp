@@ -213,6 +213,30 @@ TEST_F(EngineTests, AWakeDoesNotKeepRunsFromContinuing) {
   EXPECT_TRUE(engine->runtime().is_stored(*run));
 }
 
+TEST_F(EngineTests, ARunThatHasEndedIsReleased) {
+  const auto engine = open_fixed(folder.file("runs.db"));
+  const Program program = load(*engine, question);
+  const auto run = engine->start(program, "main", "{}");
+  ASSERT_TRUE(run.has_value()) << describe(run.error());
+  drive(*engine);
+  EXPECT_EQ(engine->release(*run).error().kind, EngineError::Kind::Conflict);
+  ASSERT_TRUE(engine->answer(*run, "", "red").has_value());
+  ASSERT_TRUE(engine->next_event(patience).has_value());
+  while (!engine->result(*run)) static_cast<void>(engine->runtime().poll(milliseconds{1}));
+  const journal::RunName name = *engine->name(*run);
+  ASSERT_TRUE(engine->release(*run).has_value());
+  EXPECT_FALSE(engine->result(*run).has_value());
+  EXPECT_EQ(engine->release(*run).error().kind, EngineError::Kind::Conflict);
+  // The next run has the id, and none of the events.
+  const auto next = engine->start(program, "main", "{}");
+  ASSERT_TRUE(next.has_value()) << describe(next.error());
+  EXPECT_EQ(*next, *run);
+  EXPECT_THAT(drive(*engine), ElementsAre("prompt_started", "wait_for_input"));
+  const auto again = engine->resume(name);
+  ASSERT_TRUE(again.has_value()) << describe(again.error());
+  EXPECT_EQ(engine->result(*again)->value, "\"It is red.\"");
+}
+
 TEST_F(EngineTests, TwoEnginesWorkInOneProcess) {
   const auto first = open_fixed(folder.file("first.db"));
   const auto second = open_fixed(folder.file("second.db"));

@@ -20,6 +20,8 @@ void EventQueue::on_run_started(runtime::RunId run, const runtime::RunIdentity& 
 
 void EventQueue::on_run_released(runtime::RunId run) {
   runs_.erase(run);
+  // The id will be another run's.
+  std::erase_if(events_, [run](const RunEvent& event) { return event.run == run; });
 }
 
 void EventQueue::on_recorded(const runtime::RecordBatch& batch) {
