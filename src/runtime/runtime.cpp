@@ -156,7 +156,8 @@ void Runtime::release(RunId run) {
 }
 
 void Runtime::abandon(RunId run) {
-  ENSURE(state_of(run).journal.is_stored() && state_of(run).journal.is_untouched());
+  const RunJournal& journal = state_of(run).journal;
+  ENSURE(!journal.is_stored() || journal.is_untouched());
   if (parts_->dependencies.listener != nullptr) parts_->dependencies.listener->on_run_released(run);
   parts_->runs.remove(run);
 }

@@ -97,7 +97,7 @@ class Runtime final {
   [[nodiscard]] bool is_idle(RunId run) const;
   /// Forgets an idle run, its timers too: the store has it. The id is used again for another one.
   void release(RunId run);
-  /// Removes a run that was begun and of which nothing is stored yet.
+  /// Removes a run that was begun and of which nothing is stored yet; it may be one without a store.
   void abandon(RunId run);
 
   /// Nothing while the run has not ended; a conversation ends when it is cancelled.

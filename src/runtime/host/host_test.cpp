@@ -56,6 +56,18 @@ agent Counter {
 }
 )";
 
+constexpr const char* source_with_secrets = R"(
+fn keep(ctx: Context, token: secret String) -> String {
+    ask<String>("Go on?")
+}
+
+agent Keeper {
+    fn turn(ctx: Context, input: String) -> String {
+        return input
+    }
+}
+)";
+
 /// Answers of nothing: the programs of these tests do not ask a model.
 class NoModel final : public inference::Model {
  public:
@@ -356,6 +368,31 @@ TEST_F(HostTest, CommandsOfOtherProcessesAreTakenWhenTheyAreAnnounced) {
   }));
   EXPECT_EQ(decode_reply(*reply)->error, std::nullopt);
   EXPECT_TRUE(drive_until([&] { return host->counts().commands_taken == 1; }));
+  end_host();
+}
+
+TEST_F(HostTest, WithoutAKeyForItsSecretsNoRunBegins) {
+  image = test::make_image(source_with_secrets);
+  make_host(12, 0);
+  RunStart of_function = start_of("keep");
+  of_function.arguments = [] {
+    std::vector<vm::Argument> arguments;
+    arguments.push_back({vm::Value::empty_context(), std::nullopt});
+    arguments.push_back({vm::Value::string("hush"), std::nullopt});
+    return Result<std::vector<vm::Argument>, std::string>(std::move(arguments));
+  };
+  RunStart of_agent = start_of_agent();
+  of_agent.input = Json("hello");
+  for (const RunStart& start : {of_function, start_of_agent(), of_agent}) {
+    for (const RequestKey& key : {RequestKey{}, key_of("k")}) {
+      const auto reply = ask([&](OnReply on_reply) { host->start(start, key, std::move(on_reply)); });
+      ASSERT_FALSE(reply.has_value());
+      EXPECT_EQ(reply.error().kind, HostFailure::Kind::Unavailable);
+      EXPECT_THAT(reply.error().message, HasSubstr("no key"));
+    }
+  }
+  EXPECT_EQ(host->counts().runs_started, 0U);
+  EXPECT_EQ(host->counts().resident, 0U);
   end_host();
 }
 

@@ -62,6 +62,7 @@ void RunRequests::begin_run(RunStart start, const RequestKey& key, std::vector<j
   RunId id;
   if (start.agent) {
     id = parts_.runtime.start_conversation(std::move(start.image), *start.agent, std::move(start.options), name);
+    if (refuse_detached(id, reply)) return;
     if (start.input) {
       if (auto taken = begin_turn(id, *start.input); !taken) {
         parts_.runtime.abandon(id);
@@ -73,6 +74,7 @@ void RunRequests::begin_run(RunStart start, const RequestKey& key, std::vector<j
     if (!arguments) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, std::move(arguments.error())}));
     id = parts_.runtime.start(std::move(start.image), start.function, std::move(*arguments), std::move(start.options),
                               name);
+    if (refuse_detached(id, reply)) return;
   }
   parts_.residents.add(id, name);
   parts_.loader.note_started(name);
@@ -84,6 +86,17 @@ void RunRequests::begin_run(RunStart start, const RequestKey& key, std::vector<j
   keep_notes(id, key, accepted);
   ++parts_.counts.runs_started;
   await(id, {PendingReply::Until::Started, std::move(accepted), reply});
+}
+
+/// A run without a store, because there is no key for its secrets, is removed.
+bool RunRequests::refuse_detached(RunId run, const OnReply& reply) {
+  const auto& end = parts_.runtime.end(run);
+  const auto* const detached = end ? std::get_if<RunDetached>(&*end) : nullptr;
+  if (detached == nullptr) return false;
+  HostFailure why{HostFailure::Kind::Unavailable, detached->message};
+  parts_.runtime.abandon(run);
+  reply(failure(std::move(why)));
+  return true;
 }
 
 /// With the run's next commit: by what a repetition is recognized, and what the request wants to be kept.

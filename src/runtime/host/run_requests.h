@@ -57,6 +57,7 @@ class RunRequests {
                        const OnReply& reply);
   void cancel_damaged(const journal::RunName& run, const std::string& reason, const RequestKey& key,
                       const OnReply& reply);
+  [[nodiscard]] bool refuse_detached(RunId run, const OnReply& reply);
   [[nodiscard]] Result<void, HostFailure> upgrade_program(RunId run);
   [[nodiscard]] Result<void, HostFailure> begin_turn(RunId run, const Json& input);
   void keep_notes(RunId run, const RequestKey& key, const Accepted& accepted);
