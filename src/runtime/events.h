@@ -141,6 +141,8 @@ class Listener {
   virtual void on_run_started(RunId /*run*/, const RunIdentity& /*identity*/) {}
   /// The run's place is free again; whether or not the run has ended.
   virtual void on_run_released(RunId /*run*/) {}
+  /// The outcome of a request has arrived and is not recorded: the branch that waited for it has been cancelled.
+  virtual void on_outcome_dropped(RunId /*run*/, std::string_view /*key*/) {}
   /// Called before the effects that the records request are performed.
   virtual void on_recorded(const RecordBatch& /*batch*/) {}
   virtual void on_generation_started(const SentGeneration& /*generation*/) {}

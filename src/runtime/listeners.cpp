@@ -16,6 +16,10 @@ void Listeners::on_run_released(RunId run) {
   for (Listener* const listener : listeners_) listener->on_run_released(run);
 }
 
+void Listeners::on_outcome_dropped(RunId run, std::string_view key) {
+  for (Listener* const listener : listeners_) listener->on_outcome_dropped(run, key);
+}
+
 void Listeners::on_recorded(const RecordBatch& batch) {
   for (Listener* const listener : listeners_) listener->on_recorded(batch);
 }

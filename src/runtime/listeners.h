@@ -16,6 +16,7 @@ class Listeners : public Listener {
   [[nodiscard]] bool reads_records() const override;
   void on_run_started(RunId run, const RunIdentity& identity) override;
   void on_run_released(RunId run) override;
+  void on_outcome_dropped(RunId run, std::string_view key) override;
   void on_recorded(const RecordBatch& batch) override;
   void on_generation_started(const SentGeneration& generation) override;
   void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,

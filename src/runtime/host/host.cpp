@@ -228,6 +228,11 @@ void Host::on_run_ended(RunId run, const EndedRun& ended) {
 
 void Host::on_run_released(RunId run) {
   pieces_.end(run);
+  pending_.fail(run, make_conflict("the run has left the memory, and nothing has come of the request"));
+}
+
+void Host::on_outcome_dropped(RunId run, std::string_view key) {
+  pending_.fail_answer(run, key);
 }
 
 }  // namespace tenon::runtime

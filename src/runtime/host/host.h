@@ -154,6 +154,7 @@ class Host final : private Listener {
                std::string_view piece) override;
   void on_run_ended(RunId run, const EndedRun& ended) override;
   void on_run_released(RunId run) override;
+  void on_outcome_dropped(RunId run, std::string_view key) override;
   void on_recorded(const RecordBatch& batch) override;
 
   Parts parts_;

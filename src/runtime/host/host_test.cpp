@@ -54,6 +54,29 @@ agent Counter {
         return "turn {{ state.n }}: {{ input }}"
     }
 }
+
+agent Asker {
+    fn turn(ctx: Context, input: String) -> String {
+        return ask<String>("Sure?")
+    }
+}
+
+fn checked(ctx: Context) -> String {
+    let answer = ask<String>("Left?")
+    assert answer == "go"
+    answer
+}
+
+fn branches(ctx: Context) -> String {
+    let given = parallel {
+        checked(ctx)
+        ask<String>("Right?")
+    } catch failed {
+        ("none", "none")
+    }
+    let last = ask<String>("Last?")
+    "{{ given.0 }}, {{ last }}"
+}
 )";
 
 constexpr const char* source_with_secrets = R"(
@@ -85,6 +108,9 @@ class Observer final : public HostObserver {
     for (const effects::Record& record : records) {
       EXPECT_EQ(first, ++numbers[run.text]);
       ++first;
+      if (const auto* asked = std::get_if<effects::Requested>(&record.body)) {
+        if (asked->kind == effects::EffectKind::Ask) waits[run.text].push_back(asked->key);
+      }
       if (const auto* ended = std::get_if<effects::Ended>(&record.body)) values[run.text] = ended->value.text;
       if (const auto* ended = std::get_if<effects::TurnEnded>(&record.body)) values[run.text] = ended->value.text;
     }
@@ -96,6 +122,7 @@ class Observer final : public HostObserver {
 
   std::map<std::string, std::uint64_t> numbers;  ///< of the newest record
   std::map<std::string, std::string> values;     ///< of the run or its newest turn, as JSON
+  std::map<std::string, std::vector<std::string>> waits;  ///< what the run has asked
   std::vector<std::string> problems;
 };
 
@@ -148,10 +175,10 @@ class HostTest : public test::JournalTest {
     };
     return start;
   }
-  RunStart start_of_agent() const {
+  RunStart start_of_agent(std::uint32_t agent = 0) const {
     RunStart start;
     start.image = image;
-    start.agent = 0;
+    start.agent = agent;
     return start;
   }
   RunName start(const std::string& function, RequestKey key = {}) {
@@ -368,6 +395,44 @@ TEST_F(HostTest, CommandsOfOtherProcessesAreTakenWhenTheyAreAnnounced) {
   }));
   EXPECT_EQ(decode_reply(*reply)->error, std::nullopt);
   EXPECT_TRUE(drive_until([&] { return host->counts().commands_taken == 1; }));
+  end_host();
+}
+
+TEST_F(HostTest, AnAnswerOfACancelledBranchIsRefused) {
+  make_host(13, 10);
+  const RunName run = start("branches");
+  ASSERT_TRUE(drive_until([&] { return observer.waits[run.text].size() == 2; }));
+  const std::vector<std::string> waits = observer.waits[run.text];
+  std::vector<HostReply> replies;
+  const auto note = [&](HostReply reply) { replies.push_back(std::move(reply)); };
+  host->resume(run, waits[0], Json("stop"), {}, note);  // its branch fails, which cancels the other one
+  host->resume(run, waits[1], Json("b"), {}, note);
+  ASSERT_TRUE(drive_until([&] { return replies.size() == 2; }));
+  std::ranges::sort(replies, {}, [](const HostReply& reply) { return !reply; });
+  EXPECT_TRUE(replies[0].has_value());
+  ASSERT_FALSE(replies[1].has_value());
+  EXPECT_EQ(replies[1].error().kind, HostFailure::Kind::Conflict);
+  EXPECT_TRUE(resume(run, "c").has_value());
+  EXPECT_TRUE(drive_until([&] { return observer.values[run.text] == "\"none, c\""; }));
+  end_host();
+}
+
+TEST_F(HostTest, AnAnswerInATurnThatIsCancelledAtOnceIsRefused) {
+  make_host(14, 10);
+  RunStart begin = start_of_agent(1);
+  begin.input = Json("hello");
+  const auto begun = ask([&](OnReply reply) { host->start(begin, {}, std::move(reply)); });
+  ASSERT_TRUE(begun.has_value());
+  const RunName& run = begun->run;
+  ASSERT_TRUE(drive_until([&] { return observer.waits[run.text].size() == 1; }));
+  std::vector<std::string> replies;
+  const auto note = [&](const std::string& name) {
+    return [&replies, name](const HostReply& reply) { replies.push_back(name + (reply ? "" : " refused")); };
+  };
+  host->resume(run, "", Json("a"), {}, note("answer"));
+  host->cancel(run, CancelScope::Turn, "enough", {}, note("cancel"));
+  ASSERT_TRUE(drive_until([&] { return replies.size() == 2; }));
+  EXPECT_THAT(replies, testing::UnorderedElementsAre("answer refused", "cancel"));
   end_host();
 }
 

@@ -34,22 +34,55 @@ bool is_recorded(const PendingReply& pending, std::uint64_t first, std::span<con
   return false;
 }
 
+HostFailure answer_dropped() {
+  return make_conflict("the question was given up before its answer was recorded");
+}
+
+/// Whether what the answer belongs to has ended. The end of an earlier turn may become durable after the answer came.
+bool is_too_late(const PendingReply& pending, std::uint64_t first, std::span<const effects::Record> records) {
+  if (pending.until != PendingReply::Until::Answered) return false;
+  return std::ranges::any_of(records, [&](const effects::Record& record) {
+    const bool is_end = std::holds_alternative<effects::TurnEnded>(record.body) ||
+                        std::holds_alternative<effects::Ended>(record.body);
+    return is_end && first + static_cast<std::uint64_t>(&record - records.data()) > pending.accepted.after;
+  });
+}
+
 }  // namespace
 
 // A reply may lead to the next request, so no iterator is used across one.
 
 void PendingReplies::on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records) {
-  std::vector<PendingReply> ready;
+  std::vector<PendingReply> ready, too_late;
   auto [at, end] = pending_.equal_range(run.index);
   while (at != end) {
     if (is_recorded(at->second, first, records)) {
       ready.push_back(std::move(at->second));
+      at = pending_.erase(at);
+    } else if (is_too_late(at->second, first, records)) {
+      too_late.push_back(std::move(at->second));
       at = pending_.erase(at);
     } else {
       ++at;
     }
   }
   for (PendingReply& pending : ready) pending.reply(std::move(pending.accepted));
+  for (const PendingReply& pending : too_late) pending.reply(failure(answer_dropped()));
+}
+
+void PendingReplies::fail_answer(RunId run, std::string_view wait) {
+  std::vector<PendingReply> failed;
+  auto [at, end] = pending_.equal_range(run.index);
+  while (at != end) {
+    const PendingReply& pending = at->second;
+    if (pending.until == PendingReply::Until::Answered && pending.accepted.wait == wait) {
+      failed.push_back(std::move(at->second));
+      at = pending_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  for (const PendingReply& pending : failed) pending.reply(failure(answer_dropped()));
 }
 
 void PendingReplies::fail(RunId run, const HostFailure& why) {

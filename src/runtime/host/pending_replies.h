@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -24,9 +25,12 @@ class PendingReplies {
  public:
   void add(RunId run, PendingReply pending) { pending_.emplace(run.index, std::move(pending)); }
   [[nodiscard]] bool contains(RunId run) const { return pending_.contains(run.index); }
-  /// Gives the replies that waited for one of these records. `first`: the number of the first.
+  /// Gives the replies that waited for one of these records. An answer without a record is refused when its turn or its
+  /// run has ended. `first`: the number of the first.
   void on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records);
   void fail(RunId run, const HostFailure& why);
+  /// The answer to the question of this key is not recorded any more.
+  void fail_answer(RunId run, std::string_view wait);
   void fail_all(const HostFailure& why);
 
  private:

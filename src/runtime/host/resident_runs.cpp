@@ -66,8 +66,9 @@ void ResidentRuns::release(RunId run) {
   Resident& resident = runs_[run.index];
   if (resident.idle_since != 0) idle_.erase(resident.idle_since);
   by_name_.erase(resident.name.text);
-  runtime_.release(run);
+  // First, because a listener of the release may add a run.
   resident = Resident{};
+  runtime_.release(run);
 }
 
 }  // namespace tenon::runtime

@@ -121,7 +121,10 @@ bool Scheduler::advance(RunId id) {
     if (run.pending_outcomes.empty()) return false;
     PendingOutcome next = std::move(run.pending_outcomes.front());
     run.pending_outcomes.pop_front();
-    if (run.core->find(next.key) == nullptr) return true;  // its branch has been cancelled
+    if (run.core->find(next.key) == nullptr) {  // its branch has been cancelled
+      if (dependencies_.listener != nullptr) dependencies_.listener->on_outcome_dropped(id, next.key);
+      return true;
+    }
     deliver(id, std::move(next));
   }
   RunCore::Advance advance = run.core->advance(options_.slice_instructions);
