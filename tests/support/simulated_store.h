@@ -27,6 +27,8 @@ class SimulatedStore final : public journal::AsyncStore {
 
   /// While reads are held, none is performed.
   void hold_reads(bool is_held) { are_reads_held_ = is_held; }
+  /// Commits fail with this error; nothing: they succeed.
+  void fail_commits(std::optional<journal::StoreError::Kind> error) { commit_error_ = error; }
   /// Reads that were begun and not performed.
   [[nodiscard]] std::size_t waiting_reads() const { return reads_.size(); }
 
@@ -78,7 +80,13 @@ class SimulatedStore final : public journal::AsyncStore {
     explicit Committer(SimulatedStore& store) : store_(store) {}
     void begin(std::span<const journal::Append> appends) override {
       ENSURE(!outcome_);
-      store_.writes_.push_back([this, appends] { outcome_ = store_.owner_->journals().commit(appends); });
+      store_.writes_.push_back([this, appends] {
+        if (store_.commit_error_) {
+          outcome_ = failure(journal::StoreError{*store_.commit_error_, "the disk fails"});
+        } else {
+          outcome_ = store_.owner_->journals().commit(appends);
+        }
+      });
     }
     std::optional<journal::CommitOutcome> take() override { return std::exchange(outcome_, std::nullopt); }
     journal::CommitOutcome finish() override {
@@ -117,6 +125,7 @@ class SimulatedStore final : public journal::AsyncStore {
   std::size_t in_progress_ = 0;
   bool are_reads_held_ = false;
   bool delivers_all_ = false;
+  std::optional<journal::StoreError::Kind> commit_error_;
   Committer committer_{*this};
 };
 

@@ -436,6 +436,24 @@ TEST_F(HostTest, AnAnswerInATurnThatIsCancelledAtOnceIsRefused) {
   end_host();
 }
 
+TEST_F(HostTest, ARunThatIsLoadedAfterTheDiskWasFullKeepsItsClaim) {
+  make_host(16, 10);
+  const RunName run = start("two");
+  simulated->fail_commits(journal::StoreError::Kind::Full);
+  const auto refused = resume(run, "a");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, HostFailure::Kind::Unavailable);
+  simulated->fail_commits(std::nullopt);
+  // Comes into memory, and records nothing that would show that there is room again.
+  EXPECT_FALSE(ask([&](OnReply reply) { host->prompt(run, Json("x"), {}, std::move(reply)); }).has_value());
+  const auto end = std::chrono::steady_clock::now() + milliseconds(1'200);  // the next try is over by then
+  while (std::chrono::steady_clock::now() < end) host->run_once(milliseconds(10));
+  EXPECT_TRUE(resume(run, "a").has_value());
+  EXPECT_TRUE(resume(run, "b").has_value());
+  EXPECT_TRUE(drive_until([&] { return observer.values[run.text] == "\"a, b\""; }));
+  end_host();
+}
+
 TEST_F(HostTest, WithoutAKeyForItsSecretsNoRunBegins) {
   image = test::make_image(source_with_secrets);
   make_host(12, 0);

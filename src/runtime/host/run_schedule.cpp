@@ -50,13 +50,33 @@ std::optional<std::chrono::milliseconds> RunSchedule::time_to_next() const {
 
 void RunSchedule::load_interrupted() {
   if (interrupted_.empty() || is_checking_room_ || load_not_before_ > parts_.now_ms()) return;
-  if (retry_ms_ > 0 && !std::exchange(has_room_, false)) return check_room();
+  if (retry_ms_ > 0 && !std::exchange(has_room_, false)) {
+    skip_claimed();
+    if (!interrupted_.empty()) check_room();
+    return;
+  }
   // A load that ends at once may add to the queue.
   for (std::size_t left = interrupted_.size(); left > 0 && loading_ < loads_max; --left) {
     const journal::RunName run = std::move(interrupted_.front());
     interrupted_.pop_front();
     ++loading_;
     parts_.loader.load(run, [this, run](const auto& loaded) { on_interrupted_loaded(run, loaded); });
+  }
+}
+
+/// Takes the runs that a request has brought into memory, or is loading, from the queue: another claim would make their
+/// appends stale.
+void RunSchedule::skip_claimed() {
+  for (std::size_t left = interrupted_.size(); left > 0; --left) {
+    journal::RunName run = std::move(interrupted_.front());
+    interrupted_.pop_front();
+    if (parts_.residents.find(run)) continue;
+    if (parts_.loader.is_loading(run)) {
+      ++loading_;
+      parts_.loader.load(run, [this, run](const auto& loaded) { on_interrupted_loaded(run, loaded); });
+    } else {
+      interrupted_.push_back(std::move(run));
+    }
   }
 }
 

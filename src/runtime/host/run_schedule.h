@@ -49,6 +49,7 @@ class RunSchedule {
 
  private:
   void load_interrupted();
+  void skip_claimed();
   void check_room();
   void on_interrupted_loaded(const journal::RunName& run, const Result<RunId, HostFailure>& loaded);
   void read_next_due();
