@@ -178,7 +178,9 @@ void Host::finish(std::chrono::milliseconds grace) {
 }
 
 void Host::note_broken(std::string_view message) {
-  if (!std::exchange(is_broken_, true)) parts_.observer.on_broken(message);
+  if (std::exchange(is_broken_, true)) return;
+  parts_.observer.on_broken(message);
+  pending_.fail_all({HostFailure::Kind::Unavailable, std::string(message)});  // no run records anything any more
 }
 
 void Host::retry_detached() {

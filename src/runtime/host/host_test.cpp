@@ -454,6 +454,26 @@ TEST_F(HostTest, ARunThatIsLoadedAfterTheDiskWasFullKeepsItsClaim) {
   end_host();
 }
 
+TEST_F(HostTest, EveryRequestIsAnsweredWhenTheStoreBreaks) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    make_host(seed, 10);
+    const RunName first = start("two");
+    const RunName second = start("two");
+    simulated->fail_commits(journal::StoreError::Kind::Broken);
+    std::vector<HostReply> replies;
+    const auto note = [&](HostReply reply) { replies.push_back(std::move(reply)); };
+    host->resume(first, "", Json("a"), {}, note);
+    host->run_once(milliseconds(0));
+    host->resume(second, "", Json("a"), {}, note);
+    ASSERT_TRUE(drive_until([&] { return replies.size() == 2; })) << "seed " << seed;
+    for (const HostReply& reply : replies) {
+      ASSERT_FALSE(reply.has_value());
+      EXPECT_EQ(reply.error().kind, HostFailure::Kind::Unavailable);
+    }
+    end_host();
+  }
+}
+
 TEST_F(HostTest, WithoutAKeyForItsSecretsNoRunBegins) {
   image = test::make_image(source_with_secrets);
   make_host(12, 0);
