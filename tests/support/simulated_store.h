@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <random>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,12 +25,14 @@ class SimulatedStore final : public journal::AsyncStore {
  public:
   SimulatedStore(std::unique_ptr<journal::StoreConnection> owner, std::unique_ptr<journal::StoreConnection> reader,
                  std::uint64_t seed)
-      : owner_(std::move(owner)), reader_(std::move(reader)), random_(seed) {}
+      : owner_(std::move(owner)), reader_(std::make_unique<Reader>(std::move(reader))), random_(seed) {}
 
   /// While reads are held, none is performed.
   void hold_reads(bool is_held) { are_reads_held_ = is_held; }
   /// Commits fail with this error; nothing: they succeed.
   void fail_commits(std::optional<journal::StoreError::Kind> error) { commit_error_ = error; }
+  /// While queries for runs fail, reads find no run by its summary.
+  void fail_queries(bool is_failing) { reader_->is_failing = is_failing; }
   /// Reads that were begun and not performed.
   [[nodiscard]] std::size_t waiting_reads() const { return reads_.size(); }
 
@@ -75,6 +79,38 @@ class SimulatedStore final : public journal::AsyncStore {
     Done done;
   };
 
+  /// A connection whose queries for runs may fail.
+  class Reader final : public journal::StoreConnection, private journal::RunQueries {
+   public:
+    explicit Reader(std::unique_ptr<journal::StoreConnection> connection) : connection_(std::move(connection)) {}
+    journal::Store& journals() override { return connection_->journals(); }
+    journal::RunQueries& runs() override { return *this; }
+    journal::Inbox& inbox() override { return connection_->inbox(); }
+    journal::Wakeups& wakeups() override { return connection_->wakeups(); }
+    journal::StoreAdmin& admin() override { return connection_->admin(); }
+    const std::vector<std::string>& notices() const override { return connection_->notices(); }
+
+    bool is_failing = false;
+
+   private:
+    using Heads = Result<std::vector<journal::RunHead>, journal::StoreError>;
+    Heads list(const journal::RunFilter& filter) override {
+      if (is_failing) return failure(error());
+      return connection_->runs().list(filter);
+    }
+    Heads due(std::int64_t now, std::size_t limit) override {
+      if (is_failing) return failure(error());
+      return connection_->runs().due(now, limit);
+    }
+    Result<std::optional<std::int64_t>, journal::StoreError> next_due() override {
+      if (is_failing) return failure(error());
+      return connection_->runs().next_due();
+    }
+    static journal::StoreError error() { return {journal::StoreError::Kind::InUse, "the query fails"}; }
+
+    std::unique_ptr<journal::StoreConnection> connection_;
+  };
+
   class Committer final : public journal::Committer {
    public:
     explicit Committer(SimulatedStore& store) : store_(store) {}
@@ -117,7 +153,7 @@ class SimulatedStore final : public journal::AsyncStore {
   }
 
   std::unique_ptr<journal::StoreConnection> owner_;
-  std::unique_ptr<journal::StoreConnection> reader_;
+  std::unique_ptr<Reader> reader_;
   std::mt19937_64 random_;
   std::deque<std::function<void()>> writes_;
   std::vector<Read> reads_;

@@ -42,6 +42,14 @@ fn count(ctx: Context) -> String {
     "counted"
 }
 
+fn spin(ctx: Context) -> String {
+    let done = 0
+    while done < 300000 {
+        done = done + 1
+    }
+    "spun"
+}
+
 fn nap(ctx: Context) -> String {
     sleep(20)
     "woke"
@@ -472,6 +480,23 @@ TEST_F(HostTest, EveryRequestIsAnsweredWhenTheStoreBreaks) {
     }
     end_host();
   }
+}
+
+TEST_F(HostTest, QueriesForRunsThatFailAreRepeated) {
+  make_host(17, 10);
+  const RunName asleep = start("nap");
+  const RunName running = start("spin");
+  end_host();
+  ASSERT_FALSE(observer.values.contains(running.text));
+  make_host(18, 10);
+  simulated->fail_queries(true);
+  ASSERT_TRUE(drive_until([&] { return !observer.problems.empty(); }));
+  for (int round = 0; round < 20; ++round) host->run_once(milliseconds(1));
+  EXPECT_THAT(observer.problems, ElementsAre("the query fails"));
+  simulated->fail_queries(false);
+  EXPECT_TRUE(drive_until([&] { return observer.values.contains(running.text); }));
+  EXPECT_TRUE(drive_until([&] { return observer.values.contains(asleep.text); }));
+  end_host();
 }
 
 TEST_F(HostTest, WithoutAKeyForItsSecretsNoRunBegins) {

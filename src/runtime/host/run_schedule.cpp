@@ -16,6 +16,12 @@ constexpr std::int64_t due_again_ms = 20;
 }  // namespace
 
 void RunSchedule::begin() {
+  is_list_due_ = true;
+  list_interrupted();
+}
+
+void RunSchedule::list_interrupted() {
+  is_list_due_ = false;
   using Heads = Result<std::vector<journal::RunHead>, journal::StoreError>;
   const auto heads = std::make_shared<Heads>();
   parts_.store.read(
@@ -25,14 +31,25 @@ void RunSchedule::begin() {
         *heads = store.runs().list(running);
       },
       [this, heads] {
-        if (!*heads) return parts_.report(heads->error().message);
+        if (!*heads) {
+          is_list_due_ = true;
+          return on_read_failed(heads->error());
+        }
         for (journal::RunHead& head : **heads) interrupted_.push_back(std::move(head.run));
       });
 }
 
+/// What could not be read is read again in a while.
+void RunSchedule::on_read_failed(const journal::StoreError& error) {
+  report_problem(error.message);
+  read_not_before_ = parts_.now_ms() + retry_ms;
+}
+
 void RunSchedule::poll() {
   load_interrupted();
-  if (is_reading_due_) return;
+  const bool may_read = read_not_before_ <= parts_.now_ms();
+  if (is_list_due_ && may_read) list_interrupted();
+  if (is_reading_due_ || !may_read) return;
   if (!is_next_due_known_) return read_next_due();
   const std::int64_t now = parts_.now_ms();
   if (next_due_ && *next_due_ <= now && due_not_before_ <= now) read_due(now);
@@ -42,8 +59,9 @@ std::optional<std::chrono::milliseconds> RunSchedule::time_to_next() const {
   std::optional<std::int64_t> next;
   const auto add = [&](std::int64_t time) { next = std::min(time, next.value_or(time)); };
   if (!interrupted_.empty() && loading_ < loads_max && !is_checking_room_) add(load_not_before_);
-  if (!is_reading_due_ && !is_next_due_known_) add(0);
-  if (!is_reading_due_ && next_due_) add(std::max(*next_due_, due_not_before_));
+  if (is_list_due_) add(read_not_before_);
+  if (!is_reading_due_ && !is_next_due_known_) add(read_not_before_);
+  if (!is_reading_due_ && next_due_) add(std::max({*next_due_, due_not_before_, read_not_before_}));
   if (!next) return std::nullopt;
   return std::chrono::milliseconds(std::max<std::int64_t>(*next - parts_.now_ms(), 0));
 }
@@ -132,30 +150,34 @@ void RunSchedule::note_released() {
 void RunSchedule::read_next_due() {
   is_reading_due_ = true;
   is_next_due_known_ = true;  // a run that is released from now on may change it
-  const auto next = std::make_shared<std::optional<std::int64_t>>();
-  parts_.store.read(
-      [next](journal::StoreConnection& store) {
-        if (auto found = store.runs().next_due()) *next = *found;
-      },
-      [this, next] {
-        is_reading_due_ = false;
-        next_due_ = *next;
-      });
+  using Next = Result<std::optional<std::int64_t>, journal::StoreError>;
+  const auto next = std::make_shared<Next>();
+  parts_.store.read([next](journal::StoreConnection& store) { *next = store.runs().next_due(); },
+                    [this, next] {
+                      is_reading_due_ = false;
+                      if (*next) {
+                        next_due_ = **next;
+                      } else {
+                        is_next_due_known_ = false;
+                        on_read_failed(next->error());
+                      }
+                    });
 }
 
 void RunSchedule::read_due(std::int64_t now) {
   is_reading_due_ = true;
   is_next_due_known_ = false;
   due_not_before_ = now + due_again_ms;
-  const auto due = std::make_shared<std::vector<journal::RunHead>>();
+  const auto due = std::make_shared<Result<std::vector<journal::RunHead>, journal::StoreError>>();
   // Those in memory fire by themselves, and are not due any more when that is recorded.
   parts_.store.read(
       [due, now, limit = loads_max + parts_.residents.size()](journal::StoreConnection& store) {
-        if (auto found = store.runs().due(now, limit)) *due = std::move(*found);
+        *due = store.runs().due(now, limit);
       },
       [this, due] {
         is_reading_due_ = false;
-        load_due(*due);
+        if (!*due) return on_read_failed(due->error());
+        load_due(**due);
       });
 }
 

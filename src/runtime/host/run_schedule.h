@@ -48,6 +48,8 @@ class RunSchedule {
   void report_problem(const std::string& message);
 
  private:
+  void list_interrupted();
+  void on_read_failed(const journal::StoreError& error);
   void load_interrupted();
   void skip_claimed();
   void check_room();
@@ -58,6 +60,8 @@ class RunSchedule {
 
   const Parts parts_;
   std::deque<journal::RunName> interrupted_;
+  bool is_list_due_ = false;  ///< of the interrupted
+  std::int64_t read_not_before_ = 0;
   std::size_t loading_ = 0;           ///< of the interrupted
   std::int64_t load_not_before_ = 0;  ///< milliseconds since 1970, as all times here
   std::int64_t retry_ms_ = 0;         ///< how long the last wait for room on the disk was; 0: there is room
