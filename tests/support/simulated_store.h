@@ -36,8 +36,12 @@ class SimulatedStore final : public journal::AsyncStore {
   /// Reads that were begun and not performed.
   [[nodiscard]] std::size_t waiting_reads() const { return reads_.size(); }
 
-  void on_progress(std::function<void()> /*notify*/) override {}
+  /// Whether `on_progress` was called while a thread of a real store could have called the previous function.
+  [[nodiscard]] bool has_raced() const { return has_raced_; }
+
+  void on_progress(std::function<void()> /*notify*/) override { has_raced_ = has_raced_ || may_notify_; }
   void write(Work work, Done done) override {
+    may_notify_ = true;
     ++in_progress_;
     writes_.push_back([this, work = std::move(work), done = std::move(done)] {
       work(*owner_);
@@ -45,6 +49,7 @@ class SimulatedStore final : public journal::AsyncStore {
     });
   }
   void read(Work work, Done done) override {
+    may_notify_ = true;
     ++in_progress_;
     reads_.push_back({std::move(work), std::move(done)});
   }
@@ -68,6 +73,7 @@ class SimulatedStore final : public journal::AsyncStore {
   void finish() override {
     are_reads_held_ = false;
     delivers_all_ = true;
+    may_notify_ = false;
   }
   [[nodiscard]] journal::Committer& committer() override { return committer_; }
   [[nodiscard]] journal::StoreConnection& owner() override { return *owner_; }
@@ -116,6 +122,7 @@ class SimulatedStore final : public journal::AsyncStore {
     explicit Committer(SimulatedStore& store) : store_(store) {}
     void begin(std::span<const journal::Append> appends) override {
       ENSURE(!outcome_);
+      store_.may_notify_ = true;
       store_.writes_.push_back([this, appends] {
         if (store_.commit_error_) {
           outcome_ = failure(journal::StoreError{*store_.commit_error_, "the disk fails"});
@@ -161,6 +168,8 @@ class SimulatedStore final : public journal::AsyncStore {
   std::size_t in_progress_ = 0;
   bool are_reads_held_ = false;
   bool delivers_all_ = false;
+  bool may_notify_ = false;  ///< something was begun since the last `finish`
+  bool has_raced_ = false;
   std::optional<journal::StoreError::Kind> commit_error_;
   Committer committer_{*this};
 };

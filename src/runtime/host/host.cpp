@@ -174,6 +174,7 @@ void Host::finish(std::chrono::milliseconds grace) {
   finish_store();
   inbox_.reset();
   runtime_.reset();
+  parts_.store.finish();  // a commit whose outcome was taken may still call the function
   parts_.store.on_progress({});
 }
 

@@ -499,6 +499,14 @@ TEST_F(HostTest, QueriesForRunsThatFailAreRepeated) {
   end_host();
 }
 
+TEST_F(HostTest, TheEndWaitsForTheThreadsOfTheStore) {
+  make_host(15, 10);
+  ASSERT_TRUE(resume(start("two"), "a").has_value());
+  host->end();
+  EXPECT_FALSE(simulated->has_raced());
+  end_host();
+}
+
 TEST_F(HostTest, WithoutAKeyForItsSecretsNoRunBegins) {
   image = test::make_image(source_with_secrets);
   make_host(12, 0);
