@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -41,7 +42,7 @@ struct NativeCaller::Job {
 struct NativeCaller::Pool {
   struct Worker {
     std::thread thread;
-    bool has_ended = false;
+    bool has_ended = true;  ///< or was never started
   };
 
   std::mutex mutex;
@@ -56,6 +57,18 @@ struct NativeCaller::Pool {
   bool is_stopping = false;
   bool is_woken = false;
   std::function<void()> notify;
+
+  /// The index of a worker without a thread: of one whose thread has ended, or of a new one.
+  [[nodiscard]] std::size_t free_worker() {
+    const auto found = std::ranges::find_if(workers, &Worker::has_ended);
+    const auto index = static_cast<std::size_t>(found - workers.begin());
+    if (found == workers.end()) {
+      workers.emplace_back();
+    } else if (found->thread.joinable()) {
+      found->thread.join();  // one that has ended needs the mutex no more
+    }
+    return index;
+  }
 
   /// Whether a thread should be started: calls wait, and no abandoned function may keep them from being made.
   [[nodiscard]] bool needs_thread() const {
@@ -87,7 +100,7 @@ NativeCaller::~NativeCaller() {
   for (Pool::Worker& worker : pool_->workers) {
     // One that has ended needs the mutex no more.
     if (worker.has_ended) {
-      worker.thread.join();
+      if (worker.thread.joinable()) worker.thread.join();
     } else {
       worker.thread.detach();
       functions_run_on = true;
@@ -121,8 +134,13 @@ std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Pla
   const bool is_new = pending_.try_emplace(id, Pending{job, &sink}).second;
   ENSURE(is_new);
   const std::lock_guard lock(pool_->mutex);
-  pool_->waiting.push_back(std::move(job));
-  if (pool_->needs_thread()) start_thread();
+  pool_->waiting.push_back(job);
+  if (pool_->needs_thread() && !start_thread() && pool_->alive == pool_->abandoned) {
+    pool_->waiting.pop_back();
+    pending_.erase(id);
+    return failure(ExternError{types::FailureKind::ToolFailed, "the system starts no thread for it",
+                               job->call.table->blame(job->call.subject)});
+  }
   pool_->work_came.notify_one();
   return std::nullopt;
 }
@@ -152,16 +170,23 @@ std::optional<ExternOutcome> NativeCaller::start_process(CallId id, ExternCall c
   return std::nullopt;
 }
 
-/// With the pool's mutex held. Signals are the owner's to handle, so a thread begins with all of them blocked.
-void NativeCaller::start_thread() {
+/// With the pool's mutex held. False if the system starts no more threads. Signals are the owner's to handle, so a
+/// thread begins with all of them blocked.
+bool NativeCaller::start_thread() {
+  const std::size_t index = pool_->free_worker();
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const std::size_t index = pool_->workers.size();
-  Pool::Worker& worker = pool_->workers.emplace_back();
-  worker.thread = std::thread([pool = pool_, index] { work(pool, index); });
-  ++pool_->alive;
+  Pool::Worker& worker = pool_->workers[index];
+  try {
+    worker.thread = std::thread([pool = pool_, index] { work(pool, index); });
+    worker.has_ended = false;
+    ++pool_->alive;
+  } catch (const std::system_error&) {
+    // The worker remains free.
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return !worker.has_ended;
 }
 
 void NativeCaller::work(const std::shared_ptr<Pool>& pool, std::size_t thread) {
@@ -210,7 +235,8 @@ void NativeCaller::cancel(CallId id) {
     if (cancelled.job->is_running) {
       cancelled.job->is_abandoned = true;
       ++pool_->abandoned;
-      if (pool_->needs_thread()) start_thread();
+      // Without another thread, the calls that wait begin when the function returns.
+      if (pool_->needs_thread()) static_cast<void>(start_thread());
     }
     blame = cancelled.job->call.table->blame(cancelled.job->call.subject);
   }

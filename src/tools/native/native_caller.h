@@ -56,7 +56,7 @@ class NativeCaller final : public ExternCaller {
   };
 
   static void work(const std::shared_ptr<Pool>& pool, std::size_t thread);
-  void start_thread();
+  [[nodiscard]] bool start_thread();
   [[nodiscard]] std::optional<ExternOutcome> start_process(CallId id, ExternCall call, ExternSink& sink);
 
   NativeCallerOptions options_;

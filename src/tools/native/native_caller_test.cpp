@@ -1,9 +1,12 @@
 #include "tools/native/native_caller.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <fstream>
 #include <map>
 #include <string>
 #include <thread>
@@ -132,6 +135,32 @@ TEST_F(Calls, OneThatRunsIsCancelledAndItsResultDiscarded) {
   caller.cancel(1);  // ended already
   caller.cancel(99);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(Calls, AThreadThatEndsAfterItsCallWasCancelledLeavesNoStack) {
+  // A thread that has ended keeps its stack, 8 MB of addresses, until it is joined.
+  const auto address_space = [] {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  };
+  NativeCaller caller({.threads = 1, .stop_wait = milliseconds(10'000), .notify = {}});
+  const auto cancel_calls = [&](int count) {
+    for (; count > 0; --count) {
+      EXPECT_FALSE(caller.start(1, {table, until_cancelled, {}, ""}, Placement::Pool, sink).has_value());
+      EXPECT_FALSE(caller.start(2, sum(1, 1), Placement::Pool, sink).has_value());
+      caller.poll(milliseconds(1));  // time to begin
+      caller.cancel(1);              // often another thread takes its place
+      poll_for(caller, 2);
+      sink.outcomes.clear();
+    }
+  };
+  cancel_calls(50);
+  const std::uint64_t before = address_space();
+  cancel_calls(500);
+  EXPECT_LT(address_space(), before + (std::uint64_t{400} << 20U));
+}
+#endif
 
 TEST_F(Calls, OneThatWaitsIsCancelledBeforeItBegins) {
   NativeCaller caller({.threads = 1, .stop_wait = milliseconds(10'000), .notify = {}});
