@@ -1,10 +1,13 @@
 #include "tools/native/native_caller.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <map>
@@ -161,6 +164,25 @@ TEST_F(Calls, AThreadThatEndsAfterItsCallWasCancelledLeavesNoStack) {
   EXPECT_LT(address_space(), before + (std::uint64_t{400} << 20U));
 }
 #endif
+
+TEST_F(Calls, WithoutAThreadFromTheSystemACallFails) {
+  pthread_attr_t before, huge;
+  ASSERT_EQ(::pthread_getattr_default_np(&before), 0);
+  ASSERT_EQ(::pthread_attr_init(&huge), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&huge, std::size_t{1} << 50U), 0);  // more than there are addresses
+  NativeCaller caller({.threads = 1, .stop_wait = milliseconds(10'000), .notify = {}});
+  ASSERT_EQ(::pthread_setattr_default_np(&huge), 0);
+  const auto refused = caller.start(1, sum(1, 1), Placement::Pool, sink);
+  ASSERT_EQ(::pthread_setattr_default_np(&before), 0);
+  ASSERT_TRUE(refused.has_value() && !refused->has_value());
+  EXPECT_EQ(refused->error().message, "the system starts no thread for it");
+  sigset_t blocked;
+  ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, nullptr, &blocked), 0);
+  EXPECT_EQ(::sigismember(&blocked, SIGINT), 0);
+  EXPECT_FALSE(caller.start(1, sum(20, 22), Placement::Pool, sink).has_value());
+  poll_for(caller, 1);
+  EXPECT_EQ(sink.outcomes.at(1)->as_integer(), 42);
+}
 
 TEST_F(Calls, OneThatWaitsIsCancelledBeforeItBegins) {
   NativeCaller caller({.threads = 1, .stop_wait = milliseconds(10'000), .notify = {}});
