@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>

@@ -44,7 +44,7 @@ fn count(ctx: Context) -> String {
 
 fn spin(ctx: Context) -> String {
     let done = 0
-    while done < 300000 {
+    while done < 3000000 {
         done = done + 1
     }
     "spun"
@@ -128,8 +128,8 @@ class Observer final : public HostObserver {
   void on_problem(std::string_view message) override { problems.emplace_back(message); }
   void on_broken(std::string_view message) override { problems.emplace_back(message); }
 
-  std::map<std::string, std::uint64_t> numbers;  ///< of the newest record
-  std::map<std::string, std::string> values;     ///< of the run or its newest turn, as JSON
+  std::map<std::string, std::uint64_t> numbers;           ///< of the newest record
+  std::map<std::string, std::string> values;              ///< of the run or its newest turn, as JSON
   std::map<std::string, std::vector<std::string>> waits;  ///< what the run has asked
   std::vector<std::string> problems;
 };
@@ -142,13 +142,18 @@ class HostTest : public test::JournalTest {
         open({.durability = journal::Durability::Process, .access = journal::Access::Reader}), seed);
     HostOptions options;
     options.idle_runs_max = idle_runs_max;
-    host = std::make_unique<Host>(Host::Parts{.store = *simulated,
-                                              .model = model,
-                                              .clock = clock,
-                                              .random_unit = [] { return 0.5; },
-                                              .images = [this](const Hash&, std::string_view) { return image; },
-                                              .observer = observer},
-                                  options);
+    host = std::make_unique<Host>(
+        Host::Parts{.store = *simulated,
+                    .model = model,
+                    .clock = clock,
+                    .random_unit = [] { return 0.5; },
+                    .images = [this](const Hash& hash,
+                                     std::string_view) -> Result<std::shared_ptr<const ProgramImage>, ImageError> {
+                      if (hash == missing_program) return failure(ImageError{"missing"});
+                      return image;
+                    },
+                    .observer = observer},
+        options);
     host->begin(Host::DrivenBy::Caller);
   }
   void end_host() {
@@ -200,6 +205,7 @@ class HostTest : public test::JournalTest {
   [[nodiscard]] static RequestKey key_of(const std::string& name) { return {.key = name, .fingerprint = sha256(name)}; }
 
   std::shared_ptr<const ProgramImage> image = test::make_image(source);
+  Hash missing_program = {};  ///< that no host finds
   NoModel model;
   RealClock clock;
   Observer observer;
@@ -504,6 +510,22 @@ TEST_F(HostTest, TheEndWaitsForTheThreadsOfTheStore) {
   ASSERT_TRUE(resume(start("two"), "a").has_value());
   host->end();
   EXPECT_FALSE(simulated->has_raced());
+  end_host();
+}
+
+TEST_F(HostTest, DueRunsThatCannotBeLoadedDelayNoOtherOne) {
+  const auto first = test::make_image("fn later(ctx: Context) -> String {\n    sleep(800)\n    \"first\"\n}\n");
+  const auto second = test::make_image("fn later(ctx: Context) -> String {\n    sleep(800)\n    \"second\"\n}\n");
+  make_host(19, 0);
+  image = first;
+  for (int at = 0; at < 40; ++at) static_cast<void>(start("later"));
+  image = second;
+  const RunName run = start("later");
+  end_host();
+  ASSERT_TRUE(observer.values.empty());
+  missing_program = first->hash();
+  make_host(20, 0);
+  EXPECT_TRUE(drive_until([&] { return observer.values.contains(run.text); }));
   end_host();
 }
 

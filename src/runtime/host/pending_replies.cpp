@@ -42,8 +42,8 @@ HostFailure answer_dropped() {
 bool is_too_late(const PendingReply& pending, std::uint64_t first, std::span<const effects::Record> records) {
   if (pending.until != PendingReply::Until::Answered) return false;
   return std::ranges::any_of(records, [&](const effects::Record& record) {
-    const bool is_end = std::holds_alternative<effects::TurnEnded>(record.body) ||
-                        std::holds_alternative<effects::Ended>(record.body);
+    const bool is_end =
+        std::holds_alternative<effects::TurnEnded>(record.body) || std::holds_alternative<effects::Ended>(record.body);
     return is_end && first + static_cast<std::uint64_t>(&record - records.data()) > pending.accepted.after;
   });
 }

@@ -12,6 +12,8 @@ constexpr std::size_t loads_max = 32;
 constexpr std::int64_t retry_ms = 1'000;
 constexpr std::int64_t retry_ms_max = 60'000;
 constexpr std::int64_t due_again_ms = 20;
+/// Due runs that could not be loaded and that are read past, at most.
+constexpr std::size_t failed_due_max = 4'096;
 
 }  // namespace
 
@@ -168,29 +170,44 @@ void RunSchedule::read_due(std::int64_t now) {
   is_reading_due_ = true;
   is_next_due_known_ = false;
   due_not_before_ = now + due_again_ms;
+  std::erase_if(failed_due_, [&](const auto& entry) { return entry.second <= now; });
   const auto due = std::make_shared<Result<std::vector<journal::RunHead>, journal::StoreError>>();
-  // Those in memory fire by themselves, and are not due any more when that is recorded.
-  parts_.store.read(
-      [due, now, limit = loads_max + parts_.residents.size()](journal::StoreConnection& store) {
-        *due = store.runs().due(now, limit);
-      },
-      [this, due] {
-        is_reading_due_ = false;
-        if (!*due) return on_read_failed(due->error());
-        load_due(**due);
-      });
+  // Those in memory fire by themselves, and are not due any more when that is recorded. Those that could not be loaded
+  // remain due.
+  parts_.store.read([due, now, limit = loads_max + parts_.residents.size() + failed_due_.size()](
+                        journal::StoreConnection& store) { *due = store.runs().due(now, limit); },
+                    [this, due] {
+                      is_reading_due_ = false;
+                      if (!*due) return on_read_failed(due->error());
+                      load_due(**due);
+                    });
 }
 
 void RunSchedule::load_due(const std::vector<journal::RunHead>& due) {
   std::size_t count = 0;
+  std::optional<std::int64_t> next_try;  // of those that could not be loaded
   for (const journal::RunHead& head : due) {
     if (parts_.residents.find(head.run) || parts_.loader.is_loading(head.run)) continue;
-    parts_.loader.load(head.run, [this](const auto& loaded) {
-      if (loaded) return;
-      if (loaded.error().kind != HostFailure::Kind::Conflict) report_problem(loaded.error().message);
-      due_not_before_ = parts_.now_ms() + retry_ms;
+    if (const auto failed = failed_due_.find(head.run.text); failed != failed_due_.end()) {
+      next_try = std::min(failed->second, next_try.value_or(failed->second));
+      continue;
+    }
+    parts_.loader.load(head.run, [this, run = head.run](const auto& loaded) {
+      if (!loaded) on_due_failed(run, loaded.error());
     });
     if (++count == loads_max) break;
+  }
+  if (count == 0 && next_try) due_not_before_ = std::max(due_not_before_, *next_try);
+}
+
+void RunSchedule::on_due_failed(const journal::RunName& run, const HostFailure& why) {
+  if (why.kind != HostFailure::Kind::Conflict) report_problem(why.message);
+  const std::int64_t again = parts_.now_ms() + retry_ms;
+  // Without room on the disk, for example, no other run could be loaded either.
+  if (why.kind == HostFailure::Kind::Unavailable || failed_due_.size() >= failed_due_max) {
+    due_not_before_ = again;
+  } else {
+    failed_due_.insert_or_assign(run.text, again);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,7 @@ class RunSchedule {
   void on_interrupted_loaded(const journal::RunName& run, const Result<RunId, HostFailure>& loaded);
   void read_next_due();
   void read_due(std::int64_t now);
+  void on_due_failed(const journal::RunName& run, const HostFailure& why);
   void load_due(const std::vector<journal::RunHead>& due);
 
   const Parts parts_;
@@ -71,6 +73,7 @@ class RunSchedule {
   bool is_next_due_known_ = false;
   bool is_reading_due_ = false;
   std::int64_t due_not_before_ = 0;
+  std::unordered_map<std::string, std::int64_t> failed_due_;  ///< when each run may be loaded again, by its name
   std::string reported_problem_;
 };
 
