@@ -73,7 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto schema = tenon::test::Schema::compile(*lenient)) static_cast<void>(schema->validate(*lenient));
   }
   static const Sites sites;
-  static const answers::ValueReader reader(sites.program.types);
+  static const tenon::vm::Refinements refinements(sites.program.types);
+  static const answers::ValueReader reader(refinements);
   for (const answers::AnswerShape& shape : sites.shapes) {
     const auto values = answers::read_answer(reader, shape, text);
     ENSURE(values.has_value() || !values.error().empty());

@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!loaded) return 0;
   for (std::uint32_t function = 0; function < loaded.value()->callables().size(); ++function) {
     std::vector<vm::Argument> arguments(loaded.value()->callables()[function].parameter_count);
-    vm::Machine machine(*loaded, function, std::move(arguments), {.depth_max = 100});
+    vm::Machine machine(*loaded, function, std::move(arguments),
+                        bytecode::complete({.depth = 100}, bytecode::default_bounds));
     static_cast<void>(machine.run(1'000));
     auto decoded = vm::decode(*loaded, vm::encode(machine));
     ENSURE(decoded.has_value());

@@ -75,8 +75,8 @@ nlohmann::ordered_json measure_whole_programs(const std::string& path, const Who
   if (!function) stop("the program has no function " + options.function);
   const bytecode::Function& declared = image->program().functions[*function];
   runtime::RunOptions run_options;
-  run_options.budgets.model_calls_max = std::nullopt;
-  run_options.budgets.instructions_max = std::nullopt;
+  run_options.budgets.model_calls = std::nullopt;
+  run_options.budgets.instructions = std::nullopt;
   const std::uint64_t steps_each = options.steps / options.runs;
   std::vector<runtime::RunId> runs;
   for (std::size_t at = 0; at < options.runs; ++at) {

@@ -1,5 +1,5 @@
 // Measures lexing, parsing, checking and formatting in lines per second, on one program of about 100,000 lines, and
-// checking of programs with one wide `match`.
+// checking of programs with one wide `match`, or with very many parts of another kind.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -8,14 +8,15 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/file_system.h"
 #include "diagnostics/diagnostic.h"
 #include "source/source_file.h"
 #include "syntax/format.h"
 #include "syntax/lexer.h"
 #include "syntax/parse.h"
+#include "tests/support/one_file.h"
 #include "types/check.h"
 
 namespace {
@@ -112,12 +113,12 @@ std::string wide_match(const std::string& type, const std::function<std::string(
   return text + (is_open ? "        _ => 0,\n" : "") + "    }\n}\n";
 }
 
-struct WideMatch {
+struct WideProgram {
   const char* name;
   std::string text;
 };
 
-std::vector<WideMatch> wide_matches() {
+std::vector<WideProgram> wide_matches() {
   std::string declared = "enum Wide {\n";
   for (std::size_t arm = 0; arm < arms; ++arm) declared += "    Case" + std::to_string(arm) + "(i32)\n";
   return {
@@ -139,15 +140,47 @@ std::vector<WideMatch> wide_matches() {
   };
 }
 
-/// Contains only that program.
-class OneFile final : public FileSystem {
- public:
-  explicit OneFile(std::string text) : text_(std::move(text)) {}
-  Result<std::string, FileError> read_file(const std::string&, std::size_t) override { return text_; }
+/// `begin`, `count` lines, `end`.
+std::string wide(const std::string& begin, std::size_t count, const std::function<std::string(std::string)>& line,
+                 const std::string& end) {
+  std::string text = begin;
+  for (std::size_t number = 0; number < count; ++number) text += line(std::to_string(number)) + "\n";
+  return text + end;
+}
 
- private:
-  std::string text_;
-};
+constexpr std::size_t parts = 40'000;
+
+/// Programs with very many parts of one kind.
+std::vector<WideProgram> wide_programs() {
+  const std::string fields = wide(
+      "struct S {\n", parts, [](auto id) { return "f" + id + ": i32"; }, "}\n");
+  const std::string declared = wide(
+      "fn f(\n", parts, [](auto id) { return "p" + id + ": i32,"; }, ") -> i32 { 1 }\n");
+  return {
+      {"tests", wide(
+                    "", parts, [](auto id) { return "test \"t" + id + "\" { assert 1 == 1 }"; }, "")},
+      {"literal", fields + wide(
+                               "fn f() -> S { S {\n", parts, [](auto id) { return "f" + id + ": 1,"; }, "} }\n")},
+      {"pattern", fields + wide(
+                               "fn f(s: S) -> i32 { match s { S {\n", parts, [](auto id) { return "f" + id + ": _,"; },
+                               "} => 1 } }\n")},
+      {"parameters", declared + wide(
+                                    "fn g() -> i32 { f(\n", parts, [](auto) { return std::string("1,"); }, ") }\n")},
+      {"locals",
+       wide(
+           "fn f() -> i32 {\nlet last = 1\n", parts, [](auto id) { return "let x" + id + " = last + 1"; }, "last }\n")},
+      {"injections",
+       wide(
+           "fn f(ctx: Context) -> i32 {\n", parts, [](auto id) { return "\"line " + id + "\"!"; }, "}\n")},
+      {"ranges", wide(
+                     "", parts, [](auto id) { return "type T" + id + " = i32 in 0..=" + id; }, "")},
+      {"unions", wide(
+                     "", parts, [](auto id) { return "type T" + id + " = \"a" + id + "\" | \"b\""; }, "")},
+      {"branches",
+       wide(
+           "fn f() -> i32 {\nlet p = parallel {\n", parts, [](auto id) { return "b" + id + " = 1"; }, "}\np.b0 }\n")},
+  };
+}
 
 double best_seconds(const std::function<void()>& work) {
   double best = 1e9;
@@ -169,7 +202,7 @@ int main(int argc, char** argv) {
     lines += static_cast<std::size_t>(std::count(next.begin(), next.end(), '\n'));
     text += next;
   }
-  const source::SourceFile file({0}, "bench.tn", text);
+  const source::SourceFile file({0}, "program.tn", text);
   diagnostics::Diagnostics problems;
   const syntax::SyntaxTree tree = syntax::parse(file, problems);
   if (problems.has_errors()) {
@@ -191,29 +224,31 @@ int main(int argc, char** argv) {
     diagnostics::Diagnostics found;
     static_cast<void>(syntax::parse(file, found));
   });
-  OneFile files(text);
+  test::OneFile files(text);
   measure("check", [&] {  // parsing included
-    if (!types::check("bench.tn", files, types::Strictness::Relaxed).diagnostics.has_errors()) return;
+    if (!types::check("program.tn", files, types::Strictness::Relaxed).diagnostics.has_errors()) return;
     std::fprintf(stderr, "the checker refuses the program\n");
     std::exit(1);
   });
   types::CheckOptions options{.keeps_bodies = true};
-  const types::Checked previous = types::check("bench.tn", files, options);
+  const types::Checked previous = types::check("program.tn", files, options);
   options.previous = &previous;
   std::string edited = text;
   edited.replace(edited.find("let sum = 0"), 11, "let sum = 1");
-  OneFile edited_files(edited);
+  test::OneFile edited_files(edited);
   measure("recheck", [&] {  // after an edit of one body, parsing included
-    if (types::check("bench.tn", edited_files, options).checked_bodies.size() == 1) return;
+    if (types::check("program.tn", edited_files, options).checked_bodies.size() == 1) return;
     std::fprintf(stderr, "the checker does not reuse the earlier check\n");
     std::exit(1);
   });
   measure("format", [&] { static_cast<void>(syntax::format(tree)); });
-  for (const WideMatch& wide : wide_matches()) {
-    OneFile wide_file(wide.text);
+  std::vector<WideProgram> all = wide_matches();
+  for (WideProgram& program : wide_programs()) all.push_back(std::move(program));
+  for (const WideProgram& wide : all) {
+    test::OneFile wide_file(wide.text);
     lines = static_cast<std::size_t>(std::count(wide.text.begin(), wide.text.end(), '\n'));
     measure(wide.name, [&] {
-      if (!types::check("bench.tn", wide_file, types::Strictness::Relaxed).diagnostics.has_errors()) return;
+      if (!types::check("program.tn", wide_file, types::Strictness::Relaxed).diagnostics.has_errors()) return;
       std::fprintf(stderr, "the checker refuses the program of %s\n", wide.name);
       std::exit(1);
     });

@@ -70,8 +70,8 @@ journal::RunName Recording::run(const std::string& function, std::uint64_t steps
   runtime::RunOptions options;
   options.model = model_name_;
   options.prompts = "default";
-  options.budgets.model_calls_max = std::nullopt;
-  options.budgets.instructions_max = std::nullopt;
+  options.budgets.model_calls = std::nullopt;
+  options.budgets.instructions = std::nullopt;
   const journal::RunName name = journal::make_run_name(1);
   const runtime::RunId id = runtime.start(image_, *index, std::move(arguments), std::move(options), name);
   runtime.run(&model.is_used_up);

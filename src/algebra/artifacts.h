@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/sha256.h"
+#include "effects/agent_prompt.h"
 #include "effects/record.h"
+#include "vm/request.h"
 
 /// What a run did, as the arrays of the interaction algebra (docs/internals/algebra.md): tools, h, q, sigma, r. Values
 /// are JSON texts as src/effects/value_form.h writes them.
@@ -70,26 +72,11 @@ struct Discarded {
 struct Pending {
   friend bool operator==(const Pending&, const Pending&) = default;
 };
-/// An extern has prompted an agent, whose call follows.
-struct Prompted {
-  effects::PromptedAgent agent;
-  std::string input;  ///< a value
-  friend bool operator==(const Prompted&, const Prompted&) = default;
-};
-/// An entry of r; the text is a value.
-using CallResult = std::variant<Pending, std::string, Failed, Discarded, Prompted>;
+/// An entry of r. The text is a value; after a prompt follows the call of the agent.
+using CallResult = std::variant<Pending, std::string, Failed, Discarded, effects::AgentPrompt>;
 
 /// What came from outside and is neither input nor result. Empty unless the run cannot be rebuilt without.
 struct Control {
-  struct Bounds {
-    std::optional<std::uint64_t> model_calls, instructions, depth, tokens, cost_millionths, milliseconds;
-    friend bool operator==(const Bounds&, const Bounds&) = default;
-  };
-  /// What one outcome used up; `model_calls` counts all that were made for it.
-  struct Usage {
-    std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
-    friend bool operator==(const Usage&, const Usage&) = default;
-  };
   /// The run or its turn was cancelled, and there was something to clean up.
   struct Cancel {
     std::uint64_t after = 0;  ///< of `order`, how many had come
@@ -97,11 +84,11 @@ struct Control {
     friend bool operator==(const Cancel&, const Cancel&) = default;
   };
   std::optional<Cancel> cancel;
-  std::optional<Bounds> bounds;    ///< of the whole run, where they are not the defaults
-  std::vector<std::string> order;  ///< names of calls, once for each outcome, in the order in which those came
-  std::vector<Usage> usage;        ///< as many as `order`
-  bool is_stopped = false;         ///< the runtime ended the run, not the program: a cancel, spent memory
-  bool keeps_state = false;        ///< a failed turn of an older journal: its changes stay, and so does its agent
+  std::optional<bytecode::Bounds> bounds;  ///< of the whole run, where they are not the defaults
+  std::vector<std::string> order;          ///< names of calls, once for each outcome, in the order in which those came
+  std::vector<vm::Usage> usage;            ///< as many as `order`
+  bool is_stopped = false;                 ///< the runtime ended the run, not the program: a cancel, spent memory
+  bool keeps_state = false;  ///< a failed turn of an older journal: its changes stay, and so does its agent
   friend bool operator==(const Control&, const Control&) = default;
   [[nodiscard]] bool is_empty() const { return *this == Control{}; }
 };

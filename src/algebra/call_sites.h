@@ -12,11 +12,11 @@ namespace tenon::algebra {
 
 /// A call that the model fills or chooses: where its instruction is, in the function of its site.
 struct ModelCall {
-  /// Of the Call or CallExtern; none: an action, which is chosen and calls nothing.
+  /// The position of the Call or CallExtern; none: an action, which is chosen and calls nothing.
   std::optional<std::uint32_t> pc = std::nullopt;
   std::uint32_t tool = 0;
   std::uint32_t alternative = 0;  ///< see Choice
-  /// Of a tool of a set: the function that calls it, which contains `pc`, one call deeper than the site.
+  /// For a tool of a set: the function that calls it, which contains `pc`, one call deeper than the site.
   std::optional<std::uint32_t> function = std::nullopt;
   friend bool operator==(const ModelCall&, const ModelCall&) = default;
 };
@@ -30,8 +30,8 @@ class CallSites {
 
   /// Columns in this order: the program's externs; the functions that a model completes, fills or chooses; the agents;
   /// answers that contracts may refuse; the actions of `pursue`; `select`, where there is one, for a choice that calls
-  /// nothing; ask, now, random, sleep. Of externs, and of these four, only those that some function of the program
-  /// calls; in the first forms, all.
+  /// nothing; ask, now, random, sleep. Externs and these four are only included if a function of the program calls
+  /// them; in the first forms, always.
   [[nodiscard]] const std::vector<Tool>& tools() const { return tools_; }
   /// Nothing for what the compiler adds to an agent's call.
   [[nodiscard]] std::optional<std::uint32_t> tool_of_extern(std::uint32_t index) const { return extern_tools_[index]; }
@@ -39,11 +39,11 @@ class CallSites {
   [[nodiscard]] bool is_always_call(std::uint32_t function) const { return is_always_call_[function]; }
   [[nodiscard]] std::uint32_t tool_of_function(std::uint32_t function) const { return *function_tools_[function]; }
   [[nodiscard]] std::uint32_t select_tool() const { return *select_tool_; }
-  /// Of a Completion whose answers a contract may refuse: each is a call of its own.
+  /// For a Completion whose answers a contract may reject: each answer is a separate call.
   [[nodiscard]] std::optional<std::uint32_t> attempt_tool(std::uint32_t site) const { return attempt_tools_[site]; }
-  /// Of a Fill.
+  /// The call of a Fill.
   [[nodiscard]] const ModelCall& filled(std::uint32_t site) const { return *calls_[site].front(); }
-  /// Of a Select: for each that an answer can choose (vm::options_of); nothing for `else`.
+  /// The calls that an answer of a Select can choose (vm::options_of); nothing for `else`.
   [[nodiscard]] std::vector<std::optional<ModelCall>> options(const vm::Request& select) const;
 
  private:

@@ -9,8 +9,7 @@
 
 namespace tenon::algebra {
 
-/// Arrays and objects inside one another that a canonical form may have: those of a recorded value, and the artifacts'
-/// own around it.
+/// Maximum nesting of a canonical form: that of a recorded value, and of the artifacts around it.
 inline constexpr std::size_t nesting_max = 1'100;
 inline constexpr JsonLimits artifact_limits{SIZE_MAX, nesting_max, SIZE_MAX};
 
@@ -19,8 +18,8 @@ struct CanonicalError {
   std::string message;
 };
 
-/// The canonical form of a JSON text (JsonForm::Canonical). Fails when the text is no JSON, is nested deeper than
-/// `nesting_max`, or holds a number that no double can hold.
+/// The canonical form of a JSON text (JsonForm::Canonical). Fails if the text is not JSON, is nested deeper than
+/// `nesting_max`, or contains a number that is out of range for a double.
 [[nodiscard]] Result<std::string, CanonicalError> canonicalize(std::string_view text);
 
 }  // namespace tenon::algebra

@@ -69,9 +69,9 @@ TEST(Canonical, NumbersOfTheStandard) {
 }
 
 TEST(Canonical, ValuesWithoutACanonicalFormAreReported) {
-  EXPECT_EQ(canonical("{"), "error: the text is no JSON");
-  EXPECT_EQ(canonical("1e999"), "error: the text is no JSON");
-  EXPECT_EQ(canonical(std::string(1'200, '[') + std::string(1'200, ']')), "error: the text is nested too deep");
+  EXPECT_EQ(canonical("{"), "error: invalid JSON");
+  EXPECT_EQ(canonical("1e999"), "error: invalid JSON");
+  EXPECT_EQ(canonical(std::string(1'200, '[') + std::string(1'200, ']')), "error: the JSON is nested too deeply");
   EXPECT_EQ(canonical(" 1.0 "), "1");
 }
 

@@ -263,8 +263,8 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
     call.result = Failed{text.kind, text.message, text.blame};
     return;
   }
-  if (outcome.prompted) {
-    call.result = Prompted{*outcome.prompted, outcome.value};
+  if (outcome.prompt) {
+    call.result = *outcome.prompt;
     return;
   }
   if (taken.kind != EffectKind::Fill && taken.kind != EffectKind::Select) {

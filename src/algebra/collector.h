@@ -27,7 +27,7 @@ struct Prompt {
   Hash context;
 };
 
-/// A call as it is being put together.
+/// A call that is being assembled.
 struct Call {
   std::uint32_t tool = 0;
   std::uint32_t alternative = 0;
@@ -37,22 +37,22 @@ struct Call {
   std::vector<std::string> arguments;   ///< as in Query
   std::vector<Prompt> prompts;
   std::vector<Pause> pauses;
-  bool is_handoff = false;  ///< of an agent that takes over the rest of the turn
+  bool is_handoff = false;  ///< to an agent that takes over the rest of the turn
   CallResult result;
-  std::optional<std::string> refusal;  ///< of a model's answer that a contract does not hold of: why, as JSON
+  std::optional<std::string> refusal;  ///< of a model's answer that violates a contract: the reasons, as JSON
 };
 
-/// Which part a request plays in its call.
+/// The role of a request in its call.
 struct CallRequest {
   static constexpr std::uint32_t no_call = UINT32_MAX;
-  std::uint32_t call = no_call;  ///< index into Collector::calls; none for what the compiler adds to an agent's call
+  std::uint32_t call =
+      no_call;  ///< index into Collector::calls; none for requests that the compiler adds to an agent's call
   effects::EffectKind kind = effects::EffectKind::Extern;
 };
 
-/// Watches a machine that is fed from a journal or from artifacts, and puts its calls together: one call for each call
+/// Observes a machine that is fed from a journal or from artifacts, and assembles its calls: one call for each call
 /// of a tool, whether one request belongs to it (an extern), two (the model fills an extern's arguments) or none (a
-/// completed function that has returned by itself). Whatever the order in which outcomes come, a call gets the same
-/// name.
+/// completed function that has returned by itself). The name of a call does not depend on the order of the outcomes.
 class Collector final : public vm::Observer {
  public:
   /// All three outlive the collector.
@@ -60,9 +60,9 @@ class Collector final : public vm::Observer {
 
   /// Before the first instruction.
   void begin(runtime::RunCore& core);
-  /// With which the machine has begun: an index into Program::functions.
+  /// The function that the machine started with: an index into Program::functions.
   [[nodiscard]] std::uint32_t function() const { return function_; }
-  /// All branches wait: takes in the requests that are new.
+  /// All branches wait: adds the new requests.
   void take_requests(runtime::RunCore& core);
   /// Before an open request gets this outcome.
   void take_outcome(const runtime::RunCore& core, const std::string& key, const effects::OutcomeForm& outcome);
@@ -70,7 +70,7 @@ class Collector final : public vm::Observer {
   enum class RunState : std::uint8_t { Waits, Ended };
   void finish(const runtime::RunCore& core, RunState state);
 
-  /// What was asked on the way to a request's outcome, all of it.
+  /// All questions that were asked before a request's outcome.
   void set_pauses(std::uint32_t call, std::vector<Pause> pauses) { calls_[call].pauses = std::move(pauses); }
 
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
@@ -78,13 +78,13 @@ class Collector final : public vm::Observer {
   [[nodiscard]] std::vector<std::uint32_t> order() const;
   [[nodiscard]] const std::map<Hash, ContextEntry>& contexts() const { return contexts_; }
   /// Whether requests identify all that a model was sent. Programs that were recorded without some prompt templates do
-  /// not have them, so their requests are no part of the artifacts.
+  /// not have them, so their requests are not part of the artifacts.
   [[nodiscard]] bool identifies_requests() const {
     return image_.prompts().templates().is_recorded(inference::prompting::TemplateKind::Ensures);
   }
   /// What agents have emitted, in the order of the program: JSON texts.
   [[nodiscard]] std::vector<std::string> said() const;
-  /// Of a request that was taken in.
+  /// The request with that key, if it was added.
   [[nodiscard]] const CallRequest* find(const std::string& key) const;
 
   void on_call(std::string_view branch, std::uint32_t function, std::span<const vm::Value> arguments) override;
@@ -96,10 +96,10 @@ class Collector final : public vm::Observer {
   struct Branch;
   /// A block's branches by number.
   using Block = std::map<std::uint32_t, Branch*>;
-  /// What a branch has done: a call, or a block.
+  /// An item of a branch: a call, or a block.
   struct Item {
     std::uint32_t call = 0;
-    std::optional<std::uint64_t> block;  ///< its ordinal among the machine's; then it is no call
+    std::optional<std::uint64_t> block;  ///< its ordinal among the machine's; then it is not a call
   };
   struct OpenCall {
     std::uint32_t call = 0;
@@ -119,7 +119,7 @@ class Collector final : public vm::Observer {
   };
   struct Branch {
     std::string key;   ///< the machine's
-    std::string name;  ///< of the algebra: what its calls' names begin with, with a dot after it; empty at the root
+    std::string name;  ///< of the algebra: the prefix of its calls' names, with the dot; empty at the root
     std::optional<std::uint32_t> parent;  ///< the call around the block
     std::uint32_t depth = 1;              ///< frames
     std::vector<Item> items;
@@ -150,7 +150,7 @@ class Collector final : public vm::Observer {
   std::map<Hash, ContextEntry> contexts_;
   std::unordered_map<std::string, CallRequest> requests_;
   std::unordered_map<std::string, std::unique_ptr<Branch>> branches_;
-  Branch* newest_ = nullptr;  ///< that was asked for
+  Branch* newest_ = nullptr;  ///< the newest one that was looked up
 };
 
 }  // namespace tenon::algebra

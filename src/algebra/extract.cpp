@@ -36,8 +36,7 @@ class Replay final : public runtime::RecoveryObserver {
     if (request == nullptr || request->call == CallRequest::no_call) return;
     take_pauses(part, *run.core->find(finished.key), request->call);
     part.order.push_back(part.collector->calls()[request->call].at);
-    const effects::Cost& cost = finished.cost;
-    part.usage.push_back({cost.model_calls, cost.tokens, cost.cost_millionths, cost.milliseconds});
+    part.usage.push_back(effects::usage_of(finished.cost));
     part.collector->take_outcome(*run.core, finished.key, effects::form_of(finished, effects::name_secrets(value)));
   }
   void on_cancelled(runtime::RecoveredRun&, const effects::CancelWanted& wanted) override {
@@ -107,7 +106,7 @@ class Replay final : public runtime::RecoveryObserver {
     Cycle cycle;
     std::string state;
     std::vector<std::string> order;
-    std::vector<Control::Usage> usage;
+    std::vector<vm::Usage> usage;
     bool has_ended = false;
     std::size_t level = 0;  ///< of the control facts
   };
@@ -144,7 +143,7 @@ class Replay final : public runtime::RecoveryObserver {
       if (!record) continue;  // `recover` has read it
       auto* const paused = std::get_if<effects::Paused>(&record->body);
       if (paused != nullptr) {
-        // That a process has ended in the middle of a call is no part of what the run did.
+        // A process that ended in the middle of a call is not part of what the run did.
         is_cut_off = paused->why == effects::Paused::Why::CutOff;
         if (is_cut_off) continue;
         pauses.push_back({std::move(paused->question), std::nullopt});
@@ -166,12 +165,7 @@ class Replay final : public runtime::RecoveryObserver {
   }
 
   static void add_control(const runtime::RecoveredRun& run, const Part& part, Control& control) {
-    const effects::RunSettings& settings = run.started.settings;
-    if (part.level >= 1) {
-      control.bounds =
-          Control::Bounds{settings.model_calls_max, settings.instructions_max,    settings.depth_max,
-                          settings.tokens_max,      settings.cost_millionths_max, settings.milliseconds_max};
-    }
+    if (part.level >= 1) control.bounds = run.started.settings.bounds;
     if (part.level >= order_level) control.order = part.order;
     if (part.level >= control_levels) control.usage = part.usage;
   }

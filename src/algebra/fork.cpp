@@ -6,10 +6,11 @@
 #include <map>
 #include <unordered_map>
 
+#include "bytecode/agents.h"
 #include "effects/secret_vault.h"
-#include "inference/answers/schema_writer.h"
 #include "runtime/conversation.h"
 #include "runtime/recording/agent_records.h"
+#include "runtime/recording/request_record.h"
 #include "runtime/recording/run_journal.h"
 #include "runtime/recovery/known_outcomes.h"
 #include "runtime/recovery/recovery.h"
@@ -169,9 +170,7 @@ class Fork {
       do {
         advance = core.advance(UINT64_MAX);
         for (const std::string& key : advance.opened) {
-          const runtime::OpenRequest& opened = *core.find(key);
-          const bool is_handoff = opened.described.kind == effects::EffectKind::HandedOff && opened.request.depth == 0;
-          if (conversation != nullptr && is_handoff) conversation->hand_off(opened.described.subject);
+          if (conversation != nullptr) conversation->follow_request(*core.find(key));
           open(core, key);
         }
       } while (!advance.is_quiescent);
@@ -186,10 +185,9 @@ class Fork {
   /// The turns up to one that is not over with what is known. True when all are.
   Result<bool, AlgebraError> run_turns(const std::shared_ptr<const runtime::ProgramImage>& image,
                                        const std::string& agent, const runtime::RunOptions& run_options) {
-    const auto& agents = image->program().agents;
-    const auto found = std::find_if(agents.begin(), agents.end(), [&](const auto& one) { return one.name == agent; });
-    if (found == agents.end()) return failure(AlgebraError{"the program has no agent `" + agent + "`"});
-    runtime::Conversation conversation(image, static_cast<std::uint32_t>(found - agents.begin()));
+    const auto found = bytecode::find_agent(image->program(), agent);
+    if (!found) return failure(AlgebraError{"the program has no agent `" + agent + "`"});
+    runtime::Conversation conversation(image, *found);
     for (effects::TurnStarted& turn : parts_.turns) {
       auto input = runtime::resolve(store_, options_.from, turn.input);
       if (!input) return failure(AlgebraError{std::move(input.error().message)});
@@ -234,7 +232,8 @@ class Fork {
     }
     ended.value = journal_.keep(std::move(text));
     ended.state = journal_.keep(conversation.state());
-    if (vm::context_length(conversation.talk()) > 0) ended.conversation = journal_.keep_context(conversation.talk());
+    if (vm::context_length(conversation.history()) > 0)
+      ended.conversation = journal_.keep_context(conversation.history());
     records_.push_back({options_.now_ms, std::move(ended)});
   }
 
@@ -288,25 +287,7 @@ class Fork {
     const runtime::OpenRequest& open = *core.find(key);
     const RecordedOutcome* const chosen = take(parts_, open);
     if (chosen == nullptr) return;
-    effects::Requested requested;
-    requested.key = key;
-    requested.kind = open.described.kind;
-    requested.subject = open.described.subject;
-    requested.request = open.described.identity;
-    requested.context = open.described.context;
-    requested.arguments = journal_.keep(open.described.arguments);
-    if (effects::is_generation(requested.kind)) journal_.keep_context(open.request.context);
-    if (requested.kind == effects::EffectKind::Ask) {
-      const bytecode::Program& program = core.image()->program();
-      const types::TypeId answer = program.externs[open.request.subject].result;
-      requested.form = journal_.keep(inference::answers::make_schema(program.types, answer));
-      requested.callers = runtime::callers_of(core.machine(), open.request, title_);
-    }
-    requested.place = core.place_of(open.request);
-    if (open.request.agent != UINT32_MAX) requested.agent = core.image()->program().agents[open.request.agent].name;
-    requested.depth = open.request.depth;
-    if (auto left = core.follow_blocks(requested, options_.now_ms)) std::move(*left).add_to(requested);
-    records_.push_back({options_.now_ms, std::move(requested)});
+    records_.push_back({options_.now_ms, runtime::record_request(core, journal_, open, title_, options_.now_ms)});
     matched_.emplace(chosen->record, std::pair(key, chosen));
   }
 
@@ -336,17 +317,12 @@ class Fork {
       records_.push_back({options_.now_ms, std::move(pause)});
     }
     const runtime::OpenRequest& open = *core.find(key);
-    const std::string agent = finished.agent;
+    const effects::AgentScope scope = finished.scope;
     records_.push_back({options_.now_ms, std::move(finished)});
     if (auto text = runtime::plain_answer(open.request, *outcome, core.image()->program())) {
-      records_.push_back(
-          {options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), agent, open.request.depth}});
+      records_.push_back({options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), scope}});
     }
-    const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome->what);
-    const bool is_asked = open.described.kind == effects::EffectKind::Ask && open.request.depth == 0;
-    if (conversation != nullptr && is_asked && answered != nullptr) {
-      conversation->add_answer(open.request.arguments[0].as_text(), answered->value);
-    }
+    if (conversation != nullptr) conversation->follow_outcome(open, *outcome);
     core.deliver(key, std::move(*outcome));
     ++forked_.taken;
     return {};

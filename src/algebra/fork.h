@@ -16,25 +16,26 @@ namespace tenon::algebra {
 
 struct ForkOptions {
   journal::RunName from;
-  std::uint64_t at = 0;                     ///< the number of the last record from which something is taken
+  std::uint64_t at = 0;                     ///< the number of the last record whose outcome may be reused
   journal::RunName name;                    ///< of the new run
-  std::string model;                        ///< for the record; empty: the model of the run that it comes from
-  std::string judge;                        ///< the same of the judge
+  std::string model;                        ///< for the record; empty: the model of the original run
+  std::string judge;                        ///< likewise
   std::vector<std::string> libraries;       ///< for the record; empty: likewise
   std::int64_t now_ms = 0;                  ///< milliseconds since 1970
-  effects::SecretVault* secrets = nullptr;  ///< seals for the new run what is sealed for the other; as World::secrets
+  effects::SecretVault* secrets = nullptr;  ///< re-encrypts the secrets of the original run for the new one
 };
 
 struct Forked {
-  std::uint64_t taken = 0;     ///< outcomes that stand in the new run's journal already
-  std::size_t turns_left = 0;  ///< of a conversation: turns after one that is not over with what is known
+  std::uint64_t taken = 0;     ///< outcomes that are already in the new run's journal
+  std::size_t turns_left = 0;  ///< of a conversation: turns after the first one that the known outcomes do not complete
 };
 
-/// Begins a new run that has what another one has learnt: it starts with the same arguments, in the given program, and
-/// takes each outcome that is recorded up to `at` for a request of the same identity (effects::DescribedRequest), each
-/// once, first that of the same key. It is in the store with all that is known up to the first thing that is not,
-/// in one commit, ready to be resumed. What remains is a content of its journal, since something may be known again
-/// after what is performed. With another model what is taken costs nothing, so that its script begins with the rest.
+/// Starts a new run that reuses the outcomes of another one: it starts with the same arguments, in the given program,
+/// and reuses each outcome that is recorded up to `at` for a request of the same identity (effects::DescribedRequest),
+/// each once, preferably that of the same key. It is stored with all known outcomes up to the first unknown one, in one
+/// commit, ready to be resumed. The remaining outcomes are a content of its journal, because they may match requests
+/// after those that are performed. With another model, reused outcomes cost nothing, so its script starts with the
+/// rest.
 [[nodiscard]] Result<Forked, AlgebraError> fork(journal::Store& store, const ForkOptions& options,
                                                 const std::shared_ptr<const runtime::ProgramImage>& image);
 

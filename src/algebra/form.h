@@ -11,13 +11,13 @@ namespace tenon::algebra {
 /// The artifacts in their form: RFC 8785 JSON, so that equal artifacts have equal text.
 /// docs/internals/algebra.md lists the fields.
 [[nodiscard]] std::string write_form(const Artifacts& artifacts);
-/// Reads a form, also one with blanks and keys in another order. Tells of whatever is not as the form says.
+/// Reads a form, also one with white space or with keys in another order. Reports all deviations from the form.
 [[nodiscard]] Result<Artifacts, AlgebraError> read_form(std::string_view text);
 
 /// One entry of the form's lists; of a cycle its `u`, its `control` and its `v`.
 [[nodiscard]] std::string write_input(const Cycle& cycle);
 [[nodiscard]] std::string write_control(const Control& control);
-/// Of a cycle its `v`.
+/// The `v` of a cycle.
 [[nodiscard]] std::string write_output(const Cycle& cycle);
 [[nodiscard]] std::string write_tool(const Tool& tool);
 [[nodiscard]] std::string write_query(const Query& query);
@@ -31,9 +31,9 @@ void add_unknown(JsonWriter& out, const std::vector<std::string>& values);
 /// `value`, `failure`, `discarded`, `pending`, `child` or `successor`.
 void add_result(JsonWriter& out, const CallResult& result);
 
-/// Names what a run did: the SHA-256 of its form.
+/// Identifies what a run did: the SHA-256 of its form.
 [[nodiscard]] Hash hash_of(const Artifacts& artifacts);
-/// The hash with the number of the form that it is of: `3:9f86…`. Hashes of different forms cannot be compared.
+/// The hash with the number of its form: `3:9f86…`. Hashes of different forms cannot be compared.
 [[nodiscard]] std::string name_of(const Artifacts& artifacts);
 
 }  // namespace tenon::algebra

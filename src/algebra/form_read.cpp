@@ -64,20 +64,20 @@ class Part {
     refuse(fmt::format("a number up to {} was expected", max));
     return 0;
   }
-  /// Of up to 64 bits, which JSON's numbers do not have.
+  /// A number of up to 64 bits, as a string: JSON numbers are not exact beyond 53 bits.
   [[nodiscard]] std::uint64_t long_number() const {
     const std::string digits = text();
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc() || end != digits.data() + digits.size()) refuse("digits were expected");
+    if (error != std::errc() || end != digits.data() + digits.size()) refuse("expected digits");
     return number;
   }
   void expect_true() const {
-    if (*json_ != Json(true)) refuse("only `true` can stand here");
+    if (*json_ != Json(true)) refuse("expected `true`");
   }
   [[nodiscard]] Hash hash() const {
     const auto hash = Hash::from_hex(text());
-    if (!hash) refuse("64 hexadecimal digits were expected");
+    if (!hash) refuse("expected 64 hexadecimal digits");
     return hash.value_or(Hash{});
   }
   [[nodiscard]] std::string canonical() const { return json_->dump(JsonForm::Canonical); }
@@ -112,12 +112,13 @@ CallResult read_result(const Part& part) {
     discarded->expect_true();
     return Discarded{};
   }
-  using Then = effects::PromptedAgent::Then;
-  for (const auto& [name, then] : {std::pair("child", Then::Wait), std::pair("successor", Then::Finish)}) {
-    const auto prompted = part.find(name);
-    if (!prompted) continue;
-    prompted->expect_object({"agent", "input"});
-    return Prompted{{prompted->get("agent").text(), then}, prompted->get("input").canonical()};
+  using vm::PromptKind;
+  for (const auto& [name, kind] :
+       {std::pair("child", PromptKind::PauseForChild), std::pair("successor", PromptKind::FinishAgent)}) {
+    const auto prompt = part.find(name);
+    if (!prompt) continue;
+    prompt->expect_object({"agent", "input"});
+    return effects::AgentPrompt{prompt->get("agent").text(), prompt->get("input").canonical(), kind};
   }
   part.get("pending").expect_true();
   return Pending{};
@@ -132,12 +133,10 @@ Control read_control(const Part& part) {
   }
   if (const auto bounds = part.find("bounds")) {
     bounds->expect_object({"calls", "cost", "depth", "instructions", "time", "tokens"});
-    const auto read = [&](const std::string& name) -> std::optional<std::uint64_t> {
-      const auto bound = bounds->find(name);
-      return bound ? std::optional(bound->long_number()) : std::nullopt;
-    };
-    control.bounds =
-        Control::Bounds{read("calls"), read("instructions"), read("depth"), read("tokens"), read("cost"), read("time")};
+    control.bounds.emplace();
+    for (const auto& [name, bound] : bytecode::named_bounds) {
+      if (const auto number = bounds->find(std::string(name))) (*control.bounds).*bound = number->long_number();
+    }
   }
   if (const auto cancel = part.find("cancel")) {
     cancel->expect_object({"after", "reason"});
@@ -193,7 +192,7 @@ Cycle read_cycle(const Part& part, Form form) {
   }
   read_output(part.get("v"), form, cycle);
   if (std::holds_alternative<Discarded>(cycle.result)) part.refuse("a run is not discarded");
-  if (std::holds_alternative<Prompted>(cycle.result)) part.refuse("a run ends with a value");
+  if (std::holds_alternative<effects::AgentPrompt>(cycle.result)) part.refuse("a run ends with a value");
   if (const auto control = part.find("control")) cycle.control = read_control(*control);
   return cycle;
 }
@@ -296,7 +295,7 @@ Artifacts read_artifacts(const Part& all) {
     part.expect_object({"parent", "role", "text"});
     const auto hash = Hash::from_hex(name);
     if (!hash) {
-      part.refuse("64 hexadecimal digits were expected");
+      part.refuse("expected 64 hexadecimal digits");
       continue;
     }
     const auto parent = part.find("parent");
@@ -313,7 +312,7 @@ Result<Artifacts, AlgebraError> read_form(std::string_view text) {
   const auto parsed = parse_json(text, artifact_limits);
   if (!parsed) {
     const bool is_too_deep = parsed.error().kind == JsonErrorKind::TooDeep;
-    const std::string_view problem = is_too_deep ? "the text is nested too deep" : "the text is no JSON";
+    const std::string_view problem = is_too_deep ? "the JSON is nested too deeply" : "invalid JSON";
     return failure(AlgebraError{fmt::format("the artifacts cannot be read: {}", problem)});
   }
   std::string problem;

@@ -26,14 +26,14 @@ void add_digits(JsonWriter& out, std::string_view name, const std::optional<std:
   if (number) out.name(name).text(std::to_string(*number));
 }
 
-void add_bounds(JsonWriter& out, const Control::Bounds& bounds) {
+void add_bounds(JsonWriter& out, const bytecode::Bounds& bounds) {
+  static constexpr auto sorted = [] {
+    auto all = bytecode::named_bounds;
+    std::ranges::sort(all, {}, &bytecode::NamedBound::name);
+    return all;
+  }();
   out.name("bounds").begin_object();
-  add_digits(out, "calls", bounds.model_calls);
-  add_digits(out, "cost", bounds.cost_millionths);
-  add_digits(out, "depth", bounds.depth);
-  add_digits(out, "instructions", bounds.instructions);
-  add_digits(out, "time", bounds.milliseconds);
-  add_digits(out, "tokens", bounds.tokens);
+  for (const auto& [name, bound] : sorted) add_digits(out, name, bounds.*bound);
   out.end_object();
 }
 
@@ -73,7 +73,7 @@ std::string write_control(const Control& control) {
   }
   if (control.is_stopped) out.name("stopped").boolean(true);
   if (!control.usage.empty()) {
-    add_list(out, "usage", control.usage, [&](const Control::Usage& usage) {
+    add_list(out, "usage", control.usage, [&](const vm::Usage& usage) {
       out.begin_object();
       add_digits(out, "calls", usage.model_calls);
       add_digits(out, "cost", usage.cost_millionths);
@@ -167,10 +167,10 @@ void add_result(JsonWriter& out, const CallResult& result) {
     out.name("discarded").boolean(true);
   } else if (std::holds_alternative<Pending>(result)) {
     out.name("pending").boolean(true);
-  } else if (const auto* const prompted = std::get_if<Prompted>(&result)) {
-    const bool waits = prompted->agent.then == effects::PromptedAgent::Then::Wait;
+  } else if (const auto* const prompt = std::get_if<effects::AgentPrompt>(&result)) {
+    const bool waits = prompt->kind == vm::PromptKind::PauseForChild;
     out.name(waits ? "child" : "successor").begin_object();
-    out.name("agent").text(prompted->agent.agent).name("input").raw(prompted->input).end_object();
+    out.name("agent").text(prompt->agent).name("input").raw(prompt->input).end_object();
   } else {
     const Failed& failed = std::get<Failed>(result);
     out.name("failure").begin_object();

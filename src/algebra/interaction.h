@@ -4,16 +4,16 @@
 
 namespace tenon::algebra {
 
-/// The columns of a program's tools among all: those that are new get the next ones. Of a run's first program they are
-/// its own.
+/// The columns of a program's tools among all tools: new ones get the next columns. The tools of a run's first program
+/// have the columns that they have in it.
 std::vector<std::uint32_t> add_tools(std::vector<Tool>& all, const std::vector<Tool>& tools);
 
-/// Adds what the calls of one cycle come to. `cycle`: its input, control facts and result. `state`: of an agent after
+/// Adds the calls of one cycle. `cycle`: its input, control facts and result. `state`: of an agent after
 /// its turn, as JSON; empty outside of one, and during the turn.
 void append_cycle(Interaction& interaction, const Collector& collector, const CallSites& sites, Cycle cycle,
                   const std::string& state);
 
-/// The result of a run whose machine has come to `end`; `Pending` when it waits.
+/// The result of a run whose machine has reached `end`; `Pending` if it waits.
 [[nodiscard]] CallResult result_of(const std::optional<vm::Step>& end, types::TypeId type,
                                    const types::TypeTable& types);
 

@@ -9,8 +9,8 @@
 #include "algebra/artifacts.h"
 #include "base/ensure.h"
 
-/// The forms that follow from sigma: matrices and tensors of the interaction algebra. A `Selection` is all of sigma
-/// that they need: for each cycle the tools that were called, in order. Tools count from 1, so that 0 is free for
+/// The forms that follow from sigma: matrices and tensors of the interaction algebra. A `Selection` is the part of
+/// sigma that they need: for each cycle the tools that were called, in order. Tools count from 1, so that 0 is free for
 /// padding.
 namespace tenon::algebra {
 
@@ -93,8 +93,8 @@ template <class T>
   return selected;
 }
 
-/// R: m x n, each result in the row of its call and the column of its tool; `nothing` elsewhere. What `select` of S and
-/// `compose` would give, without calling anything.
+/// R: m x n, each result in the row of its call and the column of its tool; `nothing` elsewhere. The result of `select`
+/// of S and `compose`, without calling anything.
 template <class T>
 [[nodiscard]] Matrix<T> result_matrix(const Selection& selection, std::size_t tools, const std::vector<T>& results,
                                       const T& nothing) {

@@ -97,7 +97,7 @@ TEST(Matrices, IndicesArePaddedWithZero) {
                                                                                      {"j", "k", "-", "-"}}));
 }
 
-TEST(Matrices, ATensorThatIsNoSelectionIsRefused) {
+TEST(Matrices, RejectsATensorThatIsNotASelection) {
   EXPECT_EQ(selection_of({mask(2, {{1, 1}})}), std::nullopt);
   EXPECT_EQ(selection_of({mask(2, {{0, 0}, {1, 0}})}), std::nullopt);
 }

@@ -12,7 +12,8 @@
 namespace tenon::algebra {
 namespace {
 
-/// Of the zip format (PKWARE's APPNOTE): CRC-32 with the polynomial 0xEDB88320, least significant bit first.
+/// The checksum of the zip format (PKWARE's APPNOTE): CRC-32 with the polynomial 0xEDB88320, least significant bit
+/// first.
 std::uint32_t crc32(std::string_view bytes) {
   static constexpr std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> made{};

@@ -7,6 +7,7 @@
 
 #include "algebra/form.h"
 #include "algebra/interaction.h"
+#include "bytecode/agents.h"
 #include "runtime/conversation.h"
 #include "vm/execution/tool_sets.h"
 
@@ -31,9 +32,8 @@ OutcomeForm to_outcome(const CallResult& result) {
   OutcomeForm outcome;
   if (const auto* const value = std::get_if<std::string>(&result)) {
     outcome.value = *value;
-  } else if (const auto* const prompted = std::get_if<Prompted>(&result)) {
-    outcome.value = prompted->input;
-    outcome.prompted = prompted->agent;
+  } else if (const auto* const prompt = std::get_if<effects::AgentPrompt>(&result)) {
+    outcome.prompt = *prompt;
   } else {
     const Failed& failed = std::get<Failed>(result);
     outcome.failure = effects::FailureText{failed.kind, failed.message, failed.blame, {}};
@@ -43,7 +43,7 @@ OutcomeForm to_outcome(const CallResult& result) {
 
 bool is_answer(const CallResult& result) {
   return std::holds_alternative<std::string>(result) || std::holds_alternative<Failed>(result) ||
-         std::holds_alternative<Prompted>(result);
+         std::holds_alternative<effects::AgentPrompt>(result);
 }
 
 /// Feeds a machine from the artifacts.
@@ -109,18 +109,17 @@ class Reconstruction {
   std::string index_calls() {
     calls_.clear();
     for (std::size_t at = 0; at < row().size(); ++at) {
-      if (row()[at].tool >= artifacts_.tools.size()) return fmt::format("call {} goes to no tool", first_ + at + 1);
-      if (!calls_.emplace(row()[at].at, first_ + at).second) return fmt::format("two calls stand at {}", row()[at].at);
+      if (row()[at].tool >= artifacts_.tools.size())
+        return fmt::format("call {} refers to an unknown tool", first_ + at + 1);
+      if (!calls_.emplace(row()[at].at, first_ + at).second)
+        return fmt::format("two calls have the position {}", row()[at].at);
     }
     return {};
   }
 
   Result<std::unique_ptr<runtime::RunCore>, AlgebraError> make_core() {
     runtime::RunOptions options;
-    if (const auto& bounds = cycle().control.bounds) {
-      options.budgets = {bounds->model_calls, bounds->instructions,    bounds->depth,
-                         bounds->tokens,      bounds->cost_millionths, bounds->milliseconds};
-    }
+    if (const auto& bounds = cycle().control.bounds) options.budgets = *bounds;
     if (cycle().agent.empty()) {
       effects::Started started;
       started.function = cycle().function;
@@ -130,11 +129,9 @@ class Reconstruction {
                                                 runtime::RunCore::Recording::On);
     }
     if (!conversation_) {
-      const auto& agents = image_->program().agents;
-      const auto found = std::find_if(agents.begin(), agents.end(),
-                                      [&](const bytecode::Agent& agent) { return agent.name == cycle().agent; });
-      if (found == agents.end()) return wrong("the program has no agent `" + cycle().agent + "`");
-      conversation_.emplace(image_, static_cast<std::uint32_t>(found - agents.begin()));
+      const auto found = bytecode::find_agent(image_->program(), cycle().agent);
+      if (!found) return wrong("the program has no agent `" + cycle().agent + "`");
+      conversation_.emplace(image_, *found);
     }
     for (; program_ < cycle().program; ++program_) {
       image_ = images_[program_ + 1];
@@ -262,13 +259,10 @@ class Reconstruction {
       return wrong(
           fmt::format("what the artifacts say at {} does not fit the program: {}", best->at, outcome.error().message));
     }
-    if (delivered_ < control.usage.size()) {
-      const Control::Usage& usage = control.usage[delivered_];
-      outcome->usage = {usage.model_calls, usage.tokens, usage.cost_millionths, usage.milliseconds};
-    }
+    if (delivered_ < control.usage.size()) outcome->usage = control.usage[delivered_];
     ++delivered_;
     collector_->take_outcome(core, key, best->outcome);
-    remember_answer(core.open().at(key), *outcome);
+    if (conversation_) conversation_->follow_outcome(core.open().at(key), *outcome);
     core.deliver(key, std::move(*outcome));
     return true;
   }
@@ -276,19 +270,9 @@ class Reconstruction {
   /// An agent has been called, returns or hands off: a notification without an answer.
   Result<bool, AlgebraError> acknowledge(runtime::RunCore& core, const std::string& open_key) {
     const std::string key = open_key;
-    const runtime::OpenRequest& open = core.open().at(key);
-    const bool is_handoff = open.described.kind == EffectKind::HandedOff && open.request.depth == 0;
-    if (is_handoff && conversation_) conversation_->hand_off(open.described.subject);
+    if (conversation_) conversation_->follow_request(core.open().at(key));
     core.deliver(key, {vm::ReturnedValue{vm::Value::unit()}, {}});
     return true;
-  }
-
-  /// What a person answers to the agent itself is part of the conversation.
-  void remember_answer(const runtime::OpenRequest& open, const vm::Outcome& outcome) {
-    const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what);
-    if (!conversation_ || answered == nullptr || open.described.kind != EffectKind::Ask || open.request.depth != 0)
-      return;
-    conversation_->add_answer(open.request.arguments[0].as_text(), answered->value);
   }
 
   /// What the artifacts have for an open request; nothing when it never got an answer.
@@ -396,7 +380,7 @@ class Reconstruction {
     return {};
   }
 
-  /// Of the cycle's program.
+  /// The call sites of the cycle's program.
   [[nodiscard]] const CallSites& sites() const { return *sites_[cycle().program]; }
   [[nodiscard]] const std::vector<std::uint32_t>& columns() const { return columns_[cycle().program]; }
 
@@ -409,7 +393,7 @@ class Reconstruction {
   std::vector<std::vector<std::uint32_t>> columns_;  ///< by program: which of `tools_` its tools are
   Interaction rebuilt_;
   std::optional<runtime::Conversation> conversation_;
-  // Of the cycle that is being rebuilt.
+  // State of the cycle that is being rebuilt.
   std::size_t cycle_ = 0;
   std::size_t first_ = 0;  ///< its first call
   std::optional<Collector> collector_;

@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "algebra/compare.h"
 #include "algebra/extract.h"
 #include "algebra/form.h"
+#include "base/clock.h"
+#include "runtime/runtime.h"
 #include "tests/support/journal_testing.h"
 #include "tests/support/prompting_agents.h"
 #include "tests/support/random_interactions.h"
@@ -44,7 +49,7 @@ TEST_F(Reconstruct, RandomRunsAreRebuiltFromTheirArtifacts) {
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
     const auto image = test::make_image(text);
     const RecordedAnswerer answerer = test::answer_by_hash(image, seed, seed % 3 * 6, seed % 5 == 0 ? 4 : 0);
-    const RecordOptions options{{.tokens_max = seed % 4 == 0 ? std::optional<std::uint64_t>(90) : std::nullopt},
+    const RecordOptions options{{.tokens = seed % 4 == 0 ? std::optional<std::uint64_t>(90) : std::nullopt},
                                 seed,
                                 seed % 2 == 0 ? "enough" : ""};
     const auto run = test::record_run(store->journals(), image, "main", "[null,5]", answerer, options);
@@ -221,6 +226,67 @@ TEST_F(Reconstruct, ARunThatWaitsHasItsCallsSoFar) {
   ASSERT_EQ(recorded.artifacts.r.size(), 2U);
   EXPECT_EQ(recorded.artifacts.r[1], CallResult(Pending{}));
   EXPECT_EQ(recorded.artifacts.h.front().result, CallResult(Pending{}));
+}
+
+/// Answers of nothing.
+class NoModel final : public inference::Model {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "none"; }
+  void start(inference::GenerationId, inference::GenerationRequest, inference::GenerationSink&) override {}
+  void cancel(inference::GenerationId) override {}
+  void poll(std::chrono::milliseconds) override {}
+  void wake() override {}
+};
+
+/// A branch that fails cancels the others. How far these have come also depends on when their notifications end.
+TEST_F(Reconstruct, BranchesThatEmitAreRebuiltInAnyOrderOfTheirAnswers) {
+  std::string branches;
+  for (int at = 1; at <= 12; ++at) branches += "        branch(" + std::to_string(at) + ")\n";
+  const auto image = test::make_image(R"tn(
+fn branch(x: i32) -> i32 {
+    emit("begin {{ x }}")
+    let a = ask<i32>("First {{ x }}?")
+    emit("got {{ a }}")
+    emit("from {{ x }}")
+    assert a < 10
+    let b = ask<i32>("Second {{ x }}?")
+    emit("end {{ b }}")
+    ask<i32>("Third {{ x }}?")
+}
+
+fn main() -> i32 {
+    parallel {
+)tn" + branches + R"tn(
+    } catch failed {
+        ask<i32>("Failed?")
+        return 0
+    }
+    1
+}
+)tn");
+  NoModel model;
+  RealClock clock;
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const journal::RunName name = journal::make_run_name(seed);
+    runtime::Runtime runtime({.model = model, .clock = clock, .store = &store->journals()}, {});
+    const auto run = runtime.start(image, *runtime::find_function(image->program(), "main"), {}, {}, name);
+    for (;;) {
+      while (runtime.poll(std::chrono::milliseconds{0})) {
+      }
+      if (runtime.end(run)) break;
+      std::vector<runtime::PendingInput> questions = runtime.questions(run);
+      ASSERT_FALSE(questions.empty());
+      std::shuffle(questions.begin(), questions.end(), random);
+      questions.resize(1 + random() % questions.size());
+      for (const runtime::PendingInput& question : questions) {
+        ASSERT_TRUE(runtime.answer(run, question.wait, std::to_string(random() % 11)).has_value());
+      }
+    }
+    expect_rebuilt(interaction_of(name, image), image);
+    if (HasFatalFailure() || HasNonfatalFailure()) return;
+  }
 }
 
 TEST_F(Reconstruct, WhatIsEmittedIsPartOfTheHash) {

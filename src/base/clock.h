@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <thread>
 
 namespace tenon {
@@ -24,5 +25,10 @@ class RealClock final : public Clock {
   [[nodiscard]] std::chrono::system_clock::time_point wall() override { return std::chrono::system_clock::now(); }
   void wait(std::chrono::milliseconds time) override { std::this_thread::sleep_for(time); }
 };
+
+/// Milliseconds since 1970.
+[[nodiscard]] inline std::int64_t wall_ms(Clock& clock) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall().time_since_epoch()).count();
+}
 
 }  // namespace tenon

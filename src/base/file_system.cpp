@@ -8,24 +8,9 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/descriptor.h"
+
 namespace tenon {
-namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  [[nodiscard]] int get() const { return value_; }
-
- private:
-  int value_;
-};
-
-}  // namespace
 
 FileError last_file_error() {
   const int code = errno;
@@ -35,12 +20,12 @@ FileError last_file_error() {
 Result<std::string, FileError> RealFileSystem::read_file(const std::string& path, std::size_t bytes_max) {
   // Non-blocking: a named pipe without a writer must not hang the compiler.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return failure(last_file_error());
+  if (!file.is_open()) return failure(last_file_error());
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return failure(last_file_error());
+  if (::fstat(file.number(), &status) != 0) return failure(last_file_error());
   if (S_ISDIR(status.st_mode)) return failure(FileError{"it is a folder", false, 0});
   // A pipe has no size and may never end.
-  if (!S_ISREG(status.st_mode)) return failure(FileError{"it is no regular file", false, 0});
+  if (!S_ISREG(status.st_mode)) return failure(FileError{"it is not a regular file", false, 0});
   if (static_cast<std::size_t>(status.st_size) > bytes_max) {
     return failure(FileError{fmt::format("it has {} bytes; the maximum is {}", status.st_size, bytes_max), false,
                              static_cast<std::size_t>(status.st_size)});
@@ -50,7 +35,7 @@ Result<std::string, FileError> RealFileSystem::read_file(const std::string& path
     constexpr std::size_t block = 64 * 1024;
     const std::size_t before = text.size();
     text.resize(before + block);
-    const ssize_t got = ::read(file.get(), text.data() + before, block);
+    const ssize_t got = ::read(file.number(), text.data() + before, block);
     if (got < 0 && errno == EINTR) {
       text.resize(before);
       continue;

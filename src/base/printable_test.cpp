@@ -17,7 +17,7 @@ TEST(Printable, TextLinesAndTabsStay) {
   EXPECT_EQ(make_printable("größe\t€ 😀\n\r\nend"), "größe\t€ 😀\n\r\nend");
 }
 
-TEST(Printable, BytesThatAreNoTextAreReplaced) {
+TEST(Printable, ReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(make_printable("a\xFF\xC3z\xE2\x82"), "a��z��");
 }
 

@@ -9,20 +9,12 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/descriptor.h"
+
 namespace tenon {
 namespace {
 
 constexpr std::size_t private_file_bytes_max = 4'096;
-
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return ::fsync(file) == 0;
-}
 
 }  // namespace
 
@@ -39,21 +31,18 @@ Result<std::string, FileError> read_private_file(const std::string& path) {
 
 Result<void, FileError> create_private_file(const std::string& path, std::string_view text) {
   const std::string draft = fmt::format("{}.{}.new", path, ::getpid());
-  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-  if (file < 0) return failure(last_file_error());
+  Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+  if (!file.is_open()) return failure(last_file_error());
   Result<void, FileError> made;
-  if (!write_all(file, text)) made = failure(last_file_error());
-  ::close(file);
+  if (!write_all(file, text) || ::fsync(file.number()) != 0) made = failure(last_file_error());
+  file.reset();
   // A hard link instead of a rename: it never replaces an existing file.
   if (made && ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST) made = failure(last_file_error());
   ::unlink(draft.c_str());
   if (!made) return made;
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  const int directory = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory >= 0) {
-    ::fsync(directory);
-    ::close(directory);
-  }
+  const Descriptor directory(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.is_open()) ::fsync(directory.number());
   return made;
 }
 

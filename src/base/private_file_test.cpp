@@ -18,7 +18,7 @@ class PrivateFile : public testing::Test {
   const std::string path_ = (folder_ / "a.key").string();
 };
 
-TEST_F(PrivateFile, IsMadeOnceForItsOwnerAlone) {
+TEST_F(PrivateFile, IsCreatedOnceAndOnlyReadableByItsOwner) {
   ASSERT_TRUE(create_private_file(path_, "first").has_value());
   EXPECT_EQ(read_private_file(path_), "first");
   struct stat status {};
@@ -37,7 +37,7 @@ TEST_F(PrivateFile, IsRefusedWhenOthersMayReadIt) {
   EXPECT_NE(read.error().message.find("mode 0640"), std::string::npos);
 }
 
-TEST_F(PrivateFile, TellsWhatIsMissing) {
+TEST_F(PrivateFile, ReportsWhatIsMissing) {
   const auto read = read_private_file(path_);
   ASSERT_FALSE(read.has_value());
   EXPECT_TRUE(read.error().is_missing);

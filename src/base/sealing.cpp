@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/ensure.h"
 
 namespace tenon {
@@ -47,13 +48,7 @@ std::optional<SealingKey> SealingKey::from_bytes(std::string_view raw) {
 }
 
 std::optional<SealingKey> SealingKey::from_hex(std::string_view digits) {
-  constexpr std::string_view blanks = " \t\r\n";
-  while (!digits.empty() && blanks.find(digits.front()) != std::string_view::npos) digits.remove_prefix(1);
-  while (!digits.empty() && blanks.find(digits.back()) != std::string_view::npos) digits.remove_suffix(1);
-  std::string lower(digits);
-  for (char& digit : lower) {
-    if (digit >= 'A' && digit <= 'F') digit = static_cast<char>(digit - 'A' + 'a');
-  }
+  std::string lower = lower_case(trimmed(digits));
   const auto bytes = Hash::from_hex(lower);
   OPENSSL_cleanse(lower.data(), lower.size());
   return bytes ? from_bytes(bytes->view()) : std::nullopt;

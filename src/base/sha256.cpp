@@ -20,11 +20,10 @@ int digit_value(char digit) {
 
 std::string Hash::hex() const {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * size);
-  for (const unsigned char byte : bytes) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 0x0FU];
+  std::string text(2 * size, '0');
+  for (std::size_t at = 0; at < size; ++at) {
+    text[2 * at] = digits[bytes[at] >> 4U];
+    text[2 * at + 1] = digits[bytes[at] & 0x0FU];
   }
   return text;
 }

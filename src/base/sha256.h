@@ -27,7 +27,7 @@ struct Hash {
 };
 
 [[nodiscard]] Hash sha256(std::string_view bytes);
-/// Of the concatenation of both.
+/// The hash of the concatenation of both.
 [[nodiscard]] Hash sha256(std::string_view first, std::string_view second);
 
 }  // namespace tenon

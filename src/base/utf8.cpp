@@ -59,6 +59,25 @@ std::string replace_invalid_utf8(std::string bytes) {
   return valid;
 }
 
+void append_utf8(std::string& out, char32_t code_point) {
+  const auto append = [&out](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code_point < 0x80U) {
+    append(code_point);
+  } else if (code_point < 0x800U) {
+    append(0xC0U | (code_point >> 6U));
+    append(0x80U | (code_point & 0x3FU));
+  } else if (code_point < 0x10000U) {
+    append(0xE0U | (code_point >> 12U));
+    append(0x80U | ((code_point >> 6U) & 0x3FU));
+    append(0x80U | (code_point & 0x3FU));
+  } else {
+    append(0xF0U | (code_point >> 18U));
+    append(0x80U | ((code_point >> 12U) & 0x3FU));
+    append(0x80U | ((code_point >> 6U) & 0x3FU));
+    append(0x80U | (code_point & 0x3FU));
+  }
+}
+
 std::string_view cut_utf8(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   std::size_t end = bytes_max;

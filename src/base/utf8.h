@@ -21,6 +21,9 @@ namespace tenon {
 /// Replaces each byte that is not UTF-8 with U+FFFD.
 [[nodiscard]] std::string replace_invalid_utf8(std::string bytes);
 
+/// Appends the code point, which is a Unicode scalar value.
+void append_utf8(std::string& out, char32_t code_point);
+
 /// The longest prefix of at most `bytes_max` bytes that does not split a code point.
 [[nodiscard]] std::string_view cut_utf8(std::string_view text, std::size_t bytes_max);
 

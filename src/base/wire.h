@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,11 +18,9 @@ class Writer {
  public:
   /// Seven bits per byte, lowest first.
   void varint(std::uint64_t value) {
-    while (value >= 0x80) {
-      bytes_ += static_cast<char>(static_cast<unsigned char>(value | 0x80U));
-      value >>= 7U;
-    }
-    bytes_ += static_cast<char>(static_cast<unsigned char>(value));
+    Head head;
+    head.varint(value);
+    bytes_ += head.view();
   }
   /// Zigzag encoding: numbers with a small absolute value are short.
   void signed_varint(std::int64_t value) {
@@ -45,11 +44,15 @@ class Writer {
   }
   /// A field whose presence is meaningful.
   void present_field(std::uint32_t number, std::uint64_t value) {
-    key(number, Form::Varint);
-    varint(value);
+    Head head;
+    head.key(number, Form::Varint);
+    head.varint(value);
+    bytes_ += head.view();
   }
   void fixed_field(std::uint32_t number, std::uint64_t value) {
-    key(number, Form::Fixed64);
+    Head head;
+    head.key(number, Form::Fixed64);
+    bytes_ += head.view();
     fixed64(value);
   }
   /// An empty text is not written.
@@ -57,8 +60,11 @@ class Writer {
     if (!value.empty()) present_field(number, value);
   }
   void present_field(std::uint32_t number, std::string_view value) {
-    key(number, Form::Bytes);
-    bytes(value);
+    Head head;
+    head.key(number, Form::Bytes);
+    head.varint(value.size());
+    bytes_ += head.view();
+    bytes_ += value;
   }
   void present_field(std::uint32_t number, const Writer& message) { present_field(number, message.view()); }
 
@@ -66,9 +72,26 @@ class Writer {
   [[nodiscard]] std::string take() { return std::move(bytes_); }
 
  private:
-  void key(std::uint32_t number, Form form) {
-    varint((static_cast<std::uint64_t>(number) << 2U) | static_cast<std::uint64_t>(form));
-  }
+  /// What precedes the content of a field, at most two varints, appended at once.
+  class Head {
+   public:
+    void varint(std::uint64_t value) {
+      while (value >= 0x80) {
+        bytes_[size_++] = static_cast<char>(static_cast<unsigned char>(value | 0x80U));
+        value >>= 7U;
+      }
+      bytes_[size_++] = static_cast<char>(static_cast<unsigned char>(value));
+    }
+    void key(std::uint32_t number, Form form) {
+      varint((static_cast<std::uint64_t>(number) << 2U) | static_cast<std::uint64_t>(form));
+    }
+    [[nodiscard]] std::string_view view() const { return {bytes_.data(), size_}; }
+
+   private:
+    static constexpr std::size_t varint_bytes_max = 10;
+    std::array<char, 2 * varint_bytes_max> bytes_;  // what is used of it is always written before
+    std::size_t size_ = 0;
+  };
 
   std::string bytes_;
 };

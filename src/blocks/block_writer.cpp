@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "blocks/agent_needs.h"
+
 namespace tenon::blocks {
 
 using syntax::NodeId;
@@ -37,9 +39,13 @@ void BlockWriter::next(const Block& block) {
   out_.set_origin(tree_.main_span(block.node));
 }
 
-/// Whether the name refers to something else in blocks: a declaration of the file, or a method of contexts.
+/// Whether the name refers to something else in blocks: a declaration of the file, a method of contexts, a variable, or
+/// a function that blocks use.
 bool BlockWriter::is_name_taken(const Block& block) const {
-  return out_.is_declared(block.name) || is_context_method(block.name);
+  const std::string_view name = block.name;
+  if (name == "ctx" || name == "input" || name == "state" || name == "emit" || name == "turn") return true;
+  if (name == "judged") return find_needs(tree_, agent_).judgement;
+  return out_.is_declared(block.name) || is_context_method(name);
 }
 
 void BlockWriter::function_name(const Block& block, std::string_view suffix) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <span>
@@ -149,8 +150,7 @@ class Check {
     if (const auto elsewhere = declared_.find(std::string(target)); elsewhere != declared_.end()) {
       diagnostics_.report(diagnostics::BlockInOtherSequence, span, std::string(target), where)
           .label(tree_.main_span(elsewhere->second), "the block is declared here")
-          .hint(
-              "edges lead to blocks of the same sequence; the enclosing block continues when the sequence ends");
+          .hint("edges lead to blocks of the same sequence; the enclosing block continues when the sequence ends");
       return;
     }
     auto& report = diagnostics_.report(diagnostics::UnknownBlock, span, std::string(target));
@@ -188,7 +188,7 @@ class Check {
     }
   }
 
-  /// Of several connected blocks only the first is reported; of a cycle, the first one in the text.
+  /// Reports only the first of several connected blocks; in a cycle, the first one in the text.
   void report_unreachable(const Sequence& sequence, std::set<std::string> reached) {
     std::set<std::string> led_to;
     for (const Block& block : sequence.blocks) {
@@ -263,6 +263,7 @@ class Check {
 
   void options(const Block& block) {
     std::set<std::string_view> seen;
+    std::set<std::string, std::less<>> misspelt;
     for (const NodeId option : block.options) {
       const std::string_view name = tree_.main_text(option);
       if (block.kind->find_option(name) == nullptr) {
@@ -270,7 +271,12 @@ class Check {
                                            std::string(block.kind->name), std::string(name));
         std::vector<std::string_view> known;
         for (const OptionRule& rule : block.kind->options) known.push_back(rule.name);
-        report.hint("use " + one_of(known));
+        if (const auto near = diagnostics::find_nearest(name, known)) {
+          report.hint(fmt::format("did you mean `{}`?", *near));
+          misspelt.insert(*near);
+        } else {
+          report.hint("use " + one_of(known));
+        }
       } else if (!seen.insert(name).second) {
         diagnostics_.report(diagnostics::SpecifiedTwice, tree_.main_span(option), std::string(name));
       }
@@ -283,7 +289,7 @@ class Check {
     at_least(block, "keep", 0);
     at_least(block, "keep_calls", 0);
     for (const OptionRule& rule : block.kind->options) {
-      if (rule.need == OptionRule::Need::Required && !seen.contains(rule.name)) {
+      if (rule.need == OptionRule::Need::Required && !seen.contains(rule.name) && !misspelt.contains(rule.name)) {
         diagnostics_
             .report(diagnostics::MissingBlockOption, tree_.main_span(block.node), std::string(block.kind->name),
                     std::string(rule.name))
@@ -392,17 +398,13 @@ class Check {
     std::string name;
     source::Span span;
   };
-  /// The tools of the option `tools` that are visible in the text, and whether these are all.
-  [[nodiscard]] std::pair<std::vector<NamedTool>, bool> written_tools(const Block& block) const {
-    std::vector<NamedTool> names;
+  /// Adds the tools of a set that is written with `tools { … }`. Returns whether the text shows the names of all.
+  bool add_tools(NodeId set, std::vector<NamedTool>& tools) const {
     bool is_complete = true;
-    const NodeId tools = find_option(tree_, block, "tools");
-    if (!tools.exists()) return {names, true};
-    if (tree_.kind(tools) != NodeKind::ToolsExpression) return {names, false};
-    for (const NodeId entry : tree_.children(tools, NodeKind::ToolEntry)) {
+    for (const NodeId entry : tree_.children(set, NodeKind::ToolEntry)) {
       NodeId tool = syntax::read_limited_call(tree_, tree_.first(entry)).call;
       if (const std::string_view name = tree_.main_text(entry); !name.empty()) {
-        names.push_back({std::string(name), tree_.main_span(entry)});
+        tools.push_back({std::string(name), tree_.main_span(entry)});
         continue;
       }
       if (tool.exists() && tree_.kind(tool) == NodeKind::CallExpression) tool = tree_.first(tool);
@@ -410,18 +412,63 @@ class Check {
                             ? tree_.path(tool)
                             : std::vector<syntax::TokenIndex>();
       if (path.size() == 1) {
-        names.push_back({std::string(tree_.text(path.back())), tree_.span(path.back())});
+        tools.push_back({std::string(tree_.text(path.back())), tree_.span(path.back())});
       } else {
         is_complete = false;
       }
     }
-    return {names, is_complete};
+    return is_complete;
+  }
+
+  /// The function of the agent or the file that a call names; may be absent.
+  [[nodiscard]] NodeId called_function(NodeId call) const {
+    const NodeId callee = tree_.first(call);
+    if (!callee.exists() || tree_.kind(callee) != NodeKind::NameExpression) return {};
+    const auto path = tree_.path(callee);
+    if (path.size() != 1) return {};
+    for (const NodeId owner : {agent_.node, tree_.root}) {
+      for (const NodeId function : tree_.children(owner, NodeKind::FunctionItem)) {
+        if (tree_.main_text(function) == tree_.text(path.back())) return function;
+      }
+    }
+    return {};
+  }
+
+  /// Adds the tools that the text shows of a set: of written sets, their sums, and functions that only return such a
+  /// set.
+  void add_visible_tools(NodeId set, std::vector<NamedTool>& tools, std::vector<NodeId> within = {}) const {
+    if (!set.exists()) return;
+    switch (tree_.kind(set)) {
+      case NodeKind::ToolsExpression:
+        add_tools(set, tools);
+        return;
+      case NodeKind::ParenthesizedExpression:
+      case NodeKind::ExpressionStatement:
+        return add_visible_tools(tree_.first(set), tools, std::move(within));
+      case NodeKind::BinaryExpression:
+        if (tree_.main_text(set) != "+") return;
+        for (const NodeId side : tree_.children(set)) add_visible_tools(side, tools, within);
+        return;
+      case NodeKind::CallExpression: {
+        const NodeId function = called_function(set);
+        const NodeId body = function.exists() ? tree_.find_child(function, NodeKind::Block) : NodeId{};
+        if (!body.exists() || std::find(within.begin(), within.end(), function) != within.end()) return;
+        within.push_back(function);
+        const std::vector<NodeId> statements = tree_.children(body);
+        if (statements.size() == 1) add_visible_tools(statements.front(), tools, std::move(within));
+        return;
+      }
+      default:
+        return;
+    }
   }
 
   /// The names of a core loop's tools as the model sees them; nothing if the text does not show all of them.
   [[nodiscard]] std::optional<std::set<std::string>> tool_names(const Block& block) const {
-    const auto [written, is_complete] = written_tools(block);
-    if (!is_complete) return std::nullopt;
+    std::vector<NamedTool> written;
+    const NodeId tools = find_option(tree_, block, "tools");
+    if (tools.exists() && tree_.kind(tools) != NodeKind::ToolsExpression) return std::nullopt;
+    if (tools.exists() && !add_tools(tools, written)) return std::nullopt;
     std::set<std::string> names;
     for (const NamedTool& tool : written) names.insert(tool.name);
     for (const auto& [name, option] : virtual_tools(block)) names.insert(name);
@@ -431,7 +478,9 @@ class Check {
   /// Reports tools that have the name of one of the core loop's own tools.
   void reserved_tools(const Block& block) {
     const auto virtual_names = virtual_tools(block);
-    for (const NamedTool& tool : written_tools(block).first) {
+    std::vector<NamedTool> tools;
+    add_visible_tools(find_option(tree_, block, "tools"), tools);
+    for (const NamedTool& tool : tools) {
       const auto taken = virtual_names.find(tool.name);
       if (tool.name != "answer" && taken == virtual_names.end()) continue;
       diagnostics_
@@ -475,18 +524,17 @@ class Check {
     }
   }
 
-  void expect_one_of(const Block& block, std::string_view option, std::initializer_list<std::string_view> words) {
+  void expect_one_of(const Block& block, std::string_view option, std::span<const std::string_view> words) {
     const NodeId value = find_option(tree_, block, option);
     if (!value.exists() || std::find(words.begin(), words.end(), tree_.text(value)) != words.end()) return;
-    diagnostics_.report(diagnostics::InvalidOptionValue, tree_.span(value), std::string(option),
-                        one_of({words.begin(), words.size()}));
+    diagnostics_.report(diagnostics::InvalidOptionValue, tree_.span(value), std::string(option), one_of(words));
   }
 
   void values(const Block& block, const std::string& where) {
-    expect_one_of(block, "restartable", {"true", "false"});
-    expect_one_of(block, "handoff", {"true", "false"});
-    expect_one_of(block, "mode", {"improve", "retry", "synthesize"});
-    expect_one_of(block, "format", {"markdown", "html", "pdf"});
+    expect_one_of(block, "restartable", std::array<std::string_view, 2>{"true", "false"});
+    expect_one_of(block, "handoff", std::array<std::string_view, 2>{"true", "false"});
+    expect_one_of(block, "mode", std::array<std::string_view, 3>{"improve", "retry", "synthesize"});
+    expect_one_of(block, "format", report_formats);
     const Kind kind = block.kind->kind;
     if (kind == Kind::ToolCall || kind == Kind::Call) tool_call(block);
     if (kind == Kind::CoreLoop) reserved_tools(block);

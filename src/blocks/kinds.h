@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -58,6 +59,9 @@ struct KindRule {
   [[nodiscard]] bool allows(Part part) const { return (parts & static_cast<std::uint8_t>(part)) != 0; }
   [[nodiscard]] const OptionRule* find_option(std::string_view option) const;
 };
+
+/// The values of the option `format`.
+inline constexpr std::array<std::string_view, 3> report_formats{"markdown", "html", "pdf"};
 
 /// The kinds in the order of the enum.
 [[nodiscard]] std::span<const KindRule> kind_rules();

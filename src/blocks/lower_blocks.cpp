@@ -161,13 +161,16 @@ void BlockLowering::report(const Block& block) {
   const NodeId file = option(block, "name");
   const NodeId format = option(block, "format");
   const Destination to = destination(block);
+  // Another value is reported by the check.
+  const bool is_known =
+      format.exists() && std::ranges::find(report_formats, tree_.text(format)) != report_formats.end();
   glue("let $name = ");
   copy_or(file, quoted(block.name));
   glue(fmt::format("\nlet $written = {}($name, ", out_.report_function()));
   copy_or(title, "$name");
   glue(", ");
   if (words.exists()) copy(words);
-  glue(fmt::format(", {})\n", quoted(format.exists() ? tree_.text(format) : "markdown")));
+  glue(fmt::format(", {})\n", quoted(is_known ? tree_.text(format) : "markdown")));
   if (to.place.exists()) {
     begin_deliver(to, Given::OfType);
     glue("$written.path");

@@ -109,8 +109,7 @@ agent A {
     block four: request { prompt: "" }
 }
 )");
-  EXPECT_THAT(result.codes(),
-              testing::UnorderedElementsAre("E2233", "E2234", "E2255", "E2230", "E2231", "E2232", "E2258"));
+  EXPECT_THAT(result.codes(), testing::UnorderedElementsAre("E2233", "E2234", "E2230", "E2231", "E2232", "E2258"));
 }
 
 TEST(Lower, RejectsNamesThatHaveAMeaningInBlocks) {
@@ -222,6 +221,26 @@ TEST(Lower, ReportsToolsWithNamesOfTheLoopsOwnTools) {
   EXPECT_THAT(codes("tools: tools { write_name }\nwrite: [state.name]"), ElementsAre("E2291"));
   EXPECT_THAT(codes("tools: tools { answer as read_scratchpad_note }\nread: [scratchpad.note]"), ElementsAre("E2291"));
   EXPECT_THAT(codes("tools: tools { write_name, answer as find }\nread: [state.name]"), ElementsAre());
+}
+
+TEST(Lower, FindsReservedToolsInSumsAndInFunctions) {
+  const auto codes = [](std::string_view tools) {
+    return Result(
+               "fn look(text: String) -> String { text }\nfn some() -> Tools { tools { look } }\n"
+               "fn all() -> Tools { tools { look as answer } }\nfn more() -> Tools { some() + (all()) }\n"
+               "fn around() -> Tools { around() + tools { look } }\nagent A {\nstate { name: String = \"\" }\n"
+               "fn own() -> Tools { tools { look as write_name } }\nblock b: core_loop {\nwrite: [state.name]\n"
+               "tools: " +
+               std::string(tools) + "\n}\n}\n")
+        .codes();
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(codes("tools { look } + tools { look as answer, look as write_name }"), ElementsAre("E2291", "E2291"));
+  EXPECT_THAT(codes("all()"), ElementsAre("E2291"));
+  EXPECT_THAT(codes("more()"), ElementsAre("E2291"));
+  EXPECT_THAT(codes("own()"), ElementsAre("E2291"));
+  EXPECT_THAT(codes("around()"), ElementsAre());
+  EXPECT_THAT(codes("some() + tools { look as find }"), ElementsAre());
 }
 
 TEST(Lower, AllowsAnyFieldOfTheState) {

@@ -3,6 +3,7 @@
 
 #include "base/wire.h"
 #include "bytecode/codec.h"
+#include "bytecode/codec_fields.h"
 #include "bytecode/codec_reading.h"
 #include "bytecode/verifier.h"
 
@@ -368,31 +369,9 @@ JumpTable read_table(Reader& in) {
 Budget read_budget(Reader& in) {
   Budget budget;
   read_message(in, [&](Reader& message, std::uint32_t number) {
-    switch (number) {
-      case 1:
-        budget.place = read_place(message);
-        return true;
-      case 2:
-        budget.model_calls = message.value();
-        return true;
-      case 3:
-        budget.tokens = message.value();
-        return true;
-      case 4:
-        budget.instructions = message.value();
-        return true;
-      case 5:
-        budget.depth = message.value();
-        return true;
-      case 6:
-        budget.cost_millionths = message.value();
-        return true;
-      case 7:
-        budget.milliseconds = message.value();
-        return true;
-      default:
-        return false;
-    }
+    if (number != 1) return read_bound(message, budget_fields, budget.bounds);
+    budget.place = read_place(message);
+    return true;
   });
   return budget;
 }
@@ -468,6 +447,7 @@ SourceText read_source(Reader& in) {
 
 Result<Program, DecodeError> decode(std::string_view bytes) {
   Program program;
+  program.messages = MessageVersion::First;
   TypeReader type_reader;
   Reader in(bytes);
   bool has_format = false;
@@ -516,6 +496,9 @@ Result<Program, DecodeError> decode(std::string_view bytes) {
         break;
       case 70:
         program.tools.push_back(read_tool(in));
+        break;
+      case 71:
+        program.messages = static_cast<MessageVersion>(in.value_up_to(static_cast<std::uint64_t>(newest_messages)));
         break;
       default:
         in.reject();

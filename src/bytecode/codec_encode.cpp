@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/wire.h"
+#include "bytecode/codec_fields.h"
 
 namespace tenon::bytecode {
 namespace {
@@ -46,9 +47,7 @@ void write_optional(Writer& out, std::uint32_t number, const std::optional<std::
   if (value) out.present_field(number, *value);
 }
 
-using Bound = std::variant<std::monostate, std::int64_t, double>;
-
-void write_bound(Writer& out, std::uint32_t integer_number, std::uint32_t real_number, const Bound& bound) {
+void write_bound(Writer& out, std::uint32_t integer_number, std::uint32_t real_number, const types::Bound& bound) {
   if (const auto* const integer = std::get_if<std::int64_t>(&bound)) {
     out.fixed_field(integer_number, static_cast<std::uint64_t>(*integer));
   } else if (const auto* const real = std::get_if<double>(&bound)) {
@@ -275,12 +274,7 @@ Writer write_table(const JumpTable& table) {
 Writer write_budget(const Budget& budget) {
   Writer out;
   write_place(out, 1, budget.place);
-  write_optional(out, 2, budget.model_calls);
-  write_optional(out, 3, budget.tokens);
-  write_optional(out, 4, budget.instructions);
-  write_optional(out, 5, budget.depth);
-  write_optional(out, 6, budget.cost_millionths);
-  write_optional(out, 7, budget.milliseconds);
+  write_bounds(out, budget_fields, budget.bounds);
   return out;
 }
 
@@ -328,6 +322,7 @@ std::string encode(const Program& program) {
   for (const TestCase& test : program.tests) out.present_field(10, write_test(test));
   for (const Agent& agent : program.agents) out.present_field(11, write_agent(agent));
   for (const Tool& tool : program.tools) out.present_field(70, write_tool(tool));
+  out.field(71, static_cast<std::uint64_t>(program.messages));
   return out.take();
 }
 

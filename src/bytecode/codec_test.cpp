@@ -20,7 +20,7 @@ using test::assemble;
 using test::sample_program;
 using testing::HasSubstr;
 
-TEST(Codec, AProgramComesBackAsItWas) {
+TEST(Codec, AProgramRoundTrips) {
   const Program program = sample_program();
   const std::string bytes = encode(program);
   const auto decoded = decode(bytes);
@@ -37,7 +37,23 @@ TEST(Codec, AProgramComesBackAsItWas) {
   EXPECT_EQ(decoded->tests[0].answers[1].fails, true);
   EXPECT_EQ(decoded->tests[0].answers[0].place, std::nullopt);  // as in older programs
   EXPECT_EQ(decoded->tests[0].answers[1].place, (Place{0, 6, 9}));
-  EXPECT_EQ(decoded->budgets[0].milliseconds, 60'000U);
+  EXPECT_EQ(decoded->budgets[0].bounds.milliseconds, 60'000U);
+}
+
+/// They are on disks.
+TEST(Codec, TheNumbersOfBoundsStay) {
+  wire::Writer fields;
+  for (std::uint32_t number = 2; number <= 7; ++number) fields.present_field(number, number);
+  Program program = sample_program();
+  program.budgets[0].bounds = {2, 3, 4, 5, 6, 7};
+  EXPECT_THAT(encode(program), HasSubstr(fields.view()));
+}
+
+TEST(Codec, AProgramWithoutAMessageVersionHasTheFirst) {
+  Program program = sample_program();
+  EXPECT_EQ(decode(encode(program))->messages, newest_messages);
+  program.messages = MessageVersion::First;  // as in older programs, which lack the field
+  EXPECT_EQ(decode(encode(program))->messages, MessageVersion::First);
 }
 
 TEST(Codec, AnotherFormatIsNamed) {

@@ -198,17 +198,11 @@ class Disassembler {
 
   std::string budget(std::uint32_t index) const {
     if (index >= program_.budgets.size()) return fmt::format("budget {}?", index);
-    const Budget& budget = program_.budgets[index];
     std::string text;
-    const auto add = [&](std::string_view name, const std::optional<std::uint64_t>& amount) {
+    for (const auto& [name, bound] : named_bounds) {
+      const std::optional<std::uint64_t>& amount = program_.budgets[index].bounds.*bound;
       if (amount) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, *amount);
-    };
-    add("calls", budget.model_calls);
-    add("tokens", budget.tokens);
-    add("instructions", budget.instructions);
-    add("depth", budget.depth);
-    add("cost", budget.cost_millionths);
-    add("time", budget.milliseconds);
+    }
     return "budget(" + text + ")";
   }
 

@@ -6,19 +6,17 @@
 #include <variant>
 #include <vector>
 
+#include "bytecode/bounds.h"
 #include "bytecode/instructions.h"
+#include "json/message_version.h"
 #include "types/extern_calls.h"
 #include "types/table/type_table.h"
 
 namespace tenon::bytecode {
 
-/// Of the encoded form. Raised when its meaning changes; older programs are read for ever.
+/// The version of the encoding. Raised when its meaning changes; programs of older versions can always be read.
 inline constexpr std::uint32_t program_format = 1;
 
-/// The call depth, when no budget says otherwise, and the other limits of a run (docs/language/08-budgets.md).
-inline constexpr std::uint64_t default_model_calls_max = 1'000;
-inline constexpr std::uint64_t default_instructions_max = 100'000'000;
-inline constexpr std::uint64_t default_depth_max = 10'000;
 inline constexpr std::uint32_t registers_per_function_max = 65'000;
 
 using Constant = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
@@ -181,10 +179,10 @@ struct JumpTable {
   std::uint32_t otherwise = 0;
 };
 
-/// Bounds of one `budget(…)`; an absent one is not bounded by it.
+/// One `budget(…)`.
 struct Budget {
   Place place;
-  std::optional<std::uint64_t> model_calls, tokens, instructions, depth, cost_millionths, milliseconds;
+  Bounds bounds;
 };
 
 struct SourceText {
@@ -221,6 +219,7 @@ struct Program {
   std::vector<TestCase> tests;
   std::vector<Agent> agents;
   std::vector<Tool> tools;
+  MessageVersion messages = newest_messages;  ///< that its runs and their models see; the first one in older programs
 };
 
 }  // namespace tenon::bytecode

@@ -68,7 +68,7 @@ class Verifier {
       if (table.kind(type) == TypeKind::Enum) {
         for (const types::Variant& variant : table.enum_type(type).variants) expect_text(variant.name);
       }
-      for (const TypeId part : types::list_parts(table, type)) expect_type(part);
+      types::for_each_part(table, type, types::TypeParts::OfValues, [&](TypeId part) { expect_type(part); });
     }
   }
 
@@ -381,8 +381,7 @@ class Verifier {
     const TypeId type = table.base(TypeId{i.c});
     const bool is_struct = table.kind(type) == TypeKind::Struct;
     expect(is_struct || table.kind(type) == TypeKind::Tuple, "a record is not of a struct or tuple");
-    if (is_good_)
-      expect_window(i.b, is_struct ? table.struct_type(type).fields.size() : table.get(type).arguments.size());
+    if (is_good_) expect_window(i.b, types::list_parts(table, type).size());
   }
 
   void check_case(Opcode opcode, Instruction i) {
@@ -402,27 +401,7 @@ class Verifier {
         expect(i.c < table.enum_type(type).variants.size(), "the case of an enum does not exist");
         if (is_good_) payload = table.enum_type(type).variants[i.c].payload.size();
         break;
-      case TypeKind::Error:
-      case TypeKind::Never:
-      case TypeKind::Unit:
-      case TypeKind::Boolean:
-      case TypeKind::I32:
-      case TypeKind::I64:
-      case TypeKind::F64:
-      case TypeKind::String:
-      case TypeKind::Text:
-      case TypeKind::List:
-      case TypeKind::Map:
-      case TypeKind::Tuple:
-      case TypeKind::Struct:
-      case TypeKind::Union:
-      case TypeKind::Refined:
-      case TypeKind::Context:
-      case TypeKind::Range:
-      case TypeKind::Parameter:
-      case TypeKind::Closure:
-      case TypeKind::Tools:
-      case TypeKind::Secret:
+      default:
         expect(false, "a case is not of an enum");
         return;
     }

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <csignal>
 #include <utility>
 
+#include "bytecode/agents.h"
 #include "cli/chat_view.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
@@ -11,19 +11,17 @@
 #include "cli/stopping.h"
 #include "cli/terminal_engine.h"
 #include "engine/arguments.h"
-#include "engine/newer_program.h"
 #include "engine/program.h"
-#include "engine/stored_run.h"
+#include "engine/stored_program.h"
+#include "runtime/recovery/migration.h"
 
 namespace tenon::cli {
 namespace {
 
 /// The agent of that name, or the program's only one. Returns nothing after printing what is wrong.
-std::optional<std::uint32_t> find_agent(const bytecode::Program& program, const std::string& name,
-                                        const Environment& environment) {
-  for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
-    if (program.agents[at].name == name) return at;
-  }
+std::optional<std::uint32_t> choose_agent(const bytecode::Program& program, const std::string& name,
+                                          const Environment& environment) {
+  if (const auto agent = bytecode::find_agent(program, name)) return agent;
   const std::size_t count = program.agents.size();
   if (name.empty() && count == 1) return 0;
   const std::string message = count == 0     ? "the program has no agent"
@@ -84,7 +82,7 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
   bool was_interrupted = false;  // since the last line
   const auto continue_run = [&] {
     const auto allowed = [&] { return is_terminated(environment) && !store.empty() ? grace : std::chrono::seconds{0}; };
-    run_until_stopped(runtime, grace, allowed, environment);
+    run_until_stopped(runtime, store.empty() ? std::chrono::seconds{0} : grace, allowed, environment);
   };
   const auto leave = [&] {
     print_continuation(runtime, run, store, environment);
@@ -158,13 +156,13 @@ struct Beginning {
 /// Prepares a new conversation with an agent of the file. Returns exit_done, or another exit code after printing why
 /// there can be none.
 int begin_new(const ChatCommand& command, const Environment& environment, Beginning& beginning) {
-  const engine::System system = make_system(environment);
+  const engine::System& system = environment.system;
   const auto manifest = engine::read_manifest(command.file, system);
   if (!manifest) return report(manifest.error(), environment);
   auto compiled = engine::compile({command.file}, system);
   if (!compiled) return report(compiled.error(), environment);
   report(compiled->warnings, environment);
-  const auto agent = find_agent(compiled->loaded->program(), command.agent, environment);
+  const auto agent = choose_agent(compiled->loaded->program(), command.agent, environment);
   if (!agent) return exit_usage;
   beginning.agent = *agent;
   auto program = engine::prepare(std::move(*compiled), command, *manifest, system);
@@ -177,28 +175,18 @@ int begin_new(const ChatCommand& command, const Environment& environment, Beginn
 /// Prepares a conversation of the store, with the program and the prompt templates that it started with.
 int begin_stored(const ChatCommand& command, journal::Store& store, const Environment& environment,
                  Beginning& beginning) {
-  const engine::System system = make_system(environment);
+  const engine::System& system = environment.system;
   auto stored = engine::read_stored_run(store, {command.run});
   if (!stored) return report(stored.error(), environment);
-  const effects::RunSettings& settings = stored->started.settings;
-  std::shared_ptr<const runtime::ProgramImage>& image = beginning.program.image;
-  if (command.file.empty()) {
-    auto bound = engine::make_bound_image(stored->program.loaded, stored->program.templates,
-                                          {command.externs.empty() ? settings.libraries : command.externs},
-                                          std::nullopt, system);
-    if (!bound) return report(bound.error(), environment);
-    image = std::move(*bound);
-  } else {
-    auto newer = engine::load_newer(command.file, command.prompts, command.externs, *stored, system);
-    if (!newer) return report(newer.error(), environment);
-    report(newer->warnings, environment);
-    beginning.newer = std::move(*newer);
-    image = engine::make_image(stored->program.loaded, stored->program.templates);
-  }
+  auto program = engine::load_stored_program(
+      *stored, {.externs = {command.externs}, .newer = command.file, .prompts = command.prompts}, system);
+  if (!program) return report(program.error(), environment);
+  report(program->newer.warnings, environment);
+  if (program->image != program->newer.image) beginning.newer = std::move(program->newer);
+  beginning.program.image = std::move(program->image);
   beginning.model = command.model;
-  if (!engine::complete_choice(beginning.model, settings)) beginning.same_model = runtime::SameModel::No;
-  if (beginning.newer.image && beginning.newer.image->hash() == image->hash()) {
-    image = std::exchange(beginning.newer.image, nullptr);
+  if (!engine::complete_choice(beginning.model, stored->started.settings)) {
+    beginning.same_model = runtime::SameModel::No;
   }
   return exit_done;
 }
@@ -235,7 +223,7 @@ int chat(const ChatCommand& command, const Environment& environment) {
   engine::EngineOptions options;
   options.store_choice = command.store;
   if (!is_new) {
-    auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, make_system(environment));
+    auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
     if (!store) return report(store.error(), environment);
     options.store = std::move(*store);
   }

@@ -64,8 +64,8 @@ void ChatView::on_recorded(const runtime::RecordBatch& batch) {
   Listeners::on_recorded(batch);
   for (const effects::Record& record : batch.records) {
     const auto reported = runtime::find_program_event(batch, record);
-    if (!reported || reported->kind != effects::EffectKind::Emitted || reported->depth > 0) continue;
-    show_emitted(reported->agent, reported->text);
+    if (!reported || reported->kind != effects::EffectKind::Emitted || reported->scope.depth > 0) continue;
+    show_emitted(reported->scope.agent, reported->text);
   }
 }
 

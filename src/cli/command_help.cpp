@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/model_providers.h"
+
 namespace tenon::cli {
 namespace {
 
@@ -131,13 +133,13 @@ Errors are printed on stderr as `error: MESSAGE`, or as `FILE:LINE:COLUMN: error
 a location. Stdout contains only the result.
 )";
 
-constexpr std::string_view models_text = R"(Values of --model and --judge:
-  builtin        The model that comes with Tenon, in the process; fetched once and cached
-  gguf:PATH      A GGUF file, in the process
-  openai:NAME    A model of an OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY
-  script:FILE    A script of answers, for tests and demonstrations
-  recorded:FILE  Answers that --record has written
-)";
+std::string write_models() {
+  std::string text = "Values of --model and --judge:\n";
+  for (const engine::ModelProvider& provider : engine::model_providers()) {
+    text += fmt::format("  {:<15}{}\n", provider.form(), provider.description);
+  }
+  return text;
+}
 
 constexpr std::string_view values_text = R"(Values of --arg NAME=VALUE and --input VALUE:
   TEXT    A parameter of a text type takes the text unchanged
@@ -153,10 +155,10 @@ Examples:
 
 struct Topic {
   std::string_view name;
-  std::string_view text;
+  std::string (*write)();
 };
-constexpr std::array topics = {Topic{"exit-codes", exit_codes_text}, Topic{"models", models_text},
-                               Topic{"values", values_text}};
+constexpr std::array topics = {Topic{"exit-codes", [] { return std::string(exit_codes_text); }},
+                               Topic{"models", write_models}, Topic{"values", [] { return std::string(values_text); }}};
 
 }  // namespace
 
@@ -193,7 +195,7 @@ std::optional<std::string> find_help_topic(std::string_view topic) {
   const auto* const found =
       std::find_if(topics.begin(), topics.end(), [&](const Topic& one) { return one.name == topic; });
   if (found == topics.end()) return std::nullopt;
-  return std::string(found->text);
+  return found->write();
 }
 
 std::vector<std::string_view> help_topics() {

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -13,11 +12,13 @@
 #include <type_traits>
 
 #include "base/ensure.h"
+#include "base/parse_number.h"
 #include "cli/command_help.h"
 #include "cli/completion.h"
 #include "cli/limit_options.h"
 #include "cli/trace_options.h"
 #include "cli/usage_error.h"
+#include "engine/model_providers.h"
 #include "server/limits.h"
 
 namespace tenon::cli {
@@ -38,10 +39,8 @@ template <class Number>
 CLI::Option* add_number(CLI::App& app, const std::string& name, Number& number, const std::string& help,
                         Number most = std::numeric_limits<Number>::max(), Number least = 0) {
   const auto read = [least, most](const std::string& text) -> std::optional<Number> {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_number = error == std::errc{} && end == text.data() + text.size();
-    return is_number && value >= least && value <= most ? std::optional(value) : std::nullopt;
+    const auto value = parse_number<Number>(text);
+    return value && *value >= least && *value <= most ? value : std::nullopt;
   };
   const bool is_whole = std::is_integral_v<Number>;
   return app
@@ -61,13 +60,11 @@ void add_model_options(CLI::App& app, ModelChoice& model) {
   // An unset variable of the shell must not select the default.
   const Check is_named = [](const std::string& spec) { return std::string(spec.empty() ? "it is empty" : ""); };
   app.add_option("--model", model.spec,
-                 "Model: builtin (default), gguf:PATH, openai:NAME, script:FILE or recorded:FILE; "
-                 "see `tenon help models`")
+                 fmt::format("Model: {}; see `tenon help models`", engine::list_model_forms(" (default)")))
       ->type_name("SPEC")
       ->group(model_group)
       ->check(is_named);
-  app.add_option("--judge", model.judge,
-                 "Model that judges contracts written as text, in the forms of --model (default: the model)")
+  app.add_option("--judge", model.judge, "Model that judges text contracts; same values as --model [default: --model]")
       ->type_name("SPEC")
       ->group(model_group)
       ->check(is_named);
@@ -84,18 +81,16 @@ void add_model_options(CLI::App& app, ModelChoice& model) {
   app.add_option("--record", model.record, "Append requests and answers to a file for --model recorded:FILE")
       ->type_name("FILE")
       ->group(model_group);
-  add_number(app, "--threads", model.threads, "Threads of a model in the process (0: one per core)")
+  add_number(app, "--threads", model.threads, "Threads for an in-process model (0: one per core)")
       ->group(model_group)
       ->default_str("0");
   add_number(app, "--context-tokens", model.context_tokens,
-             "Context size of a model in the process (0: the size that it was trained with)")
+             "Context size of an in-process model (0: the size that it was trained with)")
       ->group(model_group)
       ->default_str("0");
-  app.add_flag("!--fast", model.same_bits,
-               "Process prompts faster; answers of a model in the process may differ in their last bits")
+  app.add_flag("!--fast", model.same_bits, "Faster prompt processing; results may vary slightly through rounding")
       ->group(model_group);
-  app.add_flag("--raw-prompts", model.raw_prompts,
-               "Send a model in the process plain text without the chat template, for base models")
+  app.add_flag("--raw-prompts", model.raw_prompts, "Send plain text without the chat template (in-process base models)")
       ->group(model_group);
 }
 
@@ -116,7 +111,7 @@ void add_trace_and_prompts_options(CLI::App& app, std::string& trace, bool& show
 
 void add_durability_option(CLI::App& app, StoreChoice& store) {
   app.add_option("--durability", store.durability,
-                 "What acknowledged records survive: full is a power loss, process only the end of the process")
+                 "`full`: survives power loss; `process`: survives a crash of the process only")
       ->type_name("full|process")
       ->group(store_group)
       ->check(one_of({"full", "process"}))
@@ -147,10 +142,9 @@ void add_extern_option(CLI::App& app, std::vector<std::string>& externs) {
   add_repeatable(app, "--extern", externs, "LIB", "Shared library with externs")->group(program_group);
 }
 
-CLI::Option* add_prompts_option(CLI::App& app, std::string& prompts, const std::string& condition = "") {
+CLI::Option* add_prompts_option(CLI::App& app, std::string& prompts) {
   return app
-      .add_option("--prompts", prompts,
-                  condition + "Prompt templates: default, slides, marked, or a folder with your own files")
+      .add_option("--prompts", prompts, "Prompt templates: default, slides, marked, or a folder with your own files")
       ->type_name("STYLE")
       ->group(program_group);
 }
@@ -162,8 +156,11 @@ void add_repair_option(CLI::App& app, std::uint32_t& repairs) {
 }
 
 void add_budget_option(CLI::App& app, std::vector<std::string>& budgets, std::string_view scope) {
-  add_repeatable(app, "--budget", budgets, "NAME=N",
-                 fmt::format("Budget of {}: calls, tokens, instructions, depth, or time in milliseconds", scope))
+  add_repeatable(
+      app, "--budget", budgets, "NAME=N",
+      fmt::format("Budget of {}: calls, tokens, instructions, depth, or time, as in time=30s (without a unit: "
+                  "milliseconds)",
+                  scope))
       ->group(program_group);
 }
 
@@ -331,11 +328,20 @@ Finish add_serve(CLI::App& app) {
     if (auto read = read_retries(given->retries, serve.settings.retry); !read) return failure(std::move(read.error()));
     for (const std::string& limit : given->limits) {
       const std::size_t equals = limit.find('=');
-      const auto amount = equals == std::string::npos ? std::nullopt : read_amount(limit.substr(equals + 1));
+      const auto amount =
+          equals == std::string::npos ? std::nullopt : parse_number<std::uint64_t>(limit.substr(equals + 1));
       if (!amount) {
         return failure(UsageError{fmt::format("invalid value for `--limit`: expected NAME=N, got `{}`", limit)});
       }
-      serve.limits.emplace_back(limit.substr(0, equals), *amount);
+      const std::string name = limit.substr(0, equals);
+      if (server::Limits known; server::find_limit(known, name) == nullptr) {
+        return failure(UsageError{fmt::format("unknown limit `{}`; the limits are {}", name, server::limit_names())});
+      }
+      if (*amount == 0) {
+        return failure(
+            UsageError{fmt::format("invalid value for `--limit {}`: expected a number of at least 1", name)});
+      }
+      serve.limits.emplace_back(name, *amount);
     }
     return std::move(serve);
   };
@@ -353,7 +359,8 @@ Finish add_resume(CLI::App& app) {
   app.add_option("--program", resume.program, "Upgrade the conversation to this program, from its next turn on")
       ->type_name("FILE")
       ->group(program_group);
-  add_prompts_option(app, resume.prompts, "With --program: ");
+  add_prompts_option(app, resume.prompts)
+      ->description("With --program: prompt templates: default, slides, marked, or a folder with your own files");
   add_extern_option(app, resume.externs);
   add_trace_and_prompts_options(app, resume.trace, resume.show_prompts);
   add_model_options(app, resume.model);
@@ -397,27 +404,30 @@ Finish add_store(CLI::App& app) {
   const auto given = std::make_shared<StoreCommand>();
   StoreCommand& store = *given;
   app.require_subcommand(1);
-  const auto add = [&](const std::string& name, StoreCommand::Verb verb, const std::string& help) {
+  const auto add = [&](const std::string& name, StoreCommand::Verb verb, const std::string& help,
+                       const std::string& arguments = "") {
     CLI::App* const added = app.add_subcommand(name, help)->group("Commands");
+    added->footer(fmt::format("Examples:\n  tenon store {}{} --store runs.store\n", name, arguments));
     added->callback([&store, verb] { store.verb = verb; });
     add_needed_store_option(*added, store.store);
     return added;
   };
   using Verb = StoreCommand::Verb;
-  add("backup", Verb::Backup, "Copy the whole store to a new file, also while it is in use")
+  add("backup", Verb::Backup, "Copy the whole store to a new file, also while it is in use", " copy.store")
       ->add_option("FILE", store.file, "File to create")
       ->required();
   add("check", Verb::Check, "Verify the checksums of all records and contents");
   add("compact", Verb::Compact, "Remove snapshots and free disk space; records are kept");
-  CLI::App* const exporting = add("export", Verb::Export, "Write a run with all its contents to a file");
+  CLI::App* const exporting =
+      add("export", Verb::Export, "Write a run with all its contents to a file", " RUN --output run.bin");
   exporting->add_option("RUN", store.run, "Name of the run")->required();
   exporting->add_option("--output", store.file, "File to write, or - for stdout")->type_name("FILE")->required();
-  add("import", Verb::Import, "Add a run that `export` has written")
+  add("import", Verb::Import, "Import a run written by `store export`", " run.bin")
       ->add_option("FILE", store.file, "File to read")
       ->required();
   add("repair", Verb::Repair,
-      "Open a store whose log is damaged, without the commits that the log lost; a copy of the log is kept");
-  add("forget", Verb::Forget, "Remove the contents of a run permanently")
+      "Recover a store with a damaged log; lost commits are dropped, a copy of the log is kept");
+  add("forget", Verb::Forget, "Remove the contents of a run permanently", " RUN")
       ->add_option("RUN", store.run, "Name of the run")
       ->required();
   return as_given(given);
@@ -495,12 +505,16 @@ Finish add_show(CLI::App& app) {
       ->type_name("tokens|tree|graph|lowered|types|bytecode|prompts")
       ->required()
       ->check(one_of({"tokens", "tree", "graph", "lowered", "types", "bytecode", "prompts"}));
-  app.add_option("--format", show.form, "Format of a graph")
-      ->type_name("json|dot|svg")
-      ->check(one_of({"json", "dot", "svg"}))
-      ->default_str("json");
-  add_prompts_option(app, show.prompts)->default_str("default")->group("Options");
-  return as_given(given);
+  const CLI::Option* const form = app.add_option("--format", show.form, "Format of a graph")
+                                      ->type_name("json|dot|svg")
+                                      ->check(one_of({"json", "dot", "svg"}))
+                                      ->default_str("json");
+  const CLI::Option* const prompts = add_prompts_option(app, show.prompts)->default_str("default")->group("Options");
+  return [given, &show, form, prompts]() -> Result<Command, UsageError> {
+    if (form->count() > 0 && show.as != "graph") return failure(UsageError{"`--format` requires `--as=graph`"});
+    if (prompts->count() > 0 && show.as != "prompts") return failure(UsageError{"`--prompts` requires `--as=prompts`"});
+    return std::move(show);
+  };
 }
 
 Finish add_plan(CLI::App& app) {

@@ -13,7 +13,6 @@
 
 namespace tenon::cli {
 
-using engine::Budgets;
 using engine::ModelChoice;
 using engine::StoreChoice;
 

@@ -13,25 +13,30 @@ namespace {
 /// Edits may contain a program's text.
 constexpr std::size_t edits_bytes_max = 2 * source::source_bytes_max;
 
-int refuse(const std::string& file, const graph::Refusal& refusal, const Environment& environment) {
-  const std::string which = refusal.edit ? fmt::format("edit {}: ", *refusal.edit) : std::string();
-  return fail(fmt::format("cannot edit `{}`: {}{}; nothing was changed", file, which, refusal.reason), environment);
+std::string describe(const graph::Refusal& refusal) {
+  return (refusal.edit ? fmt::format("edit {}: ", *refusal.edit) : std::string()) + refusal.reason;
 }
 
 }  // namespace
 
 int edit(const EditCommand& command, const Environment& environment) {
-  const auto text = environment.files.read_file(command.file, source::source_bytes_max);
+  const auto text = environment.system.files.read_file(command.file, source::source_bytes_max);
   if (!text) return fail(fmt::format("cannot read `{}`: {}", command.file, text.error().message), environment);
   const auto json = command.edits == "-" ? Result<std::string, FileError>(environment.read_input())
-                                         : environment.files.read_file(command.edits, edits_bytes_max);
+                                         : environment.system.files.read_file(command.edits, edits_bytes_max);
   if (!json) return fail(fmt::format("cannot read `{}`: {}", command.edits, json.error().message), environment);
   const auto edits = graph::read_edits(*json);
-  if (!edits) return refuse(command.edits, edits.error(), environment);
+  if (!edits) {
+    return fail(fmt::format("invalid edits in `{}`: {}; nothing was changed", command.edits, describe(edits.error())),
+                environment);
+  }
   const auto edited = graph::apply_edits(*text, *edits, [&](std::string_view changed) {
-    return engine::find_errors({command.file, std::string(changed)}, make_system(environment));
+    return engine::find_errors({command.file, std::string(changed)}, environment.system);
   });
-  if (!edited) return refuse(command.file, edited.error(), environment);
+  if (!edited) {
+    return fail(fmt::format("cannot edit `{}`: {}; nothing was changed", command.file, describe(edited.error())),
+                environment);
+  }
   if (!command.inverse.empty() && !replace_file(command.inverse, graph::to_json(edited->inverse) + "\n")) {
     return fail(fmt::format("cannot write `{}`", command.inverse), environment);
   }

@@ -4,18 +4,6 @@
 
 namespace tenon::cli {
 
-engine::System make_system(const Environment& environment) {
-  return {.files = environment.files,
-          .clock = environment.clock,
-          .variable = environment.variable,
-          .variables = environment.variables,
-          .random_unit = environment.random_unit,
-          .on_notice = [&environment](engine::NoticeKind kind, std::string_view text) {
-            if (kind == engine::NoticeKind::Warning) return warn(text, environment);
-            environment.write_error(std::string(text) + "\n");
-          }};
-}
-
 void report(const engine::Problems& problems, const Environment& environment) {
   for (const engine::Problem& problem : problems.list) {
     if (environment.error_is_terminal && !problem.styled.empty()) {

@@ -17,4 +17,9 @@ void notify(std::string_view message, const Environment& environment) {
   environment.write_error(fmt::format("tenon: {}\n", message));
 }
 
+void print_notice(engine::NoticeKind kind, std::string_view text, const Environment& environment) {
+  if (kind == engine::NoticeKind::Warning) return warn(text, environment);
+  environment.write_error(fmt::format("{}\n", text));
+}
+
 }  // namespace tenon::cli

@@ -5,25 +5,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/clock.h"
-#include "base/file_system.h"
+#include "engine/system.h"
 
 namespace tenon::cli {
 
 /// The process as the commands see it.
 struct Environment {
-  FileSystem& files;
-  Clock& clock;
-  std::function<std::string(const char*)> variable;       ///< of the environment; empty if unset
-  std::function<std::vector<std::string>()> variables;    ///< all of the environment: `NAME=value`
+  engine::System system;                                  ///< its notices are printed
   std::function<void(std::string_view)> write_output;     ///< stdout; on a terminal, only printable characters
   std::function<void(std::string_view)> write_error;      ///< stderr, only printable characters
   std::function<void(std::string_view)> write_styled;     ///< stderr with escape sequences: Tenon's text only
   std::function<std::string()> read_input;                ///< all of stdin
   std::function<std::optional<std::string>()> read_line;  ///< of stdin, without the newline; nothing at its end
-  std::function<double()> random_unit;                    ///< in [0, 1)
   /// Set by the first SIGINT or SIGTERM, which also ends waiting for a line. The second one ends the process.
   std::atomic<bool>* interrupted = nullptr;
   std::atomic<int>* stop_signal = nullptr;  ///< the newest of these signals
@@ -51,5 +45,7 @@ int fail(std::string_view message, const Environment& environment, int code = ex
 void warn(std::string_view message, const Environment& environment);
 /// Prints `tenon: MESSAGE` on stderr: what the command does.
 void notify(std::string_view message, const Environment& environment);
+/// Prints a notice of an engine on stderr.
+void print_notice(engine::NoticeKind kind, std::string_view text, const Environment& environment);
 
 }  // namespace tenon::cli

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 
 #include "cli/commands.h"
@@ -15,9 +14,8 @@
 namespace tenon::cli {
 
 int fork(const ForkCommand& command, const Environment& environment) {
-  const auto now = environment.clock.wall().time_since_epoch();
   algebra::ForkOptions options;
-  options.now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  options.now_ms = wall_ms(environment.system.clock);
   options.from = {command.run};
   options.at = command.at;
   options.name = journal::make_run_name(options.now_ms);
@@ -26,7 +24,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
   for (const std::string& library : command.externs) {
     options.libraries.push_back(std::filesystem::absolute(library).lexically_normal().string());
   }
-  const engine::System system = make_system(environment);
+  const engine::System& system = environment.system;
   effects::SecretVault secrets(engine::secret_keys(command.store.path, system));
   options.secrets = &secrets;
   algebra::Forked forked;
@@ -37,6 +35,12 @@ int fork(const ForkCommand& command, const Environment& environment) {
     journal::Store& journals = (*store)->journals();
     auto stored = engine::read_stored_run(journals, options.from);
     if (!stored) return report(stored.error(), environment);
+    const auto original = journals.head(options.from);
+    if (!original) return fail(original.error().message, environment);
+    if (command.at > original->records) {
+      return fail(fmt::format("invalid value for `--at`: run {} has {} records", options.from.text, original->records),
+                  environment, exit_usage);
+    }
     auto program = stored->program.loaded;
     if (!command.program.empty()) {
       auto compiled = engine::compile({command.program}, system);

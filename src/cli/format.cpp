@@ -16,7 +16,7 @@ int format(const FormatCommand& command, const Environment& environment) {
   for (const std::string& path : command.files) {
     const bool is_stream = path == "-";
     auto text = is_stream ? Result<std::string, FileError>(environment.read_input())
-                          : environment.files.read_file(path, source::source_bytes_max);
+                          : environment.system.files.read_file(path, source::source_bytes_max);
     if (text && text->size() > source::source_bytes_max)
       text = failure(FileError{"the text is too long", false, text->size()});
     if (!text) {

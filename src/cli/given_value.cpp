@@ -14,7 +14,7 @@ Result<std::string, std::string> read_given_value(const std::string& text, const
   const std::string rest = text.substr(1);
   if (rest.starts_with('@')) return rest;
   if (rest == "-") return environment.read_input();
-  auto content = environment.files.read_file(rest, value_bytes_max);
+  auto content = environment.system.files.read_file(rest, value_bytes_max);
   if (content) return std::move(*content);
   return failure(fmt::format("cannot read `{}`: {}\n  write `@{}` to pass this text instead of a file's content", rest,
                              content.error().message, text));

@@ -2,51 +2,37 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
 #include "base/duration.h"
+#include "base/parse_number.h"
 
 namespace tenon::cli {
 
 static constexpr double retry_factor_max = 1'000;
 
-std::optional<std::uint64_t> read_amount(std::string_view text) {
-  std::uint64_t amount = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return amount;
-}
-
-static bool parse_budget(const std::string& text, Budgets& budgets) {
+static bool parse_budget(const std::string& text, bytecode::Bounds& budgets) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return false;
-  const std::string name = text.substr(0, equals);
-  const auto amount = read_amount(text.substr(equals + 1));
+  const auto bound = bytecode::find_bound(text.substr(0, equals));
+  // Prices of models are not known.
+  if (!bound || *bound == &bytecode::Bounds::cost_millionths) return false;
+  const std::string value = text.substr(equals + 1);
+  auto amount = parse_number<std::uint64_t>(value);
+  if (!amount && *bound == &bytecode::Bounds::milliseconds) amount = read_duration_ms(value);
   if (!amount) return false;
-  if (name == "calls") {
-    budgets.calls = amount;
-  } else if (name == "tokens") {
-    budgets.tokens = amount;
-  } else if (name == "instructions") {
-    budgets.instructions = amount;
-  } else if (name == "depth") {
-    budgets.depth = amount;
-  } else if (name == "time") {
-    budgets.milliseconds = amount;
-  } else {
-    return false;
-  }
+  budgets.*(*bound) = amount;
   return true;
 }
 
-Result<void, UsageError> read_budgets(const std::vector<std::string>& texts, Budgets& budgets) {
+Result<void, UsageError> read_budgets(const std::vector<std::string>& texts, bytecode::Bounds& budgets) {
   for (const std::string& text : texts) {
     if (parse_budget(text, budgets)) continue;
-    return failure(UsageError{fmt::format(
-        "invalid value for `--budget`: expected calls=N, tokens=N, instructions=N, depth=N or time=MS, got `{}`",
-        text)});
+    return failure(
+        UsageError{fmt::format("invalid value for `--budget`: expected calls=N, tokens=N, instructions=N, depth=N or "
+                               "time=TIME, as in time=30s, got `{}`",
+                               text)});
   }
   return {};
 }

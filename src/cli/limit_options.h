@@ -11,11 +11,8 @@
 
 namespace tenon::cli {
 
-/// Reads a decimal number; nothing for any other text.
-[[nodiscard]] std::optional<std::uint64_t> read_amount(std::string_view text);
-
 /// Reads the values of `--budget`: `calls=N`, `tokens=N`, `instructions=N`, `depth=N`, `time=MS`.
-[[nodiscard]] Result<void, UsageError> read_budgets(const std::vector<std::string>& texts, Budgets& budgets);
+[[nodiscard]] Result<void, UsageError> read_budgets(const std::vector<std::string>& texts, bytecode::Bounds& budgets);
 
 /// Reads the values of `--retry`, which are those of `[retry]` in the manifest: `initial=TIME`, `factor=N`,
 /// `max_interval=TIME`, `max_elapsed=TIME`.

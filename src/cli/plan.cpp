@@ -59,19 +59,16 @@ int judge_open_questions(const types::Checked& checked, const PlanCommand& comma
 }  // namespace
 
 int plan(const PlanCommand& command, const Environment& environment) {
-  types::Checked checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
+  types::Checked checked = types::check(command.file, environment.system.files, types::Strictness::Relaxed);
   if (!checked.diagnostics.has_errors() && !command.model.spec.empty()) {
     if (const int code = judge_open_questions(checked, command, environment); code != exit_done) return code;
-    checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
+    checked = types::check(command.file, environment.system.files, types::Strictness::Relaxed);
   }
   std::vector<types::PursuitPlan> plans;
   if (!checked.diagnostics.has_errors()) plans = types::make_plans(checked.program, checked.program.verdicts);
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
   if (checked.diagnostics.has_errors()) return exit_failed;
-  if (plans.empty() && command.format == "text") {
-    environment.write_output(fmt::format("{}: the program contains no `pursue`\n", command.file));
-    return exit_done;
-  }
+  if (plans.empty()) return fail("the program has no `pursue`", environment, exit_usage);
   const auto form = command.format == "dot" ? plan_dot : command.format == "json" ? plan_json : plan_text;
   environment.write_output(form(checked.program, plans));
   return exit_done;

@@ -40,7 +40,7 @@ std::string questions_json(std::span<const types::EntailmentQuestion> questions)
 
 Judged judge_entailments(const std::vector<types::EntailmentQuestion>& questions, const ModelChoice& choice,
                          bool show_prompts, const Environment& environment) {
-  const engine::System system = make_system(environment);
+  const engine::System& system = environment.system;
   const auto source = types::find_standard_module(judging_module);
   ENSURE(source.has_value());
   const auto compiled = engine::compile({fmt::format("std/{}.tn", judging_module), std::string(*source)}, system);

@@ -29,7 +29,7 @@ int report_end(const runtime::RecoveredRun& run, const vm::Step& end, const Envi
 }  // namespace
 
 int replay(const ReplayCommand& command, const Environment& environment) {
-  const engine::System system = make_system(environment);
+  const engine::System& system = environment.system;
   const auto opened = engine::open_store(command.store, engine::StoreUse::Read, system);
   if (!opened) return report(opened.error(), environment);
   std::shared_ptr<const vm::LoadedProgram> program;

@@ -6,8 +6,7 @@
 #include "cli/run_report.h"
 #include "cli/stopping.h"
 #include "cli/terminal_engine.h"
-#include "engine/newer_program.h"
-#include "engine/stored_run.h"
+#include "engine/stored_program.h"
 #include "runtime/recovery/recovery.h"
 
 namespace tenon::cli {
@@ -53,7 +52,7 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
 /// Sends a command to the process that owns the store. Returns the exit code after printing the reply.
 int send_to_owner(const engine::StoreChoice& store, const journal::RunName& run, runtime::InboxCommand command,
                   const Environment& environment) {
-  const auto sent = engine::send_to_owner(store, run, std::move(command), make_system(environment));
+  const auto sent = engine::send_to_owner(store, run, std::move(command), environment.system);
   if (!sent) return report(sent.error(), environment);
   notify(fmt::format("run {}: accepted by the process that owns the store, which continues the run", run.text),
          environment);
@@ -66,7 +65,7 @@ int resume_with_owner(const ResumeCommand& command, const journal::RunName& run,
   if (command.input) {
     return send_to_owner(command.store, run, {Verb::Resume, command.wait, *command.input, ""}, environment);
   }
-  const auto waits = engine::waits_for_service(command.store, run, make_system(environment));
+  const auto waits = engine::waits_for_service(command.store, run, environment.system);
   if (!waits) report(waits.error(), environment);
   if (waits && *waits) return send_to_owner(command.store, run, {Verb::Retry, "", "", ""}, environment);
   return fail(fmt::format("another process owns {} and continues its runs; send it an answer with `--input`",
@@ -104,7 +103,7 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
     if (!content) return fail("`--input`: " + content.error(), environment);
     command.input = std::move(*content);
   }
-  const engine::System system = make_system(environment);
+  const engine::System& system = environment.system;
   const journal::RunName name{command.run};
   engine::EngineOptions options;
   options.store_choice = command.store;
@@ -117,39 +116,25 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   auto stored = engine::read_stored_run(options.store->journals(), name);
   if (!stored) return report(stored.error(), environment);
 
-  engine::NewerProgram newer;
-  if (!command.program.empty()) {
-    auto loaded = engine::load_newer(command.program, command.prompts, command.externs, *stored, system);
-    if (!loaded) return report(loaded.error(), environment);
-    report(loaded->warnings, environment);
-    newer = std::move(*loaded);
-  }
-  const effects::RunSettings& settings = stored->started.settings;
-  auto image = engine::make_image(stored->program.loaded, stored->program.templates);
-  // The old program of an upgraded conversation calls no externs any more, and a run that has ended performs nothing.
-  if (!newer.image && !stored->is_over) {
-    auto bound = engine::make_bound_image(stored->program.loaded, std::move(stored->program.templates),
-                                          {command.externs.empty() ? settings.libraries : command.externs},
-                                          std::nullopt, system);
-    if (!bound) return report(bound.error(), environment);
-    image = std::move(*bound);
-  }
+  const auto program = engine::load_stored_program(
+      *stored, {.externs = {command.externs}, .newer = command.program, .prompts = command.prompts}, system);
+  if (!program) return report(program.error(), environment);
+  report(program->newer.warnings, environment);
   options.model_choice = command.model;
-  const bool is_same_model = engine::complete_choice(options.model_choice, settings);
+  const bool is_same_model = engine::complete_choice(options.model_choice, stored->started.settings);
   if (stored->is_over) options.model = engine::open_no_model();
   options.watched = watched_by(environment, stored->program.loaded->program());
-  if (newer.image && newer.image->hash() == image->hash()) image = newer.image;
-  auto trace = Trace::open({command.trace, command.show_prompts}, *image->loaded(), environment);
+  auto trace = Trace::open({command.trace, command.show_prompts}, *program->image->loaded(), environment);
   if (!trace) return fail(trace.error(), environment);
   auto local = TerminalEngine::open(std::move(options), std::move(*trace), ShownAnswers::WhenWhole, environment);
   if (!local) return report(local.error(), environment);
-  const auto id = (*local)->engine().resume(name, engine::images_with(image),
+  const auto id = (*local)->engine().resume(name, engine::images_with(program->image),
                                             is_same_model ? runtime::SameModel::Yes : runtime::SameModel::No);
   if (!id) return report(id.error(), environment);
   runtime::Runtime& runtime = (*local)->runtime();
   const runtime::Conversation* const conversation = runtime.conversation(*id);
   const bool was_in_turn = conversation != nullptr && conversation->is_in_turn();
-  if (const auto code = continue_run(runtime, *id, command, newer, environment)) return *code;
+  if (const auto code = continue_run(runtime, *id, command, program->newer, environment)) return *code;
   if (known_taken != nullptr) *known_taken = runtime.known_taken(*id);
   (*local)->end_trace();
   if (was_in_turn && !runtime.end(*id) && !runtime.conversation(*id)->is_in_turn()) {
@@ -160,7 +145,7 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
 
 int cancel(const CancelCommand& command, const Environment& environment) {
   const journal::RunName name{command.run};
-  const auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, make_system(environment));
+  const auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
   if (!store && store.error().kind == engine::EngineError::Kind::InUse) {
     return send_to_owner(command.store, name, {runtime::InboxCommand::Verb::Cancel, "", "", command.reason},
                          environment);
@@ -174,8 +159,7 @@ int cancel(const CancelCommand& command, const Environment& environment) {
                 environment);
   }
   const std::string reason = command.reason.empty() ? "cancelled by the operator" : command.reason;
-  const auto now =
-      std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
+  const std::int64_t now = wall_ms(environment.system.clock);
   // A run that cannot be read can still be cancelled.
   const auto begun = runtime::request_stored_cancel(journals, name, reason, now, engine::images_without_externs());
   if (begun && *begun) {

@@ -16,7 +16,7 @@ namespace {
 
 /// A program contains only those instances of a generic function that it calls.
 bool is_generic(const std::string& file, const std::string& name, const Environment& environment) {
-  const types::Checked checked = types::check(file, environment.files, types::Strictness::Relaxed);
+  const types::Checked checked = types::check(file, environment.system.files, types::Strictness::Relaxed);
   return std::any_of(checked.program.functions.begin(), checked.program.functions.end(),
                      [&](const types::FunctionDeclaration& function) {
                        return function.name == name && !function.type_parameters.empty();
@@ -71,10 +71,10 @@ std::optional<int> read_given_arguments(RunCommand& command, const Environment& 
     value = std::move(*content);
   }
   for (const auto& [name, variable] : command.variables) {
-    std::string value = environment.variable(variable.c_str());
+    std::string value = environment.system.variable(variable.c_str());
     if (value.empty()) {
-      return fail(fmt::format("`--arg-env {}`: the environment variable {} is not set or empty", name, variable),
-                  environment, exit_usage);
+      return fail(fmt::format("`--arg-env {}`: environment variable {} is unset or empty", name, variable), environment,
+                  exit_usage);
     }
     command.arguments.emplace_back(name, std::move(value));
   }
@@ -86,7 +86,7 @@ std::optional<int> read_given_arguments(RunCommand& command, const Environment& 
 int run(const RunCommand& given, const Environment& environment) {
   RunCommand command = given;
   if (const auto code = read_given_arguments(command, environment)) return *code;
-  const engine::System system = make_system(environment);
+  const engine::System& system = environment.system;
   const auto manifest = engine::read_manifest(command.file, system);
   if (!manifest) return report(manifest.error(), environment);
   auto compiled = engine::compile({command.file}, system);
@@ -119,12 +119,10 @@ int run(const RunCommand& given, const Environment& environment) {
   if (!id) return report(id.error(), environment);
   (*local)->print_name(*id);
   runtime::Runtime& runtime = (*local)->runtime();
-  const std::chrono::seconds grace(command.grace_seconds);
   const bool is_recorded = !command.store.path.empty();
-  run_until_stopped(
-      runtime, grace, [&] { return is_recorded ? grace : std::chrono::seconds{0}; }, environment);
+  run_until_stopped(runtime, std::chrono::seconds(is_recorded ? command.grace_seconds : 0), environment);
   // A run that is recorded is left to `tenon resume`.
-  if (environment.interrupted->load() && !is_recorded) clean_up(runtime, *id, environment.clock);
+  if (environment.interrupted->load() && !is_recorded) clean_up(runtime, *id, environment.system.clock);
   (*local)->end_trace();
   return report_run(runtime, *id, command.store.path, environment);
 }

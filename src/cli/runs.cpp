@@ -53,12 +53,19 @@ std::string to_line(const journal::RunHead& head) {
 }  // namespace
 
 int runs(const RunsCommand& command, const Environment& environment) {
-  const auto store = engine::open_store(command.store, engine::StoreUse::Read, make_system(environment));
+  const auto store = engine::open_store(command.store, engine::StoreUse::Read, environment.system);
   if (!store) return report(store.error(), environment);
   journal::RunFilter filter;
   if (command.waiting) filter.state = journal::RunState::Waiting;
   const auto heads = (*store)->runs().list(filter);
   if (!heads) return fail(heads.error().message, environment);
+  for (const journal::RunHead& head : *heads) {
+    if (!head.is_damaged) continue;
+    environment.system.notify(engine::NoticeKind::Warning,
+                              fmt::format("the summary of run {} is damaged, and what is shown of it may be wrong; the "
+                                          "next command that opens the store for writing derives it from the records",
+                                          head.run.text));
+  }
   if (!command.json) {
     for (const journal::RunHead& head : *heads) environment.write_output(to_line(head));
     return exit_done;

@@ -169,7 +169,7 @@ class PromptList {
 
 /// Prints the graph of the text without type-checking the program.
 int show_graph(const ShowCommand& command, const Environment& environment) {
-  auto text = environment.files.read_file(command.file, source::source_bytes_max);
+  auto text = environment.system.files.read_file(command.file, source::source_bytes_max);
   if (!text) return fail(fmt::format("cannot read `{}`: {}", command.file, text.error().message), environment);
   const source::SourceFile file({0}, command.file, std::move(*text));
   diagnostics::Diagnostics diagnostics;
@@ -188,7 +188,7 @@ int show_graph(const ShowCommand& command, const Environment& environment) {
 
 int show(const ShowCommand& command, const Environment& environment) {
   if (command.as == "graph") return show_graph(command, environment);
-  types::Checked checked = types::check(command.file, environment.files, types::Strictness::Relaxed);
+  types::Checked checked = types::check(command.file, environment.system.files, types::Strictness::Relaxed);
   const types::Module& entry = checked.program.modules.front();
   const syntax::SyntaxTree& tree = entry.written ? *entry.written : *entry.tree;
   if (command.as == "lowered") environment.write_output(show_lowered(entry));
@@ -204,7 +204,7 @@ int show(const ShowCommand& command, const Environment& environment) {
 
   if (command.as == "bytecode") environment.write_output(bytecode::disassemble(program));
   if (command.as == "prompts") {
-    auto templates = engine::load_prompt_templates(command.prompts, make_system(environment));
+    auto templates = engine::load_prompt_templates(command.prompts, environment.system);
     if (!templates) return report(templates.error(), environment);
     environment.write_output(PromptList(program, std::move(*templates)).write());
   }

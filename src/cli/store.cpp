@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/descriptor.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
 #include "engine/store_access.h"
@@ -31,26 +32,19 @@ int export_run(journal::StoreConnection& store, const StoreCommand& command, con
     environment.write_output(*bytes);
     return exit_done;
   }
-  const int file = ::open(command.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  bool done = file >= 0;
-  for (std::size_t at = 0; done && at < bytes->size();) {
-    const ssize_t written = ::write(file, bytes->data() + at, bytes->size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    done = written > 0;
-    if (done) at += static_cast<std::size_t>(written);
-  }
-  done = done && ::fsync(file) == 0;
+  const Descriptor file(::open(command.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (file.is_open() && write_all(file, *bytes) && ::fsync(file.number()) == 0) return exit_done;
   const int reason = errno;
-  if (file >= 0) ::close(file);
-  if (done) return exit_done;
   return fail(fmt::format("cannot write `{}`: {}", command.file, std::generic_category().message(reason)), environment);
 }
 
 int import_run(journal::StoreConnection& store, const StoreCommand& command, const Environment& environment) {
-  const auto bytes = environment.files.read_file(command.file, export_bytes_max);
+  const auto bytes = environment.system.files.read_file(command.file, export_bytes_max);
   if (!bytes) return fail(fmt::format("cannot read `{}`: {}", command.file, bytes.error().message), environment);
   const auto imported = store.admin().import_run(*bytes);
-  if (!imported) return fail(imported.error().message, environment);
+  if (!imported) {
+    return fail(fmt::format("cannot import `{}`: {}", command.file, imported.error().message), environment);
+  }
   const bool was_there = imported->outcome == journal::ImportOutcome::AlreadyThere;
   notify(fmt::format("run {}{}", imported->run.text, was_there ? " is already in the store" : ""), environment);
   return exit_done;
@@ -60,13 +54,14 @@ int import_run(journal::StoreConnection& store, const StoreCommand& command, con
 
 int store(const StoreCommand& command, const Environment& environment) {
   using Verb = StoreCommand::Verb;
-  const bool only_reads = command.verb == Verb::Backup || command.verb == Verb::Check || command.verb == Verb::Export;
+  const bool only_reads = command.verb == Verb::Backup || command.verb == Verb::Export;
   using engine::StoreUse;
   const StoreUse use = only_reads                     ? StoreUse::Read
+                       : command.verb == Verb::Check  ? StoreUse::Check
                        : command.verb == Verb::Import ? StoreUse::Change
                        : command.verb == Verb::Repair ? StoreUse::Repair
                                                       : StoreUse::ChangeExisting;
-  const auto opened = engine::open_store(command.store, use, make_system(environment));
+  const auto opened = engine::open_store(command.store, use, environment.system);
   if (!opened) return report(opened.error(), environment);
   journal::StoreConnection& store = **opened;
   switch (command.verb) {
@@ -86,9 +81,7 @@ int store(const StoreCommand& command, const Environment& environment) {
       return done ? exit_done : fail(done.error().message, environment);
     }
     case Verb::Forget: {
-      const auto now =
-          std::chrono::duration_cast<std::chrono::milliseconds>(environment.clock.wall().time_since_epoch()).count();
-      const auto done = store.admin().forget({command.run}, now);
+      const auto done = store.admin().forget({command.run}, wall_ms(environment.system.clock));
       return done ? exit_done : fail(done.error().message, environment);
     }
   }

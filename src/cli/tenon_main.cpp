@@ -11,6 +11,7 @@
 
 #include "base/printable.h"
 #include "cli/commands.h"
+#include "cli/signal_thread.h"
 #include "cli/terminal_input.h"
 #include "tools/native/native_caller.h"
 #include "tools/process/extern_worker.h"
@@ -65,26 +66,28 @@ int run_command(int argc, char** argv) {
   std::signal(SIGTERM, on_stop);
   std::signal(SIGALRM, on_alarm);
   std::signal(SIGPIPE, SIG_IGN);
+  cli::handle_on_own_thread({SIGINT, SIGTERM, SIGALRM});
   RealFileSystem files;
   RealClock clock;
   cli::TerminalInput input(STDIN_FILENO, interrupted);
   PrintableStream screen;
-  const cli::Environment environment{
-      .files = files,
-      .clock = clock,
-      .variable =
-          [](const char* name) {
-            const char* value = std::getenv(name);
-            return std::string(value == nullptr ? "" : value);
-          },
-      .variables =
-          [] {
-            std::vector<std::string> all;
-            for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-              all.emplace_back(*variable);
-            }
-            return all;
-          },
+  cli::Environment environment{
+      .system = {.files = files,
+                 .clock = clock,
+                 .variable =
+                     [](const char* name) {
+                       const char* value = std::getenv(name);
+                       return std::string(value == nullptr ? "" : value);
+                     },
+                 .variables =
+                     [] {
+                       std::vector<std::string> all;
+                       for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+                         all.emplace_back(*variable);
+                       }
+                       return all;
+                     },
+                 .random_unit = [] { return static_cast<double>(::arc4random()) / 4'294'967'296.0; }},
       .write_output =
           [is_terminal = ::isatty(STDOUT_FILENO) != 0, &screen](std::string_view text) {
             if (is_terminal) return write_output(screen.take(text));
@@ -94,7 +97,6 @@ int run_command(int argc, char** argv) {
       .write_styled = [](std::string_view text) { write_all(stderr, text); },
       .read_input = [] { return std::string(std::istreambuf_iterator<char>(std::cin), {}); },
       .read_line = [&input] { return input.read_line(); },
-      .random_unit = [] { return static_cast<double>(::arc4random()) / 4'294'967'296.0; },
       .interrupted = &interrupted,
       .stop_signal = &stop_signal,
       .stop_seconds_max = &stop_seconds_max,
@@ -109,6 +111,9 @@ int run_command(int argc, char** argv) {
           [&input](std::string_view prompt) {
             return input.read_hidden_line([prompt] { write_all(stderr, make_printable(prompt)); });
           },
+  };
+  environment.system.on_notice = [&environment](engine::NoticeKind kind, std::string_view text) {
+    cli::print_notice(kind, text, environment);
   };
   const Result<cli::Command, cli::UsageError> command = cli::parse_command_line(argc, argv);
   if (!command) {

@@ -20,7 +20,7 @@ Result<std::unique_ptr<TerminalEngine>, engine::EngineError> TerminalEngine::ope
                                             shows_pieces ? ChatView::Pieces::Shown : ChatView::Pieces::Hidden);
   }
   options.prompter = &made->person_;
-  auto engine = engine::Engine::open(std::move(options), make_system(environment));
+  auto engine = engine::Engine::open(std::move(options), environment.system);
   if (!engine) return failure(std::move(engine.error()));
   made->engine_ = std::move(*engine);
   return made;

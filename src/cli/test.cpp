@@ -10,7 +10,7 @@
 namespace tenon::cli {
 
 int test(const TestCommand& command, const Environment& environment) {
-  const auto compiled = engine::compile({command.file}, make_system(environment));
+  const auto compiled = engine::compile({command.file}, environment.system);
   if (!compiled) return report(compiled.error(), environment);
   report(compiled->warnings, environment);
   const std::vector<bytecode::TestCase>& tests = compiled->loaded->program().tests;

@@ -17,18 +17,6 @@ namespace {
 constexpr std::chrono::milliseconds progress_after{700};
 constexpr std::chrono::milliseconds progress_every{200};
 
-std::string_view finish_name(inference::Finish finish) {
-  switch (finish) {
-    case inference::Finish::Complete:
-      return "complete";
-    case inference::Finish::CutOff:
-      return "cut_off";
-    case inference::Finish::Refused:
-      return "refused";
-  }
-  return "";
-}
-
 Json json_value(const vm::Value& value, const types::TypeTable& types) {
   std::string text;
   if (const auto written = vm::to_json(value, types, text); !written) return vm::describe(written.error());
@@ -79,40 +67,27 @@ Result<std::unique_ptr<Trace>, std::string> Trace::open(const TraceChoice& choic
   trace->shows_prompts_ = choice.show_prompts;
   trace->path_ = choice.file;
   if (!choice.file.empty()) {
-    trace->file_ = ::open(choice.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (trace->file_ < 0) {
+    trace->file_ = Descriptor(::open(choice.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (!trace->file_.is_open()) {
       return failure(fmt::format("cannot write `{}`: {}", choice.file, std::generic_category().message(errno)));
     }
   }
   return trace;
 }
 
-Trace::~Trace() {
-  if (file_ >= 0) ::close(file_);
-}
-
 void Trace::write_line(const std::string& line) {
-  if (file_ < 0) return;
-  const std::string whole = line + "\n";
-  for (std::size_t at = 0; at < whole.size();) {
-    const ssize_t written = ::write(file_, whole.data() + at, whole.size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      warn(fmt::format("cannot write `{}`: {}; the trace ends here", path_, std::generic_category().message(errno)),
-           environment_);
-      ::close(file_);
-      file_ = -1;
-      return;
-    }
-    at += static_cast<std::size_t>(written);
-  }
+  if (!file_.is_open()) return;
+  if (write_all(file_, line + "\n")) return;
+  warn(fmt::format("cannot write `{}`: {}; the trace ends here", path_, std::generic_category().message(errno)),
+       environment_);
+  file_.reset();
 }
 
 void Trace::on_generation_started(const runtime::SentGeneration& generation) {
   const auto& [effect, attempt, request, is_streamed_output] = generation;
   ++generation_;
   pieces_ = 0;
-  generation_start_ = environment_.clock.monotonic();
+  generation_start_ = environment_.system.clock.monotonic();
   progress_shown_ = generation_start_;
   if (shows_prompts_) {
     std::string text = fmt::format("── {} ── {}{}\n", request.label, effect.program.describe(effect.place),
@@ -122,7 +97,7 @@ void Trace::on_generation_started(const runtime::SentGeneration& generation) {
     }
     environment_.write_error(text);
   }
-  if (file_ < 0) return;
+  if (!file_.is_open()) return;
   Json messages = Json::array();
   for (const inference::Message& message : request.messages) {
     messages.push_back(Json::object({{"role", role_name(message.role)}, {"content", message.text}}));
@@ -141,7 +116,7 @@ void Trace::on_generation_started(const runtime::SentGeneration& generation) {
 }
 
 void Trace::show_progress(std::size_t pieces) {
-  const auto now = environment_.clock.monotonic();
+  const auto now = environment_.system.clock.monotonic();
   if (now - generation_start_ < progress_after || now - progress_shown_ < progress_every) return;
   progress_shown_ = now;
   has_progress_ = true;
@@ -176,7 +151,7 @@ void Trace::on_generation_finished(runtime::RunId run, std::string_view key, std
   if (is_failure && !shows_prompts_ && !error->endpoint.empty()) {
     environment_.write_error(fmt::format("tenon: no answer from the model at {}\n", shown_endpoint(*error)));
   }
-  if (file_ < 0) return;
+  if (!file_.is_open()) return;
   Json event = Json::object({{"type", "generation_finished"}, {"run", run.index}, {"key", key}, {"attempt", attempt}});
   if (answer != nullptr) {
     event["model"] = answer->model;
@@ -191,7 +166,7 @@ void Trace::on_generation_finished(runtime::RunId run, std::string_view key, std
 }
 
 void Trace::on_extern_called(const runtime::StartedCall& call) {
-  if (file_ < 0) return;
+  if (!file_.is_open()) return;
   const runtime::PerformedEffect& effect = call.effect;
   const vm::LoadedProgram& program = effect.program;
   Json values = Json::array();
@@ -208,7 +183,7 @@ void Trace::on_extern_called(const runtime::StartedCall& call) {
 }
 
 void Trace::on_extern_returned(const runtime::EndedCall& call) {
-  if (file_ < 0) return;
+  if (!file_.is_open()) return;
   Json event = Json::object({{"type", "extern_returned"},
                              {"run", call.run.index},
                              {"key", call.key},
@@ -234,12 +209,12 @@ void Trace::on_recorded(const runtime::RecordBatch& batch) {
 
 void Trace::write_program_event(runtime::RunId run, const runtime::ProgramEvent& reported) {
   end();
-  if (file_ < 0) return;
+  if (!file_.is_open()) return;
   Json event = Json::object({{"type", effects::effect_name(reported.kind)},
                              {"run", run.index},
                              {"key", reported.key},
-                             {"agent", reported.agent},
-                             {"depth", reported.depth}});
+                             {"agent", reported.scope.agent},
+                             {"depth", reported.scope.depth}});
   if (reported.kind == effects::EffectKind::AnswerRefused) {
     event["generation"] = reported.generation;
     event["function"] = reported.function;
@@ -256,7 +231,7 @@ void Trace::write_unavailable(runtime::RunId run, const effects::Attempted& atte
   if (environment_.error_is_terminal || shows_prompts_) {
     environment_.write_error(fmt::format("tenon: {} unavailable: {}\n", service, attempted.reason));
   }
-  if (file_ < 0) return;
+  if (!file_.is_open()) return;
   Json event = Json::object({{"type", "service_unavailable"},
                              {"run", run.index},
                              {"key", attempted.key},
@@ -270,7 +245,7 @@ void Trace::write_unavailable(runtime::RunId run, const effects::Attempted& atte
 
 void Trace::on_run_ended(runtime::RunId run, const runtime::EndedRun& ended) {
   end();
-  if (file_ < 0) return;
+  if (!file_.is_open()) return;
   const runtime::RunEnd& run_end = ended.end;
   Json event = Json::object({{"type", "run_ended"}, {"run", run.index}});
   if (ended.instructions) event["instructions"] = *ended.instructions;

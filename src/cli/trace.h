@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "cli/environment.h"
 #include "runtime/events.h"
@@ -22,14 +23,11 @@ class Trace final : public runtime::Listener {
   [[nodiscard]] static Result<std::unique_ptr<Trace>, std::string> open(const TraceChoice& choice,
                                                                         const vm::LoadedProgram& program,
                                                                         const Environment& environment);
-  ~Trace() override;
-  Trace(const Trace&) = delete;
-  Trace& operator=(const Trace&) = delete;
 
   /// Removes the progress line from the terminal.
   void end();
 
-  [[nodiscard]] bool reads_records() const override { return file_ >= 0; }
+  [[nodiscard]] bool reads_records() const override { return file_.is_open(); }
   void on_recorded(const runtime::RecordBatch& batch) override;
   void on_generation_started(const runtime::SentGeneration& generation) override;
   void on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
@@ -50,7 +48,7 @@ class Trace final : public runtime::Listener {
 
   const vm::LoadedProgram& program_;
   const Environment& environment_;
-  int file_ = -1;
+  Descriptor file_;
   std::string path_;
   bool shows_prompts_ = false;
   std::uint64_t generation_ = 0;

@@ -58,13 +58,13 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
   if (command.file == "-") {
     text = environment.read_input();
   } else {
-    auto read = environment.files.read_file(command.file, artifacts_bytes_max);
+    auto read = environment.system.files.read_file(command.file, artifacts_bytes_max);
     if (!read) return fail(fmt::format("cannot read `{}`: {}", command.file, read.error().message), environment);
     text = std::move(*read);
   }
   const auto artifacts = algebra::read_form(text);
   if (!artifacts) return fail(fmt::format("{}: {}", command.file, artifacts.error().message), environment);
-  const engine::System system = make_system(environment);
+  const engine::System& system = environment.system;
   std::vector<std::shared_ptr<const runtime::ProgramImage>> images;
   for (const std::string& file : command.programs) {
     auto compiled = engine::compile({file}, system);
@@ -89,7 +89,7 @@ int reconstruct(const TraceCommand& command, const Environment& environment) {
 int trace(const TraceCommand& command, const Environment& environment) {
   using Verb = TraceCommand::Verb;
   if (command.verb == Verb::Reconstruct) return reconstruct(command, environment);
-  const auto opened = engine::open_store(command.store, engine::StoreUse::Read, make_system(environment));
+  const auto opened = engine::open_store(command.store, engine::StoreUse::Read, environment.system);
   if (!opened) return report(opened.error(), environment);
   journal::Store& store = (*opened)->journals();
   const auto form = command.form_version == 1 ? algebra::Form::First : algebra::newest_form;

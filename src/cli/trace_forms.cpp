@@ -8,6 +8,7 @@
 
 #include "algebra/form.h"
 #include "algebra/matrices.h"
+#include "base/utf8.h"
 #include "bytecode/program.h"
 #include "json/reader.h"
 
@@ -57,9 +58,7 @@ constexpr std::size_t shown_bytes_max = 160;
 
 std::string shortened(std::string text) {
   if (text.size() <= shown_bytes_max) return text;
-  std::size_t end = shown_bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "…";
+  return std::string(cut_utf8(text, shown_bytes_max)) + "…";
 }
 
 /// Draws one run.
@@ -101,8 +100,8 @@ class Drawing {
     if (const auto* const failed = std::get_if<algebra::Failed>(&result)) {
       return shortened(fmt::format("{}: {}", types::failure_kind_name(failed->kind), failed->message));
     }
-    if (const auto* const prompted = std::get_if<algebra::Prompted>(&result)) {
-      return shortened(fmt::format("prompt of {}: {}", prompted->agent.agent, prompted->input));
+    if (const auto* const prompt = std::get_if<effects::AgentPrompt>(&result)) {
+      return shortened(fmt::format("prompt of {}: {}", prompt->agent, prompt->input));
     }
     return std::holds_alternative<algebra::Pending>(result) ? "…" : "discarded";
   }

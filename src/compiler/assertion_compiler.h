@@ -31,6 +31,8 @@ class AssertionCompiler : CodeBuilder {
   Observed observe(NodeId condition, Register to, bool expected);
   Observed observe_logic(NodeId condition, Register to, bool expected);
   Observed observe_method(NodeId call, Register to);
+  void add_choice(NodeId condition, std::vector<Shown>& shown);
+  void add_operand_paths(NodeId node, std::vector<Shown>& shown);
   void add_argument_paths(NodeId call, std::vector<Shown>& shown);
   void explain_assertion(NodeId condition, const Observed& observed);
   [[nodiscard]] bool is_worth_showing(NodeId node);

@@ -42,7 +42,7 @@ class CodeBuilder {
 
   ~CodeBuilder() = default;
 
-  // Of the emitter, which describes them.
+  // Forwarded to the emitter, which describes them.
   std::size_t emit(Opcode opcode, std::uint16_t a = 0, std::uint16_t b = 0, std::uint16_t c = 0) {
     return emitter_.emit(opcode, a, b, c);
   }
@@ -63,14 +63,14 @@ class CodeBuilder {
   /// What follows is at the node's place in the source.
   void at(NodeId node, bool main_token = false);
 
-  // Of the function's scope.
+  // Forwarded to the function's scope.
   [[nodiscard]] const syntax::SyntaxTree& tree() const { return scope_.tree(); }
   [[nodiscard]] const types::NodeFacts& facts(NodeId node) const { return scope_.facts(node); }
   [[nodiscard]] types::TypeId resolve(types::TypeId type) const { return scope_.resolve(type); }
   [[nodiscard]] types::TypeId type_of(NodeId node) const { return scope_.type_of(node); }
   [[nodiscard]] types::TypeKind kind_of(NodeId node) const { return scope_.kind_of(node); }
 
-  // Of the expressions, which describe them.
+  // Forwarded to the expressions, which describe them.
   void into(NodeId node, Register to);
   Register operand(NodeId node);
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/assertion_compiler.h"
 #include "compiler/call_compiler.h"
 #include "compiler/expression_compiler.h"
@@ -67,7 +69,34 @@ AssertionCompiler::Observed AssertionCompiler::observe(NodeId condition, Registe
       break;
   }
   into(inner, to);
-  return {};
+  Observed observed;
+  add_choice(inner, observed.shown);
+  return observed;
+}
+
+/// Of `match value { … }` and `if condition { … }`, the value that chooses: a variable, which is read again.
+void AssertionCompiler::add_choice(NodeId condition, std::vector<Shown>& shown) {
+  if (tree().kind(condition) == NodeKind::MatchExpression) {
+    const NodeId value = tree().first(condition);
+    if (is_path(value) && is_worth_showing(value)) shown.push_back({value, std::nullopt});
+  } else if (tree().kind(condition) == NodeKind::IfExpression) {
+    add_operand_paths(tree().first(condition), shown);
+  }
+}
+
+/// The variables that a condition computes with.
+void AssertionCompiler::add_operand_paths(NodeId node, std::vector<Shown>& shown) {
+  if (is_path(node)) {
+    if (is_worth_showing(node)) shown.push_back({node, std::nullopt});
+    return;
+  }
+  const NodeKind kind = tree().kind(node);
+  const bool is_operator = kind == NodeKind::BinaryExpression || kind == NodeKind::UnaryExpression ||
+                           kind == NodeKind::ParenthesizedExpression || kind == NodeKind::MethodCallExpression;
+  if (!is_operator) return;
+  for (const NodeId operand : tree().children(node)) {
+    if (tree().kind(operand) != NodeKind::Arguments) add_operand_paths(operand, shown);
+  }
 }
 
 /// `a || b` that does not hold, and `a && b` that holds, have computed both sides; otherwise nothing is known of the
@@ -81,14 +110,19 @@ AssertionCompiler::Observed AssertionCompiler::observe_logic(NodeId condition, R
     return {};
   }
   Observed observed;
+  // A variable on both sides has the same value, which is shown once.
+  const auto show = [&](const Shown& one) {
+    const auto is_same = [&](const Shown& other) {
+      return is_path(one.node) && scope_.line_of(other.node) == scope_.line_of(one.node);
+    };
+    if (std::none_of(observed.shown.begin(), observed.shown.end(), is_same)) observed.shown.push_back(one);
+  };
   const auto add = [&](const Observed& side) {
-    observed.shown.insert(observed.shown.end(), side.shown.begin(), side.shown.end());
+    for (const Shown& one : side.shown) show(one);
     if (!side.sides) return;
     const NodeId first = tree().first(side.node);
-    if (is_worth_showing(first)) observed.shown.push_back({first, side.sides->left});
-    if (side.sides->right && is_worth_showing(tree().next(first))) {
-      observed.shown.push_back({tree().next(first), *side.sides->right});
-    }
+    if (is_worth_showing(first)) show({first, side.sides->left});
+    if (side.sides->right && is_worth_showing(tree().next(first))) show({tree().next(first), *side.sides->right});
   };
   add(observe(left, to, expected));
   const std::size_t decided = emit_jump(is_or ? Opcode::JumpIf : Opcode::JumpUnless, to);

@@ -32,14 +32,12 @@ std::uint32_t CallCompiler::budget_of(NodeId clause) {
     const std::string_view name = tree().main_text(argument);
     const NodeId value = tree().first(argument);
     const std::uint64_t number = syntax::integer_value(tree().text(value)).value_or(0);
-    if (name == "calls") budget.model_calls = number;
-    if (name == "tokens") budget.tokens = number;
-    if (name == "instructions") budget.instructions = number;
-    if (name == "depth") budget.depth = number;
     if (name == "time") {
       const std::string_view unit = tree().text(tree()[argument].end_token - 1);
       const std::uint64_t factor = syntax::unit_milliseconds(unit).value_or(1);  // the checker has seen to it
-      budget.milliseconds = number > UINT64_MAX / factor ? UINT64_MAX : number * factor;
+      budget.bounds.milliseconds = number > UINT64_MAX / factor ? UINT64_MAX : number * factor;
+    } else if (const auto bound = bytecode::find_bound(name)) {
+      budget.bounds.*(*bound) = number;
     }
   }
   return program_.add_budget(budget);
@@ -335,7 +333,7 @@ void CallCompiler::method_call(NodeId node, Register to, std::optional<std::uint
     const auto method = types::find_builtin_method(program_.type_table(), inner, tree().main_text(node));
     if (method && method->result.exists()) given = method->result;
   }
-  if (scope_.base_kind(given) != TypeKind::Option) expressions().make_some(result);
+  if (scope_.operand_kind(given) != TypeKind::Option) expressions().make_some(result);
   emit(Opcode::Take, to, result);
   const std::size_t end = emit_jump(Opcode::Jump);
   land(absent);

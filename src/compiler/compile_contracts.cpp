@@ -24,7 +24,7 @@ using types::TypeTable;
 
 namespace {
 
-/// Of the record `Verdict` of stdlib/contracts.tn.
+/// Fields of the struct `Verdict` in stdlib/contracts.tn.
 constexpr std::uint16_t verdict_holds_field = 0;
 
 bool is_of_value(const Contract& contract) {
@@ -281,7 +281,7 @@ void ContractCompiler::check_value(Register value) {
   fail_if_broken(reasons, fmt::format("`{}` violates `ensures`: ", declaration_.name));
 }
 
-void ContractCompiler::fail_if_broken(const Reasons& reasons, const std::string& whose, Opcode failing) {
+void ContractCompiler::fail_if_broken(const Reasons& reasons, const std::string& prefix, Opcode failing) {
   const Temporaries scope(*this);
   const Register length = allocate();
   emit(Opcode::Length, length, reasons.all);
@@ -289,7 +289,7 @@ void ContractCompiler::fail_if_broken(const Reasons& reasons, const std::string&
   emit(Opcode::EqualShort, holds, length, 0);
   const std::size_t fine = emit_jump(Opcode::JumpIf, holds);
   const Register parts = allocate(2);
-  load_string(parts, whose);
+  load_string(parts, prefix);
   join_reasons(reasons.all, "; ", static_cast<Register>(parts + 1));
   const Register message = allocate();
   emit(Opcode::Template, message, parts, 2);

@@ -14,6 +14,7 @@
 #include "compiler/template_compiler.h"
 #include "compiler/tool_compiler.h"
 #include "syntax/literals.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::compiler {
 
@@ -183,7 +184,7 @@ void ExpressionCompiler::name(NodeId node, Register to) {
     return;
   }
   const TypeId type = type_of(node);
-  const bool option = scope_.base_kind(type) == TypeKind::Option;
+  const bool option = scope_.operand_kind(type) == TypeKind::Option;
   emit(Opcode::LoadCase, to, program_.type_operand(option ? TypeTable::any_option : program_.type_table().base(type)),
        static_cast<std::uint16_t>(target.detail));
 }
@@ -205,7 +206,7 @@ void ExpressionCompiler::unary(NodeId node, Register to) {
 
 void ExpressionCompiler::arithmetic(NodeId, TokenKind operation, TypeId type, Register to, Register left,
                                     Register right) {
-  const TypeKind kind = scope_.base_kind(type);
+  const TypeKind kind = scope_.operand_kind(type);
   const std::size_t column = kind == TypeKind::I32 ? 0 : kind == TypeKind::I64 ? 1 : 2;
   constexpr Opcode opcodes[5][3] = {
       {Opcode::AddI32, Opcode::AddI64, Opcode::AddF64},
@@ -227,7 +228,7 @@ void ExpressionCompiler::compare(TokenKind operation, TypeId type, Register to, 
     emit(operation == TokenKind::EqualEqual ? Opcode::Equal : Opcode::NotEqual, to, left, right);
     return;
   }
-  const TypeKind kind = scope_.base_kind(type);
+  const TypeKind kind = scope_.operand_kind(type);
   const bool or_equal = operation == TokenKind::LessEqual || operation == TokenKind::GreaterEqual;
   if (operation == TokenKind::Greater || operation == TokenKind::GreaterEqual) std::swap(left, right);
   const Opcode less = kind == TypeKind::F64      ? Opcode::LessF64
@@ -243,7 +244,7 @@ void ExpressionCompiler::compare(TokenKind operation, TypeId type, Register to, 
 /// of its left operand; nothing, and no code is written, if it is not such an operation.
 std::optional<Register> ExpressionCompiler::short_operation(NodeId node, TokenKind operation, TypeId type,
                                                             Register to) {
-  const TypeKind kind = scope_.base_kind(type);
+  const TypeKind kind = scope_.operand_kind(type);
   if (kind != TypeKind::I32 && kind != TypeKind::I64) return std::nullopt;
   const NodeId left = tree().first(node);
   const std::optional<std::int64_t> literal = scope_.literal_integer(tree().next(left));
@@ -304,13 +305,13 @@ void ExpressionCompiler::binary(NodeId node, Register to) {
   const Register first = stable_operand(left, right);
   const Register second = operand(right);
   at(node, true);
-  switch (scope_.base_kind(type)) {
+  switch (scope_.operand_kind(type)) {
     case TypeKind::String:
       emit(Opcode::Concatenate, to, first, second);
       return;
     case TypeKind::List:
     case TypeKind::Tools: {
-      const bool is_list = scope_.base_kind(type) == TypeKind::List;
+      const bool is_list = scope_.operand_kind(type) == TypeKind::List;
       const types::Builtin joined = is_list ? types::Builtin::ListConcatenate : types::Builtin::ToolsJoin;
       const Register window = allocate(2);
       emit(Opcode::Move, window, first);
@@ -365,7 +366,7 @@ void ExpressionCompiler::default_value(NodeId node, Register to) {
   into(left, option);
   const bool stays_option =
       kind_of(node) == TypeKind::Option && kind_of(tree().next(left)) == TypeKind::Option &&
-      scope_.base_kind(program_.type_table().get(program_.type_table().base(type_of(left))).arguments[0]) !=
+      scope_.operand_kind(program_.type_table().get(program_.type_table().base(type_of(left))).arguments[0]) !=
           TypeKind::Option;
   std::size_t absent = 0;
   if (stays_option) {
@@ -387,7 +388,7 @@ void ExpressionCompiler::cast(NodeId node, Register to) {
   const Register value = operand(inner);
   const TypeKind from = kind_of(inner);
   const TypeId target = type_of(node);
-  const TypeKind kind = scope_.base_kind(target);
+  const TypeKind kind = scope_.operand_kind(target);
   at(node);
   if (kind == TypeKind::F64) {
     emit(from == TypeKind::F64 ? Opcode::Move : Opcode::IntegerToF64, to, value);
@@ -414,10 +415,8 @@ void ExpressionCompiler::field(NodeId node, Register to) {
   // A field that is already an Option is not wrapped.
   const TypeTable& table = program_.type_table();
   const TypeId inner = table.get(type_of(owner)).arguments[0];
-  const TypeId held = table.kind(table.base(inner)) == TypeKind::Struct
-                          ? table.struct_type(table.base(inner)).fields[target.index].type
-                          : table.get(table.base(inner)).arguments[target.index];
-  if (scope_.base_kind(held) != TypeKind::Option) make_some(option);
+  const TypeId held = types::list_parts(table, table.base(inner))[target.index];
+  if (scope_.operand_kind(held) != TypeKind::Option) make_some(option);
   emit(Opcode::Take, to, option);
   const std::size_t end = emit_jump(Opcode::Jump);
   land(absent);
@@ -488,7 +487,7 @@ void ExpressionCompiler::structure(NodeId node, Register to) {
   at(node);
   emit(Opcode::MakeRecord, to, window, program_.type_operand(type));
   for (std::size_t item = 0; item < count; ++item) {
-    const TypeKind kind = scope_.base_kind(program_.type_table().struct_type(type).fields[item].type);
+    const TypeKind kind = scope_.operand_kind(program_.type_table().struct_type(type).fields[item].type);
     if (kind == TypeKind::List || kind == TypeKind::Map || kind == TypeKind::Struct)
       emit(Opcode::LoadUnit, static_cast<Register>(window + item));
   }

@@ -49,12 +49,17 @@ void GuardCompiler::guard() {
   emit(Opcode::Return, lists);
 }
 
-void GuardCompiler::ensured() {
-  function_.name += " ensured";
+/// Makes the result of the function the only parameter.
+Register GuardCompiler::take_result() {
   function_.context_register = no_register;
-  const Register value = allocate();
   function_.parameters.push_back(function_.result);
   function_.parameter_names.emplace_back("result");
+  return allocate();
+}
+
+void GuardCompiler::ensured() {
+  function_.name += " ensured";
+  const Register value = take_result();
   function_.result = program_.type_table().list(TypeTable::string);
   const Register keys = allocate();
   emit(Opcode::MakeList, keys, keys, 0);
@@ -203,10 +208,7 @@ std::vector<syntax::NodeId> GuardCompiler::lasting_parts(const Contract& contrac
 
 void GuardCompiler::stream_guard() {
   function_.name += " ensures";
-  function_.context_register = no_register;
-  const Register value = allocate();
-  function_.parameters.push_back(function_.result);
-  function_.parameter_names.emplace_back("result");
+  const Register value = take_result();
   function_.result = TypeTable::boolean;
   const Register holds = allocate();
   std::vector<std::size_t> fails;

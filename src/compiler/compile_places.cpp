@@ -195,7 +195,7 @@ void PlaceCompiler::assignment(NodeId node) {
     return set_place(lvalue_of(place), result);
   }
   const TypeId type = type_of(place);
-  const bool is_text = scope_.base_kind(type) == TypeKind::String;
+  const bool is_text = scope_.operand_kind(type) == TypeKind::String;
   if (is_text && tree().kind(place) == NodeKind::NameExpression && !facts(node).narrowed_to.exists()) {
     const Register text = expressions().local_register(facts(place).target.index);
     Register piece = operand(value);
@@ -217,8 +217,8 @@ void PlaceCompiler::assignment(NodeId node) {
   const Register result = allocate();
   if (is_text) {
     emit(Opcode::Concatenate, result, before, other);
-  } else if (scope_.base_kind(type) == TypeKind::List || scope_.base_kind(type) == TypeKind::Tools) {
-    const bool is_list = scope_.base_kind(type) == TypeKind::List;
+  } else if (scope_.operand_kind(type) == TypeKind::List || scope_.operand_kind(type) == TypeKind::Tools) {
+    const bool is_list = scope_.operand_kind(type) == TypeKind::List;
     const types::Builtin joined = is_list ? types::Builtin::ListConcatenate : types::Builtin::ToolsJoin;
     const Register window = allocate(2);
     emit(Opcode::Move, window, before);

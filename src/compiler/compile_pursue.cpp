@@ -125,93 +125,93 @@ std::uint32_t PursueCompiler::action_part(const Action& action, Part part) {
 void PursueCompiler::pursue(NodeId node, Register to) {
   const Temporaries scope(*this);
   const NodeId goal = tree().first(node);
-  Chase chase{.facts = module_.pursuits.at(node.index),
-              .plan = types::make_plan(program_.checked(), declaration_.module, node, program_.checked().verdicts),
-              .goal = goal};
-  chase.is_judged = tree().kind(goal) != NodeKind::ClosureExpression;
-  chase.goal_text = allocate();
-  if (chase.is_judged) {
-    into(goal, chase.goal_text);
+  PursuitCode code{.facts = module_.pursuits.at(node.index),
+                   .plan = types::make_plan(program_.checked(), declaration_.module, node, program_.checked().verdicts),
+                   .goal = goal};
+  code.is_judged = tree().kind(goal) != NodeKind::ClosureExpression;
+  code.goal_text = allocate();
+  if (code.is_judged) {
+    into(goal, code.goal_text);
   } else {
-    load_string(chase.goal_text, fmt::format("`{}`", tree().text(goal)));
+    load_string(code.goal_text, fmt::format("`{}`", tree().text(goal)));
   }
-  chase.value = allocate();
-  into(tree().next(goal), chase.value);
-  chase.limit = allocate();
-  load_integer(chase.limit, default_steps_max);
+  code.value = allocate();
+  into(tree().next(goal), code.value);
+  code.limit = allocate();
+  load_integer(code.limit, default_steps_max);
   for (const NodeId bound : tree().children(node, NodeKind::PursueLimit)) {
-    if (tree().main_text(bound) == "width") chase.width = allocate();
-    into(tree().first(bound), tree().main_text(bound) == "width" ? *chase.width : chase.limit);
+    if (tree().main_text(bound) == "width") code.width = allocate();
+    into(tree().first(bound), tree().main_text(bound) == "width" ? *code.width : code.limit);
   }
-  chase.actions = actions_of(node);
-  chase.types.push_back(program_.type_table().base(type_of(tree().next(goal))));
-  for (const Action& action : chase.actions) {
-    chase.types.push_back(program_.type_table().base(type_of(action.node)));
+  code.actions = actions_of(node);
+  code.types.push_back(program_.type_table().base(type_of(tree().next(goal))));
+  for (const Action& action : code.actions) {
+    code.types.push_back(program_.type_table().base(type_of(action.node)));
   }
-  chase.tag = allocate();
-  load_integer(chase.tag, 0);
-  chase.known = allocate();
-  chase.ensured = allocate();
-  load_known(chase, 0);
-  chase.steps = allocate();
-  load_integer(chase.steps, 0);
-  chase.blocked = allocate();
-  emit(Opcode::MakeList, chase.blocked, chase.blocked, 0);
-  chase.is_spent = allocate();
-  emit(Opcode::LoadBoolean, chase.is_spent, 0);
+  code.tag = allocate();
+  load_integer(code.tag, 0);
+  code.known = allocate();
+  code.ensured = allocate();
+  load_known(code, 0);
+  code.steps = allocate();
+  load_integer(code.steps, 0);
+  code.blocked = allocate();
+  emit(Opcode::MakeList, code.blocked, code.blocked, 0);
+  code.is_spent = allocate();
+  emit(Opcode::LoadBoolean, code.is_spent, 0);
   at(node);
   // Computed goals are free, so they are also checked for the initial state.
   std::vector<std::size_t> reached;
-  if (!chase.is_judged && chase.facts.may_start_there) {
-    reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase, nullptr)));
+  if (!code.is_judged && code.facts.may_start_there) {
+    reached.push_back(emit_jump(Opcode::JumpIf, is_goal(code, nullptr)));
   }
-  const std::vector<std::size_t> reached_later = chase.width ? search(chase) : walk(chase);
+  const std::vector<std::size_t> reached_later = code.width ? search(code) : walk(code);
   reached.insert(reached.end(), reached_later.begin(), reached_later.end());
   at(node);
   const Register window = allocate(4);
-  emit(Opcode::Move, window, chase.goal_text);
-  emit(Opcode::Move, static_cast<Register>(window + 1), chase.steps);
-  emit(Opcode::Move, static_cast<Register>(window + 2), chase.is_spent);
-  emit(Opcode::Move, static_cast<Register>(window + 3), chase.blocked);
+  emit(Opcode::Move, window, code.goal_text);
+  emit(Opcode::Move, static_cast<Register>(window + 1), code.steps);
+  emit(Opcode::Move, static_cast<Register>(window + 2), code.is_spent);
+  emit(Opcode::Move, static_cast<Register>(window + 3), code.blocked);
   emit_wide(Opcode::Call, window, pursuit_function("describe_end"));
-  emit(Opcode::BreakContract, window, chase.goal_text);
+  emit(Opcode::BreakContract, window, code.goal_text);
   land_all(reached);
-  emit(Opcode::Take, to, chase.value);
+  emit(Opcode::Take, to, code.value);
 }
 
 /// One action after the other, each on the value of the previous one. Returns the jumps that are taken at the goal;
 /// without them, the code that follows is reached if there is no way to continue.
-std::vector<std::size_t> PursueCompiler::walk(const Chase& chase) {
-  const Register blocked = chase.blocked;
-  const Register steps = chase.steps;
+std::vector<std::size_t> PursueCompiler::walk(const PursuitCode& code) {
+  const Register blocked = code.blocked;
+  const Register steps = code.steps;
   const Register open = allocate();  // the record Enabled, without the actions that have failed in this state
   const Register enabled = allocate();
   const Register chosen = allocate();
   const std::size_t start = here();
   const Register flag = allocate();
-  emit(Opcode::LessInteger, flag, steps, chase.limit);
+  emit(Opcode::LessInteger, flag, steps, code.limit);
   const std::size_t more = emit_jump(Opcode::JumpIf, flag);
-  emit(Opcode::LoadBoolean, chase.is_spent, 1);
+  emit(Opcode::LoadBoolean, code.is_spent, 1);
   const std::size_t spent = emit_jump(Opcode::Jump);
   land(more);
-  find_enabled(chase, open);
+  find_enabled(code, open);
   const std::size_t choice = here();
   emit(Opcode::GetField, blocked, open, 1);
   emit(Opcode::GetField, enabled, open, 0);
   emit(Opcode::Length, flag, enabled);
   emit(Opcode::EqualShort, flag, flag, 0);
   const std::size_t stuck = emit_jump(Opcode::JumpIf, flag);
-  choose_action(chase, enabled, chosen);
+  choose_action(code, enabled, chosen);
   std::vector<std::size_t> reached;
-  switch_over_actions(chase, chosen, [&](const Action& action) {
+  switch_over_actions(code, chosen, [&](const Action& action) {
     const std::size_t begin = here();
-    take_action(chase, action);
+    take_action(code, action);
     const std::size_t end = here();
     emit(Opcode::AddI64Short, steps, steps, 1);
-    if (chase.plan.gives_goal[action.number]) {
+    if (code.plan.gives_goal[action.number]) {
       reached.push_back(emit_jump(Opcode::Jump));
     } else {
-      if (chase.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(chase, &action)));
+      if (code.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(code, &action)));
       land_at(emit_jump(Opcode::Jump), start);
     }
     // The state is still the one before the action, and the other actions remain available in it.
@@ -240,13 +240,13 @@ void PursueCompiler::describe_action_failure(const Action& action, Register caug
 }
 
 /// Code for each action, of which the one with the number in `chosen` is executed; each ends with its own jump.
-void PursueCompiler::switch_over_actions(const Chase& chase, Register chosen,
+void PursueCompiler::switch_over_actions(const PursuitCode& code, Register chosen,
                                          const std::function<void(const Action&)>& write) {
   const std::size_t jump = emit_wide(Opcode::Switch, chosen, 0);
   emit(Opcode::Unreachable);
   JumpTable table;
   table.otherwise = static_cast<std::uint32_t>(here() - 1);
-  for (const Action& action : chase.actions) {
+  for (const Action& action : code.actions) {
     const Temporaries action_scope(*this);
     table.targets.push_back(static_cast<std::uint32_t>(here()));
     write(action);
@@ -256,11 +256,11 @@ void PursueCompiler::switch_over_actions(const Chase& chase, Register chosen,
 }
 
 /// enabled = the record Enabled of the current state.
-void PursueCompiler::find_enabled(const Chase& chase, Register enabled) {
+void PursueCompiler::find_enabled(const PursuitCode& code, Register enabled) {
   const Temporaries scope(*this);
   const Register all = allocate();
   emit(Opcode::MakeList, all, all, 0);
-  for (const Action& action : chase.actions) {
+  for (const Action& action : code.actions) {
     const Temporaries action_scope(*this);
     const Register guarded = allocate(6);
     const auto field = [&](std::size_t at) { return static_cast<Register>(guarded + at); };
@@ -270,14 +270,14 @@ void PursueCompiler::find_enabled(const Chase& chase, Register enabled) {
     emit(Opcode::Move, field(2), action.about);
     for (std::size_t at = 3; at < 6; ++at) emit(Opcode::MakeList, field(at), field(at), 0);
     // The action does not accept states of another type.
-    const std::vector<bool>& takes = chase.facts.takes[action.number];
+    const std::vector<bool>& takes = code.facts.takes[action.number];
     std::vector<std::size_t> fits;
     const bool takes_all = std::all_of(takes.begin(), takes.end(), [](bool taken) { return taken; });
     if (!takes_all) {
       const Register is_tag = allocate();
       for (std::size_t tag = 0; tag < takes.size(); ++tag) {
         if (!takes[tag]) continue;
-        emit(Opcode::EqualShort, is_tag, chase.tag, static_cast<std::uint16_t>(tag));
+        emit(Opcode::EqualShort, is_tag, code.tag, static_cast<std::uint16_t>(tag));
         fits.push_back(emit_jump(Opcode::JumpIf, is_tag));
       }
       load_string(is_tag, fmt::format("a `{}`", program_.type_table().describe(action.shape.parameters[action.hole])));
@@ -289,7 +289,7 @@ void PursueCompiler::find_enabled(const Chase& chase, Register enabled) {
       const Register window = allocate(action.shape.parameters.size());
       for (std::size_t at = 0; at < action.shape.parameters.size(); ++at) {
         emit(Opcode::Move, static_cast<Register>(window + at),
-             at == action.hole ? chase.value : static_cast<Register>(action.given + at));
+             at == action.hole ? code.value : static_cast<Register>(action.given + at));
       }
       emit_wide(Opcode::Call, window, action_part(action, Part::Guard));
       for (std::uint16_t at = 0; at < 3; ++at) emit(Opcode::GetField, field(3 + at), window, at);
@@ -299,15 +299,15 @@ void PursueCompiler::find_enabled(const Chase& chase, Register enabled) {
     emit(Opcode::Push, all, guarded);
   }
   const Register window = allocate(3);
-  emit(Opcode::Render, window, chase.value);
-  emit(Opcode::Move, static_cast<Register>(window + 1), chase.known);
+  emit(Opcode::Render, window, code.value);
+  emit(Opcode::Move, static_cast<Register>(window + 1), code.known);
   emit(Opcode::Take, static_cast<Register>(window + 2), all);
   emit_wide(Opcode::Call, window, pursuit_function("find_enabled"));
   emit(Opcode::Take, enabled, window);
 }
 
 /// chosen = the number of one of the enabled actions. If there is only one, the model is not asked.
-void PursueCompiler::choose_action(const Chase& chase, Register enabled, Register chosen) {
+void PursueCompiler::choose_action(const PursuitCode& code, Register enabled, Register chosen) {
   const Temporaries scope(*this);
   const Register flag = allocate();
   emit(Opcode::Length, flag, enabled);
@@ -323,7 +323,7 @@ void PursueCompiler::choose_action(const Chase& chase, Register enabled, Registe
   emit(Opcode::MakeList, names, names, 0);
   emit(Opcode::MakeList, set, set, 0);
   emit(Opcode::MakeList, notes, notes, 0);
-  for (const Action& action : chase.actions) {
+  for (const Action& action : code.actions) {
     const Temporaries action_scope(*this);
     const Register name = allocate();
     load_string(name, action.shape.name);
@@ -353,8 +353,8 @@ void PursueCompiler::choose_action(const Chase& chase, Register enabled, Registe
   }
   const Register window = allocate(6);
   emit(Opcode::Move, window, function_.context_register);
-  emit(Opcode::Move, static_cast<Register>(window + 1), chase.goal_text);
-  emit(Opcode::Render, static_cast<Register>(window + 2), chase.value);
+  emit(Opcode::Move, static_cast<Register>(window + 1), code.goal_text);
+  emit(Opcode::Render, static_cast<Register>(window + 2), code.value);
   emit(Opcode::Take, static_cast<Register>(window + 3), notes);
   emit(Opcode::Take, static_cast<Register>(window + 4), names);
   emit(Opcode::Take, static_cast<Register>(window + 5), set);
@@ -364,13 +364,13 @@ void PursueCompiler::choose_action(const Chase& chase, Register enabled, Registe
 }
 
 /// The next state is the value of the action.
-void PursueCompiler::take_action(const Chase& chase, const Action& action) {
+void PursueCompiler::take_action(const PursuitCode& code, const Action& action) {
   const Temporaries scope(*this);
   const std::size_t count = action.shape.parameters.size();
   const auto pass = [&](Register window) {
     for (std::size_t at = 0; at < count; ++at) {
       emit(Opcode::Move, static_cast<Register>(window + at),
-           at == action.hole ? chase.value : static_cast<Register>(action.given + at));
+           at == action.hole ? code.value : static_cast<Register>(action.given + at));
     }
   };
   const Register value = allocate();
@@ -389,34 +389,34 @@ void PursueCompiler::take_action(const Chase& chase, const Action& action) {
     pass(window);
     emit(Opcode::Move, static_cast<Register>(window + count), value);
     emit_wide(Opcode::Call, window, action_part(action, Part::Ensured));
-    emit(Opcode::Take, chase.ensured, window);
+    emit(Opcode::Take, code.ensured, window);
   }
-  emit(Opcode::Take, chase.value, value);
-  load_integer(chase.tag, action.number + 1);
-  load_known(chase, action.number + 1);
+  emit(Opcode::Take, code.value, value);
+  load_integer(code.tag, action.number + 1);
+  load_known(code, action.number + 1);
   if (!action.has_judged) return;
   const Register joined = allocate(2);
-  emit(Opcode::Move, joined, chase.known);
-  emit(Opcode::Move, static_cast<Register>(joined + 1), chase.ensured);
-  emit(Opcode::CallBuiltin, chase.known, static_cast<std::uint16_t>(types::Builtin::ListConcatenate), joined);
+  emit(Opcode::Move, joined, code.known);
+  emit(Opcode::Move, static_cast<Register>(joined + 1), code.ensured);
+  emit(Opcode::CallBuiltin, code.known, static_cast<std::uint16_t>(types::Builtin::ListConcatenate), joined);
 }
 
 /// known = the keys of texts that are satisfied by every state with that tag.
-void PursueCompiler::load_known(const Chase& chase, std::uint32_t tag) {
+void PursueCompiler::load_known(const PursuitCode& code, std::uint32_t tag) {
   const Temporaries scope(*this);
-  const std::vector<std::string>& known = chase.plan.known[tag];
+  const std::vector<std::string>& known = code.plan.known[tag];
   const Register texts = allocate(std::max<std::size_t>(known.size(), 1));
   for (std::size_t at = 0; at < known.size(); ++at) load_string(static_cast<Register>(texts + at), known[at]);
-  emit(Opcode::MakeList, chase.known, texts, static_cast<std::uint16_t>(known.size()));
+  emit(Opcode::MakeList, code.known, texts, static_cast<std::uint16_t>(known.size()));
 }
 
 /// A register that says whether the current state, of the goal's type, is the goal; `by` is the action that produced
 /// it.
-Register PursueCompiler::is_goal(const Chase& chase, const Action* by) {
+Register PursueCompiler::is_goal(const PursuitCode& code, const Action* by) {
   const Register holds = allocate();
-  if (!chase.is_judged) {
-    const std::vector<NodeId> parts = tree().children(chase.goal);
-    patterns().bind_to(parts[0], chase.value);
+  if (!code.is_judged) {
+    const std::vector<NodeId> parts = tree().children(code.goal);
+    patterns().bind_to(parts[0], code.value);
     const Register caught = allocate();
     const std::size_t begin = here();
     into(parts.back(), holds);
@@ -429,10 +429,10 @@ Register PursueCompiler::is_goal(const Chase& chase, const Action* by) {
     return holds;
   }
   const Register window = allocate(3);
-  emit(Opcode::Move, window, chase.goal_text);
-  emit(Opcode::Render, static_cast<Register>(window + 1), chase.value);
+  emit(Opcode::Move, window, code.goal_text);
+  emit(Opcode::Render, static_cast<Register>(window + 1), code.value);
   if (by != nullptr && by->has_judged) {
-    emit(Opcode::Move, static_cast<Register>(window + 2), chase.ensured);
+    emit(Opcode::Move, static_cast<Register>(window + 2), code.ensured);
   } else {
     emit(Opcode::MakeList, static_cast<Register>(window + 2), static_cast<Register>(window + 2), 0);
   }

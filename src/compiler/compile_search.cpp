@@ -33,48 +33,48 @@ constexpr std::int64_t no_class = -1;
 }  // namespace
 
 /// As in `walk`.
-std::vector<std::size_t> PursueCompiler::search(const Chase& chase) {
+std::vector<std::size_t> PursueCompiler::search(const PursuitCode& code) {
   TypeTable& types = program_.type_table();
   std::vector<std::size_t> reached;
   const Register states = allocate(state_fields);
-  emit(Opcode::Move, states, chase.value);
-  emit(Opcode::Move, static_cast<Register>(states + 1), chase.tag);
-  emit(Opcode::Move, static_cast<Register>(states + 2), chase.known);
+  emit(Opcode::Move, states, code.value);
+  emit(Opcode::Move, static_cast<Register>(states + 1), code.tag);
+  emit(Opcode::Move, static_cast<Register>(states + 2), code.known);
   emit(Opcode::MakeRecord, states, states, program_.type_operand(record_of(types, state_fields)));
   emit(Opcode::MakeList, states, states, 1);
   const Register flag = allocate();
   const Register visited = allocate();  // the states from which the search has continued: see make_visited
   emit(Opcode::MakeList, visited, visited, 0);
-  load_integer(flag, chase.class_of(0));
-  make_visited(flag, chase.value, flag);
+  load_integer(flag, code.class_of(0));
+  make_visited(flag, code.value, flag);
   emit(Opcode::Push, visited, flag);
   const std::size_t start = here();
-  emit(Opcode::LessInteger, flag, chase.steps, chase.limit);
+  emit(Opcode::LessInteger, flag, code.steps, code.limit);
   const std::size_t more = emit_jump(Opcode::JumpIf, flag);
-  emit(Opcode::LoadBoolean, chase.is_spent, 1);
+  emit(Opcode::LoadBoolean, code.is_spent, 1);
   const std::size_t spent = emit_jump(Opcode::Jump);
   land(more);
   const Register work = allocate(3);
-  list_steps(chase, states, work);
+  list_steps(code, states, work);
   emit(Opcode::Length, flag, work);
   emit(Opcode::EqualShort, flag, flag, 0);
   const std::size_t stuck = emit_jump(Opcode::JumpIf, flag);
-  try_steps(chase, work);
-  emit(Opcode::AddI64Short, chase.steps, chase.steps, 1);
+  try_steps(code, work);
+  emit(Opcode::AddI64Short, code.steps, code.steps, 1);
   const Register found = allocate();
-  list_found(chase, work, visited, found, reached);
+  list_found(code, work, visited, found, reached);
   // Which of them are kept, and the reasons of the failed ones.
   const Register window = allocate(4);
   emit(Opcode::Move, window, function_.context_register);
-  emit(Opcode::Move, static_cast<Register>(window + 1), chase.goal_text);
+  emit(Opcode::Move, static_cast<Register>(window + 1), code.goal_text);
   emit(Opcode::Move, static_cast<Register>(window + 2), found);
-  emit(Opcode::Move, static_cast<Register>(window + 3), *chase.width);
+  emit(Opcode::Move, static_cast<Register>(window + 3), *code.width);
   emit_wide(Opcode::Call, window, pursuit_function("keep_best"));
   const Register loop = allocate(3);
   emit(Opcode::GetField, loop, window, 1);
   load_integer(static_cast<Register>(loop + 1), 0);
   const std::size_t failed = emit_jump(Opcode::ForList, loop);
-  emit(Opcode::Push, chase.blocked, static_cast<Register>(loop + 2));
+  emit(Opcode::Push, code.blocked, static_cast<Register>(loop + 2));
   land_at(emit_jump(Opcode::Jump), failed);
   land(failed);
   emit(Opcode::MakeList, states, states, 0);
@@ -118,7 +118,7 @@ void PursueCompiler::make_visited(Register state_class, Register value, Register
 
 /// work = a list of (value, number of an available action); the guards of all states are checked at once. The reasons
 /// why actions are not available are added to `blocked`.
-void PursueCompiler::list_steps(const Chase& chase, Register states, Register work) {
+void PursueCompiler::list_steps(const PursuitCode& code, Register states, Register work) {
   const Temporaries scope(*this);
   const Register window = allocate(3);
   emit(Opcode::Move, window, states);
@@ -129,16 +129,16 @@ void PursueCompiler::list_steps(const Chase& chase, Register states, Register wo
   {
     const Temporaries branch_scope(*this);
     const auto state = static_cast<Register>(window + 2);
-    emit(Opcode::GetField, chase.value, state, 0);
-    emit(Opcode::GetField, chase.tag, state, 1);
-    emit(Opcode::GetField, chase.known, state, 2);
+    emit(Opcode::GetField, code.value, state, 0);
+    emit(Opcode::GetField, code.tag, state, 1);
+    emit(Opcode::GetField, code.known, state, 2);
     const Register enabled = allocate();
-    find_enabled(chase, enabled);
+    find_enabled(code, enabled);
     emit(Opcode::EndBranch, enabled);
   }
   land(joined);
   emit(Opcode::MakeList, work, work, 0);
-  emit(Opcode::MakeList, chase.blocked, chase.blocked, 0);
+  emit(Opcode::MakeList, code.blocked, code.blocked, 0);
   const Register outer = allocate(3);
   emit(Opcode::Take, outer, window);
   load_integer(static_cast<Register>(outer + 1), 0);
@@ -150,7 +150,7 @@ void PursueCompiler::list_steps(const Chase& chase, Register states, Register wo
     emit(Opcode::GetField, inner, enabled, 1);
     load_integer(static_cast<Register>(inner + 1), 0);
     const std::size_t blocked_loop = emit_jump(Opcode::ForList, inner);
-    emit(Opcode::Push, chase.blocked, static_cast<Register>(inner + 2));
+    emit(Opcode::Push, code.blocked, static_cast<Register>(inner + 2));
     land_at(emit_jump(Opcode::Jump), blocked_loop);
     land(blocked_loop);
     // The loop increments the counter before its body runs.
@@ -175,7 +175,7 @@ void PursueCompiler::list_steps(const Chase& chase, Register states, Register wo
 
 /// work, a window of three registers, = a list of results, in the order of the work. A failure only ends its branch; a
 /// budget that encloses the `pursue` ends all.
-void PursueCompiler::try_steps(const Chase& chase, Register work) {
+void PursueCompiler::try_steps(const PursuitCode& code, Register work) {
   const Temporaries scope(*this);
   TypeTable& types = program_.type_table();
   emit(Opcode::Length, static_cast<Register>(work + 1), work);
@@ -184,7 +184,7 @@ void PursueCompiler::try_steps(const Chase& chase, Register work) {
   land(branches);
   const auto step = static_cast<Register>(work + 2);
   const Register chosen = allocate();
-  emit(Opcode::GetField, chase.value, step, 0);
+  emit(Opcode::GetField, code.value, step, 0);
   emit(Opcode::GetField, chosen, step, 1);
   const Register result = allocate(result_fields);
   const auto field = [&](std::size_t at) { return static_cast<Register>(result + at); };
@@ -192,23 +192,23 @@ void PursueCompiler::try_steps(const Chase& chase, Register work) {
     emit(Opcode::MakeRecord, result, result, program_.type_operand(record_of(types, result_fields)));
     emit(Opcode::EndBranch, result);
   };
-  switch_over_actions(chase, chosen, [&](const Action& action) {
+  switch_over_actions(code, chosen, [&](const Action& action) {
     load_string(field(name_field), action.shape.name);
     const std::size_t begin = here();
-    take_action(chase, action);
-    if (chase.plan.gives_goal[action.number]) {
+    take_action(code, action);
+    if (code.plan.gives_goal[action.number]) {
       emit(Opcode::LoadBoolean, field(holds_field), 1);
-    } else if (chase.facts.may_reach[action.number]) {
-      emit(Opcode::Move, field(holds_field), is_goal(chase, &action));
+    } else if (code.facts.may_reach[action.number]) {
+      emit(Opcode::Move, field(holds_field), is_goal(code, &action));
     } else {
       emit(Opcode::LoadBoolean, field(holds_field), 0);
     }
     const std::size_t end = here();
-    emit(Opcode::Move, field(0), chase.value);
-    emit(Opcode::Move, field(1), chase.tag);
-    emit(Opcode::Move, field(2), chase.known);
+    emit(Opcode::Move, field(0), code.value);
+    emit(Opcode::Move, field(1), code.tag);
+    emit(Opcode::Move, field(2), code.known);
     load_string(field(failure_field), "");
-    load_integer(field(class_field), chase.class_of(action.number + 1));
+    load_integer(field(class_field), code.class_of(action.number + 1));
     end_branch();
     const Register caught = allocate();
     add_handler(begin, end, here(), caught);
@@ -225,7 +225,7 @@ void PursueCompiler::try_steps(const Chase& chase, Register work) {
 
 /// found = a list of records Found, one for each result. The first that is the goal is the value, and its jump is one
 /// of `reached`.
-void PursueCompiler::list_found(const Chase& chase, Register results, Register visited, Register found,
+void PursueCompiler::list_found(const PursuitCode& code, Register results, Register visited, Register found,
                                 std::vector<std::size_t>& reached) {
   const Temporaries scope(*this);
   const Register seen = allocate();  // `visited`, and the earlier results
@@ -239,16 +239,16 @@ void PursueCompiler::list_found(const Chase& chase, Register results, Register v
     const Temporaries loop_scope(*this);
     const auto result = static_cast<Register>(loop + 2);
     const Register holds = allocate();
-    emit(Opcode::GetField, chase.value, result, 0);
+    emit(Opcode::GetField, code.value, result, 0);
     emit(Opcode::GetField, holds, result, holds_field);
     reached.push_back(emit_jump(Opcode::JumpIf, holds));
     const Register record = allocate(4);
-    emit(Opcode::Render, record, chase.value);
+    emit(Opcode::Render, record, code.value);
     emit(Opcode::GetField, static_cast<Register>(record + 1), result, name_field);
     const Register search = allocate(2);
     emit(Opcode::Move, search, seen);
     emit(Opcode::GetField, holds, result, class_field);
-    make_visited(holds, chase.value, static_cast<Register>(search + 1));
+    make_visited(holds, code.value, static_cast<Register>(search + 1));
     emit(Opcode::Push, seen, static_cast<Register>(search + 1));
     emit(Opcode::CallBuiltin, static_cast<Register>(record + 2),
          static_cast<std::uint16_t>(types::Builtin::ListContains), search);

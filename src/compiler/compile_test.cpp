@@ -8,6 +8,7 @@
 
 #include "bytecode/disassembler.h"
 #include "bytecode/verifier.h"
+#include "tests/support/one_file.h"
 #include "types/check.h"
 
 namespace tenon::compiler {
@@ -20,21 +21,8 @@ using bytecode::Program;
 
 using testing::HasSubstr;
 
-/// A file system with one file.
-class OneFile final : public FileSystem {
- public:
-  explicit OneFile(std::string text) : text_(std::move(text)) {}
-  Result<std::string, FileError> read_file(const std::string& path, std::size_t /*max*/) override {
-    if (path == "program.tn") return text_;
-    return failure(FileError{"no such file"});
-  }
-
- private:
-  std::string text_;
-};
-
 Program compiled(const std::string& text) {
-  OneFile files(text);
+  test::OneFile files(text);
   types::Checked checked = types::check("program.tn", files, types::Strictness::Relaxed);
   Program program = compile(checked.program, checked.diagnostics);
   EXPECT_FALSE(checked.diagnostics.has_errors()) << text;

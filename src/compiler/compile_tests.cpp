@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "json/text.h"
 #include "compiler/program_compiler.h"
 #include "diagnostics/kinds.h"
+#include "json/text.h"
 #include "syntax/literals.h"
 
 namespace tenon::compiler {

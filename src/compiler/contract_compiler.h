@@ -7,7 +7,7 @@
 
 namespace tenon::compiler {
 
-/// Of the record `Failure`.
+/// A field of the struct `Failure`.
 inline constexpr std::uint16_t failure_message_field = 1;
 
 /// Lists of texts: why contracts are violated.
@@ -37,8 +37,8 @@ class ContractCompiler : CodeBuilder {
   void judge_contracts(std::optional<Register> value, const Reasons& reasons);
   /// to = the text that is judged. If it cannot be computed, its condition is violated.
   void compute_text(const types::Contract& contract, Register to, const Reasons& reasons);
-  /// Fails if there are reasons, with the instruction `failing`. `whose`: the beginning of the message.
-  void fail_if_broken(const Reasons& reasons, const std::string& whose, Opcode failing = Opcode::BreakContract);
+  /// Fails if there are reasons, with the instruction `failing`. `prefix`: the beginning of the message.
+  void fail_if_broken(const Reasons& reasons, const std::string& prefix, Opcode failing = Opcode::BreakContract);
   /// to = the reasons as one text.
   void join_reasons(Register reasons, const std::string& separator, Register to);
   /// Fails with the instruction `failing`. The blame is the first condition that is violated. The failure's place is

@@ -5,6 +5,7 @@
 #include "base/ensure.h"
 #include "syntax/literals.h"
 #include "types/builtin_methods.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::compiler {
 
@@ -114,14 +115,8 @@ bool FunctionScope::is_state(NodeId name) const {
   return target.kind == types::TargetKind::Local && program.checked().locals[target.index].is_agent_state;
 }
 
-TypeKind FunctionScope::base_kind(TypeId type) const {
-  const TypeTable& table = program.type_table();
-  const TypeId base = table.base(type);
-  const TypeKind kind = table.kind(base);
-  if (kind == TypeKind::Text) return TypeKind::String;
-  if (kind != TypeKind::Union) return kind;
-  return std::holds_alternative<std::vector<std::string>>(table.union_type(base).literals) ? TypeKind::String
-                                                                                           : TypeKind::I64;
+TypeKind FunctionScope::operand_kind(TypeId type) const {
+  return types::operand_kind(program.type_table(), type);
 }
 
 bool FunctionScope::changes_variables(NodeId node) const {

@@ -35,8 +35,8 @@ class FunctionScope {
   [[nodiscard]] types::TypeId resolve(types::TypeId type) const;
   [[nodiscard]] types::TypeId type_of(NodeId node) const { return resolve(facts(node).type); }
   /// The kind of the values of a type: of a refinement that of its base, of a union that of its literals.
-  [[nodiscard]] types::TypeKind base_kind(types::TypeId type) const;
-  [[nodiscard]] types::TypeKind kind_of(NodeId node) const { return base_kind(type_of(node)); }
+  [[nodiscard]] types::TypeKind operand_kind(types::TypeId type) const;
+  [[nodiscard]] types::TypeKind kind_of(NodeId node) const { return operand_kind(type_of(node)); }
   /// This function, as it is being compiled.
   [[nodiscard]] std::uint32_t own_instance() const;
   [[nodiscard]] bool has_contract(bool of_value) const;

@@ -25,6 +25,7 @@ class GuardCompiler : CodeBuilder {
   [[nodiscard]] bool has_stream_guard() const;
 
  private:
+  Register take_result();
   void key_of_contract(const types::Contract& contract, Register text, Register to);
   void list_lasting(NodeId condition, types::LocalId value, std::vector<NodeId>& parts) const;
   [[nodiscard]] bool is_lasting(NodeId condition, types::LocalId value) const;

@@ -42,7 +42,7 @@ enum class Part : std::uint8_t {
   /// Its `requires` alone. Returns three lists: why it cannot be called, what must be judged, and the keys of that
   /// (types/plan/contract_words.h).
   Guard,
-  /// Of its arguments and its value: returns the keys of what a judge has confirmed.
+  /// Takes its arguments and its value, and returns the keys of what a judge has confirmed.
   Ensured,
   /// A Boolean: whether an answer that starts like this can still become a value that satisfies its `ensures`.
   StreamGuard,

@@ -29,7 +29,7 @@ struct Action {
 };
 
 /// The variables of the loop.
-struct Chase {
+struct PursuitCode {
   const types::Pursuit& facts;
   types::PursuitPlan plan;
   std::vector<Action> actions = {};
@@ -74,18 +74,18 @@ class PursueCompiler : CodeBuilder {
   std::vector<Action> actions_of(NodeId node);
   void describe_action(Action& action, const std::string& name);
   std::uint32_t action_part(const Action& action, Part part);
-  void find_enabled(const Chase& chase, Register enabled);
-  void choose_action(const Chase& chase, Register enabled, Register chosen);
-  void take_action(const Chase& chase, const Action& action);
-  void load_known(const Chase& chase, std::uint32_t tag);
-  Register is_goal(const Chase& chase, const Action* by);
-  std::vector<std::size_t> walk(const Chase& chase);
+  void find_enabled(const PursuitCode& code, Register enabled);
+  void choose_action(const PursuitCode& code, Register enabled, Register chosen);
+  void take_action(const PursuitCode& code, const Action& action);
+  void load_known(const PursuitCode& code, std::uint32_t tag);
+  Register is_goal(const PursuitCode& code, const Action* by);
+  std::vector<std::size_t> walk(const PursuitCode& code);
   void describe_action_failure(const Action& action, Register caught, Register to);
-  void switch_over_actions(const Chase& chase, Register chosen, const std::function<void(const Action&)>& write);
-  std::vector<std::size_t> search(const Chase& chase);
-  void list_steps(const Chase& chase, Register states, Register work);
-  void try_steps(const Chase& chase, Register work);
-  void list_found(const Chase& chase, Register results, Register visited, Register found,
+  void switch_over_actions(const PursuitCode& code, Register chosen, const std::function<void(const Action&)>& write);
+  std::vector<std::size_t> search(const PursuitCode& code);
+  void list_steps(const PursuitCode& code, Register states, Register work);
+  void try_steps(const PursuitCode& code, Register work);
+  void list_found(const PursuitCode& code, Register results, Register visited, Register found,
                   std::vector<std::size_t>& reached);
   void make_visited(Register state_class, Register value, Register to);
   std::uint32_t pursuit_function(const std::string& name);

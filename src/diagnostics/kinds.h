@@ -90,8 +90,7 @@ inline constexpr DiagnosticKind<std::string> InvalidRegularExpression{{2116, err
 inline constexpr DiagnosticKind<> EmptyRange{{2117, error}, "empty range: no number satisfies this constraint"};
 inline constexpr DiagnosticKind<std::string> NotIndexable{{2118, error}, "cannot index into a value of type `{}`"};
 inline constexpr DiagnosticKind<std::string> NotIterable{{2119, error}, "`{}` is not iterable"};
-inline constexpr DiagnosticKind<std::string, std::string> InvalidCast{{2120, error},
-                                                                      "invalid cast: cannot cast `{}` to `{}`"};
+inline constexpr DiagnosticKind<std::string, std::string> InvalidCast{{2120, error}, "cannot cast `{}` to `{}`"};
 inline constexpr DiagnosticKind<std::string> RecursiveType{{2121, error}, "recursive type `{}` has infinite size"};
 inline constexpr DiagnosticKind<std::string, std::string, std::string> TypeArgumentCount{{2122, error},
                                                                                          "`{}` takes {}, but {} given"};
@@ -270,8 +269,7 @@ inline constexpr DiagnosticKind<std::string, std::string> ConflictingWrite{{2235
                                                                            "cannot write to `{}` here: {}"};
 inline constexpr DiagnosticKind<std::string, std::string> BlockInOtherSequence{{2236, error},
                                                                                "block `{}` is not part of {}"};
-inline constexpr DiagnosticKind<std::string> RouteWithoutDefault{{2290, error},
-                                                                 "`{}` has no edge for when no condition holds"};
+inline constexpr DiagnosticKind<std::string> RouteWithoutDefault{{2290, error}, "`{}` has no default edge"};
 inline constexpr DiagnosticKind<std::string, std::string> ReservedToolName{{2291, error},
                                                                            "the tool name `{}` is reserved for {}"};
 inline constexpr DiagnosticKind<> EmptySelect{{2237, error}, "`select` has no clauses"};
@@ -297,6 +295,7 @@ inline constexpr DiagnosticKind<> ZeroTimeLimit{{2153, error}, "a time limit mus
 // Modules and tests
 inline constexpr DiagnosticKind<std::string> UnknownScriptTarget{
     {2301, error}, "cannot script an answer for `{}`: it is not a function that the program can call"};
+inline constexpr DiagnosticKind<std::string> ScriptTargetNotCall{{2301, error}, "expected a function call, found `{}`"};
 inline constexpr DiagnosticKind<> ScriptNotConstant{{2302, error}, "a scripted answer must be a constant"};
 inline constexpr DiagnosticKind<std::string> DuplicateTest{{2303, error}, "two tests are named \"{}\""};
 
@@ -316,7 +315,7 @@ inline constexpr DiagnosticKind<std::string, std::string> UnusedValue{
 inline constexpr DiagnosticKind<> UnreachablePattern{{3007, warning}, "unreachable pattern"};
 inline constexpr DiagnosticKind<std::string> ActionNeverEnabled{
     {3008, warning}, "action `{}` can never be taken: no preceding state satisfies its `requires`"};
-inline constexpr DiagnosticKind<std::string> GoalImpossible{{3009, warning}, "no action can reach the goal: {}"};
+inline constexpr DiagnosticKind<std::string> GoalImpossible{{3009, warning}, "no action can reach the goal `{}`"};
 inline constexpr DiagnosticKind<std::string> SingleBraces{
     {3010, warning}, "`{{{}}}` is plain text: use `{{{{ … }}}}` to insert a value"};
 

@@ -28,9 +28,10 @@ std::size_t distance(std::string_view left, std::string_view right) {
 
 }  // namespace
 
-std::optional<std::string> find_nearest(std::string_view name, std::span<const std::string_view> candidates) {
+std::optional<std::string> find_nearest(std::string_view name, std::span<const std::string_view> candidates,
+                                        std::size_t distance_max) {
   if (name.empty() || name.size() > name_length_max) return std::nullopt;
-  std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
+  std::size_t best = std::min(distance_max, std::max<std::size_t>(1, name.size() / 3)) + 1;
   std::string_view found;
   for (const std::string_view candidate : candidates) {
     const std::size_t longer = std::max(candidate.size(), name.size());

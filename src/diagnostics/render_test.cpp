@@ -60,7 +60,7 @@ TEST(Render, ALongLineIsCutAroundTheMark) {
   EXPECT_NE(wide.find("| " + std::string(160, '^') + "\n"), std::string::npos);
 }
 
-TEST(Render, MegabytesOnOneLineAreNoTrouble) {
+TEST(Render, HandlesMegabytesOnOneLine) {
   const std::string text = std::string(4'000'000, 'a') + "b" + std::string(4'000'000, 'c');
   EXPECT_LT(rendered(text, "b").size(), 1'000U);
 }
@@ -119,7 +119,7 @@ TEST(RenderJson, AllFields) {
   EXPECT_EQ(json["fix"]["offset"], 4);
 }
 
-TEST(RenderJson, BytesThatAreNoText) {
+TEST(RenderJson, ReplacesBytesThatAreNotUtf8) {
   const source::SourceFile file({0}, "a.tn", "\xFF");
   const source::SourceFile* const files[] = {&file};
   const std::string json = render_json({code, {{0}, 0, 1}, "`\xFF`", {}, {}, {}}, files);

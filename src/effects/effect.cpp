@@ -1,8 +1,7 @@
 #include "effects/effect.h"
 
-#include <algorithm>
-
 #include "base/ensure.h"
+#include "bytecode/agents.h"
 #include "json/writer.h"
 #include "vm/execution/tool_sets.h"
 #include "vm/values/context.h"
@@ -48,15 +47,21 @@ Result<void, ValueFormError> write_list(std::span<const Value> values, std::span
   return {};
 }
 
-/// The type of the prompts that an agent accepts.
-TypeId input_type(const bytecode::Agent& agent, const Program& program) {
-  return program.functions[agent.turn].parameters[1];
-}
-
 }  // namespace
 
+AgentScopeView scope_of(const vm::Request& request, const Program& program) {
+  if (request.agent == UINT32_MAX) return {{}, request.depth};
+  return {program.agents[request.agent].name, request.depth};
+}
+
 OutcomeForm form_of(const Finished& finished, std::string value) {
-  return {std::move(value), finished.clause, finished.failure, finished.prompted, finished.tool};
+  OutcomeForm form{{}, finished.clause, finished.failure, std::nullopt, finished.tool};
+  if (finished.prompted) {
+    form.prompt = AgentPrompt{finished.prompted->agent, std::move(value), finished.prompted->kind};
+  } else {
+    form.value = std::move(value);
+  }
+  return form;
 }
 
 EffectKind kind_of(const vm::Request& request, const Program& program) {
@@ -148,9 +153,8 @@ Result<OutcomeForm, ValueFormError> write_outcome(const vm::Outcome& outcome, co
     written = write_list(filled->values, promised_types(request, program, 0), program.types, form.value);
   } else if (const auto* const prompted = std::get_if<vm::SpawnedTurn>(&outcome.what)) {
     const bytecode::Agent& agent = program.agents[prompted->agent];
-    const bool waits = prompted->then == vm::SpawnedTurn::Then::Wait;
-    form.prompted = PromptedAgent{agent.name, waits ? PromptedAgent::Then::Wait : PromptedAgent::Then::Finish};
-    written = write_value(prompted->input, input_type(agent, program), program.types, form.value);
+    form.prompt = AgentPrompt{agent.name, {}, prompted->kind};
+    written = write_value(prompted->input, bytecode::prompt_type(program, agent), program.types, form.prompt->input);
   } else {
     const auto& chosen = std::get<vm::SelectedClause>(outcome.what);
     form.clause = chosen.option;
@@ -169,18 +173,12 @@ Result<vm::Outcome, ValueFormError> read_outcome(const OutcomeForm& form, const 
     outcome.what = vm::EffectFailure{form.failure->kind, form.failure->message, form.failure->blame};
     return outcome;
   }
-  if (form.prompted) {
-    const auto& agents = program.agents;
-    const auto agent =
-        std::find_if(agents.begin(), agents.end(), [&](const auto& one) { return one.name == form.prompted->agent; });
-    if (agent == agents.end()) {
-      return failure(ValueFormError{"the program has no agent `" + form.prompted->agent + "`"});
-    }
-    auto input = read_value(form.value, input_type(*agent, program), program.types);
+  if (form.prompt) {
+    const auto agent = bytecode::find_agent(program, form.prompt->agent);
+    if (!agent) return failure(ValueFormError{"the program has no agent `" + form.prompt->agent + "`"});
+    auto input = read_value(form.prompt->input, bytecode::prompt_type(program, program.agents[*agent]), program.types);
     if (!input) return failure(std::move(input.error()));
-    const bool waits = form.prompted->then == PromptedAgent::Then::Wait;
-    outcome.what = vm::SpawnedTurn{static_cast<std::uint32_t>(agent - agents.begin()), std::move(*input),
-                                   waits ? vm::SpawnedTurn::Then::Wait : vm::SpawnedTurn::Then::Finish};
+    outcome.what = vm::SpawnedTurn{*agent, std::move(*input), form.prompt->kind};
     return outcome;
   }
   if (request.kind == RequestKind::Extern || request.kind == RequestKind::Complete) {
@@ -200,6 +198,11 @@ Result<vm::Outcome, ValueFormError> read_outcome(const OutcomeForm& form, const 
     outcome.what = vm::SelectedClause{form.clause, std::move(*values)};
   }
   return outcome;
+}
+
+std::string_view branch_of(std::string_view key) {
+  const auto dot = key.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
 }
 
 Cost cost_of(const vm::Usage& usage) {

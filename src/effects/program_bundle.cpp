@@ -54,7 +54,7 @@ Result<ProgramBundle, BundleError> decode_bundle(std::string_view bytes) {
     }
   }
   if (format > bundle_format) return failure(BundleError{"the program was kept by a newer Tenon"});
-  if (!in.is_good() || format == 0) return failure(BundleError{"the bytes are no program"});
+  if (!in.is_good() || format == 0) return failure(BundleError{"the bytes are not a program"});
   return bundle;
 }
 

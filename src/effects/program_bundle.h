@@ -9,7 +9,7 @@
 
 namespace tenon::effects {
 
-/// Of the encoded form.
+/// The version of the encoding.
 inline constexpr std::uint32_t bundle_format = 1;
 
 /// All that a run needs of its program, so that resuming needs no source file: kept in the store under its hash.

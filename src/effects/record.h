@@ -9,8 +9,11 @@
 
 #include "base/result.h"
 #include "base/sha256.h"
+#include "bytecode/bounds.h"
+#include "effects/agent_scope.h"
 #include "effects/effect_kinds.h"
 #include "types/table/type_table.h"
+#include "vm/prompt_kind.h"
 
 /// The records of a journal, in a store or in memory, where they have no hashes. A record's number is its position in
 /// the run's journal; it is not part of its bytes. Encoded as a message (base/wire.h) whose numbers are stored on disks
@@ -52,9 +55,7 @@ struct RunSettings {
   std::uint32_t answer_tokens_max = 0;
   std::uint32_t repairs_max = 0;
   std::uint64_t generation_timeout_ms = 0;
-  /// Limits of the run; absent: none.
-  std::optional<std::uint64_t> model_calls_max, instructions_max, depth_max, tokens_max, cost_millionths_max,
-      milliseconds_max;
+  bytecode::Bounds bounds;  ///< of the run
   RetrySettings retry;
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
@@ -91,9 +92,8 @@ struct Requested {
   std::string place;     ///< FILE:LINE:COL
   /// Ask, Sleep, an Extern with `within`: when it ends by itself, milliseconds since 1970.
   std::optional<std::int64_t> wake_at;
-  std::string agent;                 ///< the agent of the requesting function; empty outside of agents
-  std::uint32_t depth = 0;           ///< the number of enclosing calls of agents
-  std::vector<std::string> callers;  ///< Ask: the agents that wait for `agent`, its caller first; `depth` of them
+  AgentScope scope;
+  std::vector<std::string> callers;             ///< Ask: the agents that wait for the one that asks, its caller first
   std::optional<BlockUse> used = std::nullopt;  ///< BlockLeft: the block's usage; absent if it was not entered
   /// AgentReturned: the key of the AgentCalled that it ends; empty if unknown. AnswerRefused: the key of the generation
   /// that gave the answer.
@@ -128,9 +128,8 @@ struct Attempted {
   /// Transport, Unavailable: the earliest time of the next attempt, milliseconds since 1970; an Unavailable without it
   /// waits to be resumed. Retried: as Requested::wake_at.
   std::optional<std::int64_t> next_at;
-  Cost cost;                ///< of this attempt alone
-  std::string agent;        ///< as in the request
-  std::uint32_t depth = 0;  ///< as in the request
+  Cost cost;         ///< of this attempt alone
+  AgentScope scope;  ///< as in the request
   /// Unavailable: when the service could not be reached for the first time, milliseconds since 1970.
   std::int64_t since = 0;
   std::string service = {};  ///< Unavailable: the name of the model or the extern
@@ -147,31 +146,25 @@ struct FailureText {
   friend bool operator==(const FailureText&, const FailureText&) = default;
 };
 
-/// An extern has prompted an agent of the program instead of returning a value.
-struct PromptedAgent {
-  enum class Then : std::uint8_t {
-    Wait = 0,    ///< the value of the agent's turn is the extern's value (PauseForChild)
-    Finish = 1,  ///< the agent continues the turn that called the extern (FinishAgent)
-  };
-  std::string agent;
-  Then then = Then::Wait;
-  friend bool operator==(const PromptedAgent&, const PromptedAgent&) = default;
-};
-
 /// The outcome of a request: from here on the effect is never performed again.
 struct Finished {
+  /// An AgentPrompt without its input.
+  struct Prompted {
+    std::string agent;
+    vm::PromptKind kind = vm::PromptKind::PauseForChild;
+    friend bool operator==(const Prompted&, const Prompted&) = default;
+  };
   std::string key;
-  EffectKind kind = EffectKind::Complete;  ///< this and the next three: as in the request
+  EffectKind kind = EffectKind::Complete;  ///< this and the next two: as in the request
   std::string subject;
-  std::string agent;
-  std::uint32_t depth = 0;
+  AgentScope scope;
   /// Complete, Extern, Ask, Now, Random, Sleep: the value. Fill, Select: an array of the missing arguments.
   StoredText value;
   std::uint32_t clause = 0;            ///< Select: the clause, where each set of tools counts as many as it contains
   std::optional<FailureText> failure;  ///< if set, there is no value
   Cost cost;
-  std::optional<PromptedAgent> prompted;  ///< Extern: if set, `value` is the prompt's input
-  std::string tool;                       ///< Select: the name of the chosen tool of a set; else empty
+  std::optional<Prompted> prompted;  ///< Extern: it has prompted an agent; `value` is the input
+  std::string tool;                  ///< Select: the name of the chosen tool of a set; else empty
   friend bool operator==(const Finished&, const Finished&) = default;
 };
 
@@ -191,8 +184,7 @@ struct Paused {
   };
   std::string key;
   std::string question;
-  std::string agent;  ///< this and the next two: as in a request of Ask; empty in older records
-  std::uint32_t depth = 0;
+  AgentScope scope;  ///< this and the next: as in a request of Ask; empty in older records
   std::vector<std::string> callers;
   Why why = Why::Asks;
   StoredText form = {};  ///< CutOff: JSON, the schema of the possible decisions
@@ -204,8 +196,7 @@ struct Paused {
 struct Continued {
   std::string key;
   StoredText input;
-  std::string agent;  ///< this and the next: as in the request; empty in older records
-  std::uint32_t depth = 0;
+  AgentScope scope;                                    ///< as in the request; empty in older records
   std::optional<std::int64_t> wake_at = std::nullopt;  ///< of the call that follows: as in Requested::wake_at
   friend bool operator==(const Continued&, const Continued&) = default;
 };
@@ -231,8 +222,7 @@ struct TurnStarted {
 struct Said {
   std::string key;  ///< of the generation
   StoredText text;
-  std::string agent;  ///< this and the next: as in the request
-  std::uint32_t depth = 0;
+  AgentScope scope;  ///< as in the request
   friend bool operator==(const Said&, const Said&) = default;
 };
 

@@ -45,6 +45,18 @@ StoredText read_text(Reader& outer) {
   return text;
 }
 
+/// Whether the field is one of a scope, which it then reads. `number`: as in record_fields.h.
+bool read_scope(Reader& in, std::uint32_t number, AgentScope& scope) {
+  if (in.number() == number) {
+    scope.agent = read_string(in);
+  } else if (in.number() == number + 1) {
+    scope.depth = in.value32();
+  } else {
+    return false;
+  }
+  return true;
+}
+
 FailureText read_failure(Reader& outer) {
   FailureText failure;
   read_message(outer.bytes_value(), outer, [&](Reader& in) {
@@ -120,24 +132,6 @@ RunSettings read_settings(Reader& outer) {
       case 7:
         settings.generation_timeout_ms = in.value();
         return true;
-      case 8:
-        settings.model_calls_max = in.value();
-        return true;
-      case 9:
-        settings.instructions_max = in.value();
-        return true;
-      case 10:
-        settings.depth_max = in.value();
-        return true;
-      case 11:
-        settings.tokens_max = in.value();
-        return true;
-      case 12:
-        settings.cost_millionths_max = in.value();
-        return true;
-      case 13:
-        settings.milliseconds_max = in.value();
-        return true;
       case 15:
         settings.judge = read_string(in);
         return true;
@@ -148,7 +142,7 @@ RunSettings read_settings(Reader& outer) {
         settings.retry = read_retry(in);
         return true;
       default:
-        return false;
+        return bytecode::read_bound(in, settings_bounds, settings.bounds);
     }
   });
   return settings;
@@ -264,12 +258,6 @@ void read_body(Reader& outer, Requested& requested) {
       case 9:
         requested.wake_at = static_cast<std::int64_t>(in.value());
         return true;
-      case 10:
-        requested.agent = read_string(in);
-        return true;
-      case 11:
-        requested.depth = in.value32();
-        return true;
       case 50:
         requested.callers.push_back(read_string(in));
         return true;
@@ -280,7 +268,7 @@ void read_body(Reader& outer, Requested& requested) {
         requested.call = read_string(in);
         return true;
       default:
-        return false;
+        return read_scope(in, requested_scope, requested.scope);
     }
   });
 }
@@ -309,12 +297,6 @@ void read_body(Reader& outer, Attempted& attempted) {
       case 7:
         attempted.cost = read_cost(in);
         return true;
-      case 8:
-        attempted.agent = read_string(in);
-        return true;
-      case 9:
-        attempted.depth = in.value32();
-        return true;
       case 10:
         attempted.since = static_cast<std::int64_t>(in.value());
         return true;
@@ -325,20 +307,20 @@ void read_body(Reader& outer, Attempted& attempted) {
         attempted.is_tool = in.value_up_to(1) != 0;
         return true;
       default:
-        return false;
+        return read_scope(in, attempted_scope, attempted.scope);
     }
   });
 }
 
-PromptedAgent read_prompted(Reader& outer) {
-  PromptedAgent prompted;
+Finished::Prompted read_prompted(Reader& outer) {
+  Finished::Prompted prompted;
   read_message(outer.bytes_value(), outer, [&](Reader& in) {
     switch (in.number()) {
       case 1:
         prompted.agent = read_string(in);
         return true;
       case 2:
-        prompted.then = static_cast<PromptedAgent::Then>(in.value_up_to(1));
+        prompted.kind = static_cast<vm::PromptKind>(in.value_up_to(1));
         return true;
       default:
         return false;
@@ -371,12 +353,6 @@ void read_body(Reader& outer, Finished& finished) {
       case 7:
         finished.subject = read_string(in);
         return true;
-      case 8:
-        finished.agent = read_string(in);
-        return true;
-      case 9:
-        finished.depth = in.value32();
-        return true;
       case 50:
         finished.prompted = read_prompted(in);
         return true;
@@ -384,7 +360,7 @@ void read_body(Reader& outer, Finished& finished) {
         finished.tool = read_string(in);
         return true;
       default:
-        return false;
+        return read_scope(in, finished_scope, finished.scope);
     }
   });
 }
@@ -429,12 +405,6 @@ void read_body(Reader& outer, Paused& paused) {
       case 2:
         paused.question = read_string(in);
         return true;
-      case 50:
-        paused.agent = read_string(in);
-        return true;
-      case 51:
-        paused.depth = in.value32();
-        return true;
       case 52:
         paused.callers.push_back(read_string(in));
         return true;
@@ -445,7 +415,7 @@ void read_body(Reader& outer, Paused& paused) {
         paused.form = read_text(in);
         return true;
       default:
-        return false;
+        return read_scope(in, paused_scope, paused.scope);
     }
   });
 }
@@ -459,17 +429,11 @@ void read_body(Reader& outer, Continued& continued) {
       case 2:
         continued.input = read_text(in);
         return true;
-      case 50:
-        continued.agent = read_string(in);
-        return true;
-      case 51:
-        continued.depth = in.value32();
-        return true;
       case 40:
         continued.wake_at = static_cast<std::int64_t>(in.value());
         return true;
       default:
-        return false;
+        return read_scope(in, continued_scope, continued.scope);
     }
   });
 }
@@ -534,14 +498,8 @@ void read_body(Reader& outer, Said& said) {
       case 2:
         said.text = read_text(in);
         return true;
-      case 3:
-        said.agent = read_string(in);
-        return true;
-      case 4:
-        said.depth = in.value32();
-        return true;
       default:
-        return false;
+        return read_scope(in, said_scope, said.scope);
     }
   });
 }
@@ -624,7 +582,7 @@ Result<Record, RecordError> decode_record(std::string_view bytes) {
         has_body = true;
     }
   }
-  if (!in.is_good() || !has_body) return failure(RecordError{"the bytes are no record"});
+  if (!in.is_good() || !has_body) return failure(RecordError{"the bytes are not a record"});
   return record;
 }
 

@@ -33,6 +33,11 @@ void write_names(Writer& out, std::uint32_t number, const std::vector<std::strin
   for (const std::string& name : names) out.present_field(number, name);
 }
 
+void write_scope(Writer& out, std::uint32_t number, const AgentScope& scope) {
+  out.field(number, scope.agent);
+  out.field(number + 1, std::uint64_t{scope.depth});
+}
+
 Writer write_failure(const FailureText& failure) {
   Writer out;
   out.field(1, static_cast<std::uint64_t>(failure.kind));
@@ -51,12 +56,7 @@ Writer write_settings(const RunSettings& settings) {
   out.field(5, std::uint64_t{settings.answer_tokens_max});
   out.field(6, std::uint64_t{settings.repairs_max});
   out.field(7, settings.generation_timeout_ms);
-  write_optional(out, 8, settings.model_calls_max);
-  write_optional(out, 9, settings.instructions_max);
-  write_optional(out, 10, settings.depth_max);
-  write_optional(out, 11, settings.tokens_max);
-  write_optional(out, 12, settings.cost_millionths_max);
-  write_optional(out, 13, settings.milliseconds_max);
+  bytecode::write_bounds(out, settings_bounds, settings.bounds);
   for (const std::string& library : settings.libraries) out.present_field(14, library);
   out.field(15, settings.judge);
   if (settings.retry != RetrySettings{}) {
@@ -106,8 +106,7 @@ Writer write_body(const Requested& requested) {
   write_text(out, 7, requested.form);
   out.field(8, requested.place);
   write_time(out, 9, requested.wake_at);
-  out.field(10, requested.agent);
-  out.field(11, std::uint64_t{requested.depth});
+  write_scope(out, requested_scope, requested.scope);
   write_names(out, 50, requested.callers);
   if (requested.used) {
     Writer used;
@@ -128,8 +127,7 @@ Writer write_body(const Attempted& attempted) {
   out.field(5, attempted.reason);
   write_time(out, 6, attempted.next_at);
   if (attempted.cost != Cost{}) out.present_field(7, write_cost(attempted.cost));
-  out.field(8, attempted.agent);
-  out.field(9, std::uint64_t{attempted.depth});
+  write_scope(out, attempted_scope, attempted.scope);
   out.field(10, static_cast<std::uint64_t>(attempted.since));
   out.field(11, attempted.service);
   out.field(12, attempted.is_tool ? 1U : 0U);
@@ -145,12 +143,11 @@ Writer write_body(const Finished& finished) {
   if (finished.cost != Cost{}) out.present_field(5, write_cost(finished.cost));
   out.field(6, static_cast<std::uint64_t>(finished.kind));
   out.field(7, finished.subject);
-  out.field(8, finished.agent);
-  out.field(9, std::uint64_t{finished.depth});
+  write_scope(out, finished_scope, finished.scope);
   if (finished.prompted) {
     Writer prompted;
     prompted.field(1, finished.prompted->agent);
-    prompted.field(2, static_cast<std::uint64_t>(finished.prompted->then));
+    prompted.field(2, static_cast<std::uint64_t>(finished.prompted->kind));
     out.present_field(50, prompted);
   }
   out.field(70, finished.tool);
@@ -178,8 +175,7 @@ Writer write_body(const Paused& paused) {
   out.field(2, paused.question);
   out.field(40, static_cast<std::uint64_t>(paused.why));
   write_text(out, 41, paused.form);
-  out.field(50, paused.agent);
-  out.field(51, std::uint64_t{paused.depth});
+  write_scope(out, paused_scope, paused.scope);
   write_names(out, 52, paused.callers);
   return out;
 }
@@ -189,8 +185,7 @@ Writer write_body(const Continued& continued) {
   out.field(1, continued.key);
   write_text(out, 2, continued.input);
   write_time(out, 40, continued.wake_at);
-  out.field(50, continued.agent);
-  out.field(51, std::uint64_t{continued.depth});
+  write_scope(out, continued_scope, continued.scope);
   return out;
 }
 
@@ -219,8 +214,7 @@ Writer write_body(const Said& said) {
   Writer out;
   out.field(1, said.key);
   write_text(out, 2, said.text);
-  out.field(3, said.agent);
-  out.field(4, std::uint64_t{said.depth});
+  write_scope(out, said_scope, said.scope);
   return out;
 }
 

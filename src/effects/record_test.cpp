@@ -1,8 +1,11 @@
 #include "effects/record.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string_view>
+
+#include "base/wire.h"
 
 namespace tenon::effects {
 namespace {
@@ -19,15 +22,14 @@ TEST(Record, WhatAgentsDoIsReadBack) {
   Requested asked;
   asked.key = "2/0.1";
   asked.kind = EffectKind::Ask;
-  asked.agent = "Clerk";
-  asked.depth = 2;
+  asked.scope = {"Clerk", 2};
   asked.callers = {"Worker", "Boss"};
   read_back(asked);
   Finished prompted;
   prompted.key = "0";
   prompted.kind = EffectKind::Extern;
   prompted.value = {"\"hello\"", std::nullopt};
-  prompted.prompted = PromptedAgent{"Clerk", PromptedAgent::Then::Finish};
+  prompted.prompted = Finished::Prompted{"Clerk", vm::PromptKind::FinishAgent};
   read_back(prompted);
   Finished chosen;
   chosen.key = "1";
@@ -35,11 +37,11 @@ TEST(Record, WhatAgentsDoIsReadBack) {
   chosen.clause = 2;
   chosen.tool = "search";
   read_back(chosen);
-  read_back(Paused{"0", "Who?", "Clerk", 2, {"Worker", "Boss"}});
-  read_back(Continued{"0", {"Ann", std::nullopt}, "Clerk", 2});
-  read_back(Paused{"0", "What has become of it?", "Clerk", 2, {"Boss"}, Paused::Why::CutOff, {"{}", std::nullopt}});
-  read_back(Continued{"0", {R"({"retry":true})", std::nullopt}, "Clerk", 2, 1'700'000'000'000});
-  read_back(Said{"1", {"hello", std::nullopt}, "Clerk", 1});
+  read_back(Paused{"0", "Who?", {"Clerk", 2}, {"Worker", "Boss"}});
+  read_back(Continued{"0", {"Ann", std::nullopt}, {"Clerk", 2}});
+  read_back(Paused{"0", "What has become of it?", {"Clerk", 2}, {"Boss"}, Paused::Why::CutOff, {"{}", std::nullopt}});
+  read_back(Continued{"0", {R"({"retry":true})", std::nullopt}, {"Clerk", 2}, 1'700'000'000'000});
+  read_back(Said{"1", {"hello", std::nullopt}, {"Clerk", 1}});
   read_back(StateChanged{"Clerk", {R"({"n":1})", std::nullopt}});
   Requested left;
   left.key = "2/1.0";
@@ -82,7 +84,35 @@ TEST(Record, PausesOfOlderJournalsAreRead) {
   const std::string_view paused("\x04\x01\x08\x05\x4a\x09\x06\x01\x30\x0a\x04Who?", 15);
   const auto read = decode_record(paused);
   ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(read->body, RecordBody(Paused{"0", "Who?", "", 0, {}}));
+  EXPECT_EQ(read->body, RecordBody(Paused{"0", "Who?", {}, {}}));
+}
+
+/// They are on disks.
+TEST(Record, TheNumbersOfBoundsStay) {
+  wire::Writer fields;
+  for (const std::uint32_t number : {8U, 9U, 10U, 11U, 12U, 13U}) fields.present_field(number, number);
+  Started started;
+  started.settings.bounds = {
+      .model_calls = 8, .tokens = 11, .instructions = 9, .depth = 10, .cost_millionths = 12, .milliseconds = 13};
+  EXPECT_THAT(encode({0, started}), testing::HasSubstr(fields.view()));
+  read_back(started);
+}
+
+TEST(Record, TheNumbersOfScopesStay) {
+  const auto expect_at = [](std::uint32_t number, auto body) {
+    body.scope = {"Clerk", 2};
+    wire::Writer fields;
+    fields.present_field(number, "Clerk");
+    fields.present_field(number + 1, 2);
+    EXPECT_THAT(encode({0, body}), testing::HasSubstr(fields.view())) << number;
+    read_back(body);
+  };
+  expect_at(10, Requested{});
+  expect_at(8, Attempted{});
+  expect_at(8, Finished{});
+  expect_at(50, Paused{});
+  expect_at(50, Continued{});
+  expect_at(3, Said{});
 }
 
 TEST(Record, AKindOfAnotherTenonIsRefused) {

@@ -205,7 +205,7 @@ class Opening final : public Exchange {
     }
     auto read = read_value(*text, sealed, types());
     if (!read) {
-      fail(fmt::format("the secret `{}` is no {} any more", secret.origin, types().describe(sealed)));
+      fail(fmt::format("the secret `{}` is no longer a valid {}", secret.origin, types().describe(sealed)));
       return value;
     }
     return std::move(*read);

@@ -116,7 +116,7 @@ TEST_F(Secrets, ArePassedOnToAnotherRun) {
   EXPECT_TRUE(vault_.open(*again, nested_, types_, "run3", texts).has_value());
 }
 
-TEST_F(Secrets, AreTakenOutOfWhatIsSaid) {
+TEST_F(Secrets, AreRemovedFromTexts) {
   EXPECT_EQ(scrub("a hunter2b hunter2", {"hunter2"}), "a [secret]b [secret]");
   EXPECT_EQ(scrub("abc", {"abc"}), "abc") << "too short to be distinguished from chance";
   const TypeId said = types_.tuple({types_.list(TypeTable::string), types_.secret(TypeTable::string)});

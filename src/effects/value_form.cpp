@@ -13,6 +13,7 @@
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/text.h"
+#include "types/table/type_parts.h"
 #include "vm/values/context.h"
 #include "vm/values/object.h"
 
@@ -268,10 +269,7 @@ class ValueParser {
       case TypeKind::Text:
         return read_string(json, id);
       case TypeKind::Union:
-        if (std::holds_alternative<std::vector<std::string>>(types_.union_type(id).literals)) {
-          return read_string(json, id);
-        }
-        return read_integer(json, TypeTable::i64);
+        return types::is_text(types_, id) ? read_string(json, id) : read_integer(json, TypeTable::i64);
       case TypeKind::List:
         return read_list(json, id, type.arguments[0]);
       case TypeKind::Map:
@@ -323,7 +321,7 @@ class ValueParser {
     constexpr std::size_t shown_bytes_max = 80;
     std::string shown = json.dump();
     if (shown.size() > shown_bytes_max) shown = shown.substr(0, shown_bytes_max) + "…";
-    return wrong(fmt::format("{} is no {}", shown, types_.describe(type)));
+    return wrong(fmt::format("{} is not a valid {}", shown, types_.describe(type)));
   }
 
   Result<Value, ValueFormError> read_integer(const Json& json, TypeId type) {
@@ -361,7 +359,7 @@ class ValueParser {
   /// Mismatches are reported without the content.
   Result<Value, ValueFormError> read_open(const Json& json, TypeId type) {
     auto value = read(json, type);
-    if (!value) return wrong("it is no secret " + types_.describe(type));
+    if (!value) return wrong("it is not a secret " + types_.describe(type));
     return value;
   }
 
@@ -430,7 +428,7 @@ class ValueParser {
     if (json.size() != fields.size()) {
       for (const JsonMember& member : json.members()) {
         const bool is_known = std::ranges::find(fields, member.name, &types::Field::name) != fields.end();
-        if (!is_known) return wrong(fmt::format("`{}` is no field of {}", member.name, types_.describe(type)));
+        if (!is_known) return wrong(fmt::format("{1} has no field `{0}`", member.name, types_.describe(type)));
       }
     }
     return Value::record(type, std::move(values));
@@ -514,7 +512,7 @@ std::string name_secrets(std::string_view json) {
 Result<std::vector<Value>, ValueFormError> read_values(std::string_view json, std::span<const TypeId> types_of,
                                                        const TypeTable& types, SecretForm secrets) {
   const auto read = parse_json(json, own_json_limits);
-  if (!read || !read->is_array()) return failure(ValueFormError{"the text is no JSON array"});
+  if (!read || !read->is_array()) return failure(ValueFormError{"expected a JSON array"});
   const Json::Array& parsed = read->items();
   if (parsed.size() != types_of.size()) {
     return failure(ValueFormError{fmt::format("{} values, where {} were promised", parsed.size(), types_of.size())});
@@ -532,7 +530,7 @@ Result<std::vector<Value>, ValueFormError> read_values(std::string_view json, st
 Result<Value, ValueFormError> read_value(std::string_view json, TypeId type, const TypeTable& types,
                                          SecretForm secrets) {
   const auto parsed = parse_json(json, own_json_limits);
-  if (!parsed) return failure(ValueFormError{"the text is no JSON"});
+  if (!parsed) return failure(ValueFormError{"invalid JSON"});
   return convert_value(*parsed, type, types, secrets);
 }
 

@@ -53,7 +53,7 @@ ArgumentProblem unused_argument(const types::TypeTable& types, const bytecode::F
 Result<std::vector<vm::Argument>, std::vector<ArgumentProblem>> read_arguments(
     const vm::LoadedProgram& program, const bytecode::Function& function,
     std::span<const std::pair<std::string, std::string>> given) {
-  const inference::answers::ValueReader reader(program.types());
+  const inference::answers::ValueReader reader(program.refinements());
   std::vector<vm::Argument> arguments;
   std::vector<ArgumentProblem> problems;
   std::vector<bool> used(given.size(), false);
@@ -76,7 +76,7 @@ Result<std::vector<vm::Argument>, std::vector<ArgumentProblem>> read_arguments(
       continue;
     }
     for (const auto& mismatch : value.error()) {
-      problems.push_back({ArgumentProblem::Kind::Invalid, name, inference::answers::describe(mismatch, "the value")});
+      problems.push_back({ArgumentProblem::Kind::Invalid, name, inference::answers::describe(mismatch, "")});
     }
   }
   for (std::size_t at = 0; at < used.size(); ++at) {

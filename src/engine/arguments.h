@@ -38,9 +38,10 @@ struct ArgumentProblem {
 
 /// Reads an object with a member for each parameter; one of an Option type may be left out. `shown_name`: the
 /// function's or the agent's name for messages. The error names everything that is wrong.
-[[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_json_arguments(
-    const runtime::ProgramImage& image, const bytecode::Function& function, std::string_view shown_name,
-    const Json& arguments);
+[[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_json_arguments(const runtime::ProgramImage& image,
+                                                                                 const bytecode::Function& function,
+                                                                                 std::string_view shown_name,
+                                                                                 const Json& arguments);
 
 /// Why the program has no function of that name to start: `cannot find …; did you mean …?`
 [[nodiscard]] std::string describe_unknown_function(const bytecode::Program& program, std::string_view name);

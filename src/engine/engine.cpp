@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "bytecode/agents.h"
 #include "engine/arguments.h"
 #include "engine/extern_binding.h"
 #include "engine/secret_key.h"
-#include "engine/stored_run.h"
+#include "engine/stored_program.h"
 #include "json/reader.h"
-#include "runtime/recovery/migration.h"
 #include "tools/native/native_caller.h"
 #include "types/table/type_table.h"
 #include "vm/values/render.h"
@@ -69,7 +69,7 @@ RunResult failed(const runtime::RunFailed& failure, const vm::LoadedProgram& pro
 Result<std::unique_ptr<Engine>, EngineError> Engine::open(EngineOptions options, const System& system) {
   std::string& spec = options.model_choice.spec;
   if (options.model == nullptr) {
-    if (spec.empty()) spec = "builtin";
+    if (spec.empty()) spec = default_model;
     auto model = open_model(options.model_choice, options.watched, system);
     if (!model) return failure(std::move(model.error()));
     options.model = std::move(*model);
@@ -98,9 +98,8 @@ Engine::Engine(EngineOptions options, Telemetry telemetry, const System& system)
   inference::Model& model = *options_.model;
   if (options_.extern_caller == nullptr) {
     const std::string reports = reports_folder(options_.store_choice.reports, options_.store_choice.path, system_);
-    tools::NativeCallerOptions calling = calling_options(system_, reports, [&model] { model.wake(); });
-    if (options_.extern_threads) calling.threads = *options_.extern_threads;
-    options_.extern_caller = std::make_unique<tools::NativeCaller>(std::move(calling));
+    options_.extern_caller = std::make_unique<tools::NativeCaller>(
+        calling_options(system_, reports, options_.extern_threads, [&model] { model.wake(); }));
   }
   if (!options_.functions.empty()) {
     for (const auto& [name, function] : options_.functions) provided_.push_back(name);
@@ -158,8 +157,7 @@ Result<void, EngineError> Engine::prepare_secrets(const runtime::ProgramImage& i
 
 std::optional<journal::RunName> Engine::make_name() const {
   if (!options_.store) return std::nullopt;
-  const auto now = system_.clock.wall().time_since_epoch();
-  return journal::make_run_name(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  return journal::make_run_name(wall_ms(system_.clock));
 }
 
 Result<RunId, EngineError> Engine::start(const Program& program, std::string_view function,
@@ -184,7 +182,7 @@ Result<RunId, EngineError> Engine::start(const Program& program, std::uint32_t f
 }
 
 Result<RunId, EngineError> Engine::start_conversation(const Program& program, std::string_view agent) {
-  const auto index = runtime::find_agent(program.code(), agent);
+  const auto index = bytecode::find_agent(program.code(), agent);
   if (!index) return failure(refusal(EngineError::Kind::Usage, describe_unknown_agent(program.code(), agent)));
   return start_conversation(program, *index);
 }
@@ -199,17 +197,11 @@ Result<RunId, EngineError> Engine::resume(const journal::RunName& run, const std
   if (!options_.store) return failure(refusal(EngineError::Kind::Conflict, "the engine has no store"));
   auto stored = read_stored_run(runtime_->store(), run);
   if (!stored) return failure(std::move(stored.error()));
+  auto program = load_stored_program(*stored, {.externs = {libraries, provided_}}, system_);
+  if (!program) return failure(std::move(program.error()));
   const effects::RunSettings& settings = stored->started.settings;
-  auto image = make_image(stored->program.loaded, stored->program.templates);
-  if (!stored->is_over) {
-    auto bound =
-        make_bound_image(stored->program.loaded, std::move(stored->program.templates),
-                         {libraries.empty() ? settings.libraries : libraries, provided_}, std::nullopt, system_);
-    if (!bound) return failure(std::move(bound.error()));
-    image = std::move(*bound);
-  }
   const bool is_same = settings.model == options_.model_choice.spec && settings.judge == options_.model_choice.judge;
-  return resume(run, images_with(image), is_same ? runtime::SameModel::Yes : runtime::SameModel::No);
+  return resume(run, images_with(program->image), is_same ? runtime::SameModel::Yes : runtime::SameModel::No);
 }
 
 Result<RunId, EngineError> Engine::resume(const journal::RunName& run, const runtime::ImageSource& images,

@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include <atomic>
 #include <thread>
 
 #include "tests/support/engine_testing.h"
@@ -174,7 +175,7 @@ TEST_F(EngineTests, AnotherEngineResumesARun) {
   EXPECT_EQ(engine->resume(name).error().kind, EngineError::Kind::NotFound);
 }
 
-TEST_F(EngineTests, AConversationTakesPromptsTurnByTurn) {
+TEST_F(EngineTests, AConversationAcceptsOnePromptPerTurn) {
   const auto engine = open_fixed(folder.file("runs.db"));
   const Program program = load(*engine, echo);
   EXPECT_EQ(engine->start_conversation(program, "Eco").error().kind, EngineError::Kind::Usage);
@@ -365,6 +366,37 @@ TEST_F(EngineTests, ACallThatIsNotFinishedEndsWithItsRun) {
   EXPECT_EQ(engine->result(*run)->how, RunResult::How::Cancelled);
   engine.reset();
   called->finish("{}");  // without effect
+}
+
+/// A run is stopped in a call of its clean-up and then cancelled, as Ctrl-C does it: the clean-up continues.
+TEST_F(EngineTests, AStoppedCallThatIsMadeOnceIsNotMadeAgain) {
+  constexpr const char* pay_in_the_end = R"(
+extern(once) fn pay() -> i32
+fn main() -> i32 {
+    { now() } finally { pay() }
+    1
+}
+)";
+  for (const bool is_stored : {true, false}) {
+    EngineOptions options;
+    std::vector<tools::ProvidedCall> calls;
+    options.model = std::make_unique<test::FixedModel>("");
+    options.functions["pay"] = [&](tools::ProvidedCall call) { calls.push_back(std::move(call)); };
+    if (is_stored) options.store_choice.path = folder.file("runs.db");
+    const auto engine = open(std::move(options));
+    const auto run = engine->start(load(*engine, pay_in_the_end), "main", "{}");
+    ASSERT_TRUE(run.has_value()) << describe(run.error());
+    while (calls.empty()) static_cast<void>(engine->next_event(milliseconds{1}));
+    const std::atomic<bool> stopped{true};
+    engine->runtime().run(&stopped);
+    engine->cancel(*run, "enough");
+    drive(*engine);
+    EXPECT_EQ(calls.size(), 1U);
+    EXPECT_EQ(engine->runtime().questions(*run).size(), is_stored ? 1U : 0U);
+    if (is_stored) continue;
+    ASSERT_TRUE(engine->result(*run).has_value());
+    EXPECT_EQ(engine->result(*run)->how, RunResult::How::Cancelled);
+  }
 }
 
 TEST_F(EngineTests, AFailureHasItsPlace) {

@@ -1,10 +1,5 @@
 #include "engine/engine_thread.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <cstdint>
-
 #include "base/ensure.h"
 
 namespace tenon::engine {
@@ -15,15 +10,13 @@ constexpr std::chrono::milliseconds effects_wait{1'000};
 
 }  // namespace
 
-EngineThread::EngineThread(std::unique_ptr<Engine> engine)
-    : engine_(std::move(engine)), descriptor_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  ENSURE(descriptor_ >= 0);
+EngineThread::EngineThread(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {
+  ENSURE(news_.is_open());
   thread_ = std::thread([this] { loop(); });
 }
 
 EngineThread::~EngineThread() {
   stop(std::chrono::milliseconds{0});
-  ::close(descriptor_);
 }
 
 void EngineThread::stop(std::chrono::milliseconds grace) {
@@ -77,9 +70,7 @@ void EngineThread::keep(RunEvent event) {
   const std::scoped_lock lock(mutex_);
   events_.push_back(std::move(event));
   changed_.notify_all();
-  if (events_.size() > 1) return;
-  const std::uint64_t one = 1;
-  ENSURE(::write(descriptor_, &one, sizeof one) == sizeof one);
+  if (events_.size() == 1) news_.wake();
 }
 
 std::optional<RunEvent> EngineThread::next_event(std::chrono::milliseconds timeout) {
@@ -87,10 +78,7 @@ std::optional<RunEvent> EngineThread::next_event(std::chrono::milliseconds timeo
   if (!changed_.wait_for(lock, timeout, [this] { return !events_.empty(); })) return std::nullopt;
   RunEvent event = std::move(events_.front());
   events_.pop_front();
-  if (events_.empty()) {
-    std::uint64_t count = 0;
-    ENSURE(::read(descriptor_, &count, sizeof count) == sizeof count);
-  }
+  if (events_.empty()) news_.clear();
   return event;
 }
 

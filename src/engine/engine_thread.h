@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/waker.h"
 #include "engine/engine.h"
 
 namespace tenon::engine {
@@ -39,7 +40,7 @@ class EngineThread final {
   /// Returns the oldest event that was not taken. Waits at most `timeout` for one.
   [[nodiscard]] std::optional<RunEvent> next_event(std::chrono::milliseconds timeout);
   /// A file descriptor that is readable while `next_event` has an event. Belongs to this object, and is only polled.
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] int descriptor() const { return news_.descriptor(); }
 
   /// Engine::stop, and the end of the thread.
   void stop(std::chrono::milliseconds grace);
@@ -51,7 +52,7 @@ class EngineThread final {
   void keep(RunEvent event);
 
   std::unique_ptr<Engine> engine_;
-  int descriptor_ = -1;  ///< an eventfd: its counter is not 0 while there are events
+  const Waker news_;  ///< woken while there are events
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void(Engine&)>> tasks_;

@@ -2,16 +2,15 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/clock.h"
 #include "protocol/record_events.h"
 #include "runtime/events.h"
+#include "runtime/host/text_pieces.h"
 
 namespace tenon::engine {
 
@@ -38,22 +37,14 @@ class EventQueue final : public runtime::Listener {
                std::string_view piece) override;
 
  private:
-  /// The answer of one generation while it is written.
-  struct Answer {
-    std::uint32_t attempts = 0;  ///< begun
-    std::pair<std::uint32_t, std::uint32_t> newest{};
-    std::uint64_t offset = 0;  ///< bytes of the newest attempt
-    std::string agent;
-    std::uint32_t depth = 0;
-  };
   struct Watched {
-    std::string name;                                    ///< empty: the run has no store
-    std::string title;                                   ///< the function's or the agent's
-    std::map<std::string, Answer, std::less<>> answers;  ///< by the generation's key
+    std::string name;   ///< empty: the run has no store
+    std::string title;  ///< the function's or the agent's
   };
 
   Clock& clock_;
   std::map<runtime::RunId, Watched> runs_;
+  runtime::TextPieces pieces_;
   std::deque<RunEvent> events_;
 };
 

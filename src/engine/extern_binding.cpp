@@ -79,8 +79,9 @@ void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Prog
 }
 
 tools::NativeCallerOptions calling_options(const System& system, const std::string& reports,
-                                           std::function<void()> notify) {
+                                           std::optional<std::uint32_t> threads, std::function<void()> notify) {
   tools::NativeCallerOptions options;
+  if (threads) options.threads = *threads;
   options.notify = std::move(notify);
   options.worker = {system.executable, {"tenon", std::string(tools::extern_worker_argument)}, system.variables()};
   std::erase_if(options.worker.environment,

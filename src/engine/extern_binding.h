@@ -35,9 +35,11 @@ struct ExternSources {
 void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
                    const std::vector<std::string>& libraries, const System& system);
 
-/// The options for calling externs. `notify`: as in NativeCallerOptions. Externs in a process run in a child process of
+/// The options for calling externs. `threads`: nothing is the
+/// default. `notify`: as in NativeCallerOptions. Externs in a process run in a child process of
 /// System::executable, which gets the folder `reports` in its environment.
 [[nodiscard]] tools::NativeCallerOptions calling_options(const System& system, const std::string& reports,
+                                                         std::optional<std::uint32_t> threads,
                                                          std::function<void()> notify);
 
 /// The folder that std::report writes to, as an absolute path: the first that is not empty of `chosen`, the variable

@@ -20,8 +20,8 @@ enum class Watched : bool { No, Yes };
 /// Fills in the model and the judge that are left out from the run. Returns whether both are the run's.
 [[nodiscard]] bool complete_choice(ModelChoice& choice, const effects::RunSettings& settings);
 
-/// Opens the chosen model, whose `spec` is not empty, and the judge. `builtin` and `gguf:` load their file when they
-/// are first asked. Copies `system`, whose files and clock outlive the model.
+/// Opens the chosen model, whose `spec` is not empty, and the judge. A model in the process loads its file when it is
+/// first asked. Copies `system`, whose files and clock outlive the model.
 [[nodiscard]] Result<std::unique_ptr<inference::Model>, EngineError> open_model(const ModelChoice& choice,
                                                                                 Watched watched, const System& system);
 

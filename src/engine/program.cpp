@@ -83,6 +83,7 @@ Result<inference::prompting::PromptTemplates, EngineError> load_prompt_templates
   auto templates = inference::prompting::PromptTemplates::load(style, system.files);
   if (templates) return std::move(*templates);
   const auto& error = templates.error();
+  if (error.file.empty()) return failure(EngineError{EngineError::Kind::Usage, error.message});
   const std::string location = error.line > 0 ? fmt::format("{}:{}", error.file, error.line) : error.file;
   return failure(EngineError{EngineError::Kind::Usage, fmt::format("{}: {}", location, error.message)});
 }

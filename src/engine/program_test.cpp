@@ -54,7 +54,7 @@ TEST_F(ProgramTest, TheManifestCompletesTheSettings) {
   ASSERT_TRUE(program.has_value()) << describe(program.error());
   EXPECT_EQ(program->settings.model.spec, "script:" + folder.file("answers"));
   EXPECT_EQ(program->settings.prompts, "default");
-  EXPECT_EQ(program->options.budgets.model_calls_max, 7U);
+  EXPECT_EQ(program->options.budgets.model_calls, 7U);
   EXPECT_EQ(program->options.repairs_max, 5U);
   EXPECT_EQ(program->threads, 3U);
 

@@ -64,7 +64,7 @@ vm::Outcome declined(const ScriptedAnswer& answer) {
 
 ScriptPlayer::ScriptPlayer(const vm::LoadedProgram& program, const bytecode::TestCase& test)
     : program_(program),
-      reader_(program.types()),
+      reader_(program.refinements()),
       secrets_([](effects::KeyUse) -> Result<SealingKey, std::string> { return SealingKey::random(); }) {
   for (const ScriptedAnswer& answer : test.answers) queues_[key_of(answer)].answers.push_back(&answer);
 }
@@ -191,8 +191,8 @@ std::optional<std::string> ScriptPlayer::describe_unused() const {
   for (const ScriptedAnswer* answer : unused) {
     const Queue& queue = queues_.at(key_of(*answer));
     if (answer->place) text += program_.describe(*answer->place) + ": ";
-    text += fmt::format("error: the test does not use this answer for {}", shown_request(*answer));
-    if (queue.given > 0) text += fmt::format("; it uses {} of {}", queue.given, queue.answers.size());
+    text += fmt::format("error: unused scripted answer for {}", shown_request(*answer));
+    if (queue.given > 0) text += fmt::format(" ({} of {} used)", queue.given, queue.answers.size());
     text += '\n';
   }
   return text;

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "engine/model_providers.h"
+
 namespace tenon::engine {
 namespace {
 
@@ -12,12 +14,10 @@ std::string path_of(const project::Manifest& manifest, const std::string& path) 
 /// The model's name. A path in it is relative to the manifest's folder.
 std::string model_of(const project::Manifest& manifest, const std::optional<std::string>& spec) {
   if (!spec) return "";
-  for (const std::string_view kind : {"gguf:", "script:", "recorded:"}) {
-    if (spec->starts_with(kind) && spec->size() > kind.size()) {
-      return std::string(kind) + path_of(manifest, spec->substr(kind.size()));
-    }
-  }
-  return *spec;
+  const std::size_t colon = spec->find(':');
+  const ModelProvider* const provider = find_provider(*spec);
+  const bool has_path = provider != nullptr && provider->rest == ModelProvider::Rest::Path && colon < spec->size() - 1;
+  return has_path ? spec->substr(0, colon + 1) + path_of(manifest, spec->substr(colon + 1)) : *spec;
 }
 
 std::string style_of(const project::Manifest& manifest) {
@@ -36,20 +36,16 @@ void complete(Settings& settings, const std::optional<project::Manifest>& found)
     if (settings.model.judge.empty()) settings.model.judge = model_of(manifest, manifest.judge);
     settings.model.request_fields = manifest.request_fields;
     if (settings.prompts.empty()) settings.prompts = style_of(manifest);
-    const auto fill = [](std::optional<std::uint64_t>& bound, const std::optional<std::uint64_t>& other) {
-      if (!bound) bound = other;
+    settings.budgets = bytecode::complete(settings.budgets, manifest.budget);
+    const auto fill = [](std::optional<std::uint64_t>& setting, const std::optional<std::uint64_t>& other) {
+      if (!setting) setting = other;
     };
-    fill(settings.budgets.calls, manifest.budget.model_calls);
-    fill(settings.budgets.tokens, manifest.budget.tokens);
-    fill(settings.budgets.instructions, manifest.budget.instructions);
-    fill(settings.budgets.depth, manifest.budget.depth);
-    fill(settings.budgets.milliseconds, manifest.budget.milliseconds);
     fill(settings.retry.initial_ms, manifest.retry.initial_ms);
     fill(settings.retry.factor_thousandths, manifest.retry.factor_thousandths);
     fill(settings.retry.interval_max_ms, manifest.retry.interval_max_ms);
     fill(settings.retry.elapsed_max_ms, manifest.retry.elapsed_max_ms);
   }
-  if (settings.model.spec.empty()) settings.model.spec = "builtin";
+  if (settings.model.spec.empty()) settings.model.spec = default_model;
   if (settings.prompts.empty()) settings.prompts = "default";
 }
 
@@ -76,12 +72,7 @@ runtime::RunOptions run_options(const Settings& settings, const std::optional<pr
   options.retry = settings.retry;
   options.sampling = {settings.model.temperature, settings.model.seed, settings.model.tokens_max};
   options.generation_timeout = std::chrono::milliseconds(settings.model.timeout_ms);
-  const Budgets& budgets = settings.budgets;
-  if (budgets.calls) options.budgets.model_calls_max = budgets.calls;
-  if (budgets.instructions) options.budgets.instructions_max = budgets.instructions;
-  if (budgets.depth) options.budgets.depth_max = budgets.depth;
-  options.budgets.tokens_max = budgets.tokens;
-  options.budgets.milliseconds_max = budgets.milliseconds;
+  options.budgets = bytecode::complete(settings.budgets, bytecode::default_bounds);
   return options;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "effects/record.h"
@@ -13,10 +14,12 @@
 
 namespace tenon::engine {
 
+/// The model if no other is chosen.
+inline constexpr std::string_view default_model = "builtin";
+
 /// The model and the settings of its answers.
 struct ModelChoice {
-  std::string
-      spec;  ///< builtin | gguf:PATH | openai:NAME | script:FILE | recorded:FILE; empty: the manifest's, or builtin
+  std::string spec;           ///< as a ModelProvider's form; empty: the manifest's, or default_model
   std::string judge;          ///< the same, for contracts written as text; empty: the manifest's, or the model itself
   std::uint32_t threads = 0;  ///< 0: as many as the machine has cores
   std::uint32_t context_tokens = 0;
@@ -30,10 +33,6 @@ struct ModelChoice {
   std::string record;                       ///< a file that gets requests and answers
 };
 
-struct Budgets {
-  std::optional<std::uint64_t> calls, tokens, instructions, depth, milliseconds;
-};
-
 /// The settings of a program's runs. What is left out comes from the manifest of the program's project, or else has a
 /// default.
 struct Settings {
@@ -42,7 +41,7 @@ struct Settings {
   std::vector<std::string> provided;  ///< names of externs that the embedding program performs
   std::string prompts;                ///< default | slides | a folder; empty: the manifest's, or default
   std::uint32_t repairs = inference::prompting::default_repairs_max;
-  Budgets budgets;
+  bytecode::Bounds budgets;
   effects::RetrySettings retry;
 };
 

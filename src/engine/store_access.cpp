@@ -42,7 +42,9 @@ Result<std::unique_ptr<journal::StoreConnection>, journal::StoreError> try_open(
         journal::StoreError{journal::StoreError::Kind::Missing, fmt::format("{}: {}", location->path, problem)});
   }
   journal::StoreOptions options;
-  options.access = use == StoreUse::Read ? journal::Access::Reader : journal::Access::Owner;
+  const bool only_reads = use == StoreUse::Read || use == StoreUse::Check;
+  options.access = only_reads ? journal::Access::Reader : journal::Access::Owner;
+  if (use == StoreUse::Check) options.damaged_log = journal::DamagedLog::Report;
   if (use == StoreUse::Repair) options.damaged_log = journal::DamagedLog::Cut;
   options.durability = choice.durability == "process" ? journal::Durability::Process : journal::Durability::Full;
   return journal::open_store(choice.path, options);

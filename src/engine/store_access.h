@@ -20,9 +20,9 @@ struct StoreChoice {
   std::string reports = {};  ///< the folder for reports; empty: the default of reports_folder
 };
 
-/// What a store is opened for. Only `Change` creates a file that does not exist; only `Repair` opens a store whose log
-/// is damaged.
-enum class StoreUse : std::uint8_t { Read, ChangeExisting, Change, Repair };
+/// What a store is opened for. Only `Change` creates a file that does not exist; only `Check` and `Repair` open a store
+/// whose log is damaged.
+enum class StoreUse : std::uint8_t { Read, Check, ChangeExisting, Change, Repair };
 
 /// Opens a store, and passes on what was repaired in it as warnings. `InUse` if another process owns it.
 [[nodiscard]] Result<std::unique_ptr<journal::StoreConnection>, EngineError> open_store(const StoreChoice& choice,

@@ -6,6 +6,8 @@
 #include <charconv>
 
 #include "base/ascii.h"
+#include "base/parse_number.h"
+#include "engine/model_providers.h"
 #include "http_client/http_client.h"
 
 namespace tenon::engine {
@@ -14,12 +16,6 @@ namespace {
 using telemetry::Attribute;
 using telemetry::OtlpOptions;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-std::string in_lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char letter) { return letter >= 'A' && letter <= 'Z' ? letter + 32 : letter; });
-  return text;
-}
 
 /// Decodes `%20` and similar; a `%` without two digits stays unchanged.
 std::string decode_percent(std::string_view text) {
@@ -56,12 +52,9 @@ std::optional<Pairs> read_pairs(std::string_view text) {
 Result<void, std::string> read_number(const System& system, const char* name, std::uint64_t& number) {
   const std::string text = system.variable(name);
   if (text.empty()) return {};
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value == 0) {
-    return failure(fmt::format("{}: expected a number of at least 1", name));
-  }
-  number = value;
+  const auto value = parse_number<std::uint64_t>(text);
+  if (!value || *value == 0) return failure(fmt::format("{}: expected a number of at least 1", name));
+  number = *value;
   return {};
 }
 
@@ -98,21 +91,22 @@ Result<void, std::string> read_resource(const System& system, OtlpOptions& optio
   return {};
 }
 
-/// The provider of the model that `--model` names.
+/// The provider of the model that the setting names.
 std::string provider_of(const std::string& model) {
-  const std::string kind = model.substr(0, model.find(':'));
-  if (kind == "openai") return "openai";
-  return kind == "builtin" || kind == "gguf" ? "llama_cpp" : "tenon." + kind;
+  const ModelProvider* const provider = find_provider(model);
+  return provider != nullptr ? std::string(provider->span_name) : "tenon." + model.substr(0, model.find(':'));
 }
 
 std::string model_name(const std::string& model) {
   const auto colon = model.find(':');
   const std::string name = colon == std::string::npos ? model : model.substr(colon + 1);
-  return model.starts_with("openai:") ? name : name.substr(name.find_last_of('/') + 1);
+  const ModelProvider* const provider = find_provider(model);
+  const bool is_name = provider != nullptr && provider->rest == ModelProvider::Rest::Name;
+  return is_name ? name : name.substr(name.find_last_of('/') + 1);
 }
 
 telemetry::Content content_wanted(const System& system) {
-  const std::string value = in_lower_case(system.variable("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"));
+  const std::string value = lower_case(system.variable("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"));
   const bool is_wanted = value == "true" || value == "1" || value == "span_only" || value == "span_and_event";
   return is_wanted ? telemetry::Content::Captured : telemetry::Content::LeftOut;
 }
@@ -133,8 +127,8 @@ Result<std::optional<OtlpOptions>, std::string> read_otlp_options(const System& 
     options.url = http_client::add_to_path(base, "/v1/traces").value_or("");
     if (options.url.empty()) return failure(name + ": expected an address such as http://localhost:4318");
   }
-  const bool is_off = in_lower_case(variable("OTEL_SDK_DISABLED")) == "true" ||
-                      in_lower_case(variable("OTEL_TRACES_EXPORTER")) == "none";
+  const bool is_off =
+      lower_case(variable("OTEL_SDK_DISABLED")) == "true" || lower_case(variable("OTEL_TRACES_EXPORTER")) == "none";
   if (options.url.empty() || is_off) return std::nullopt;
   if (!http_client::find_host(options.url)) {
     return failure(name + ": expected an address such as http://localhost:4318/v1/traces");

@@ -89,11 +89,7 @@ class JournalledTest {
     if (!form) return "an answer cannot be recorded: " + form.error().message;
     effects::Finished finished;
     finished.key = open.request.key;
-    finished.value = keep(std::move(form->value));
-    finished.clause = form->clause;
-    finished.tool = form->tool;
-    finished.failure = std::move(form->failure);
-    finished.prompted = std::move(form->prompted);
+    effects::record_outcome(std::move(*form), finished, [&](std::string text) { return keep(std::move(text)); });
     finished.cost = effects::cost_of(outcome.usage);
     records_.push_back(effects::encode({0, std::move(finished)}));
     return std::nullopt;

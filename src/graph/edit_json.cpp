@@ -24,7 +24,7 @@ class Fields {
   std::optional<std::string> optional_text(const char* name) {
     const Json* const value = take(name);
     if (value == nullptr || value->is_null()) return std::nullopt;
-    if (!value->is_string()) complain(fmt::format("`{}` is no text", name));
+    if (!value->is_string()) complain(fmt::format("`{}`: expected a string", name));
     return value->is_string() ? std::optional(value->as_string()) : std::nullopt;
   }
   std::size_t number(const char* name) {
@@ -59,7 +59,7 @@ class Fields {
       options.push_back({fields.text("name"), "", fields.text("value")});
       adopt(fields);
     }
-    if (!value->is_array()) complain("`options` is no array");
+    if (!value->is_array()) complain("`options`: expected an array");
     return options;
   }
   std::optional<Item> item() {
@@ -81,7 +81,7 @@ class Fields {
     if (!problem_.empty()) return problem_;
     for (const auto& [name, value] : object_.members()) {
       if (std::find(taken_.begin(), taken_.end(), name) == taken_.end()) {
-        return fmt::format("there is no field `{}` here", name);
+        return fmt::format("unknown field `{}`", name);
       }
     }
     return "";
@@ -108,7 +108,7 @@ constexpr std::array<std::string_view, 11> ops = {"add",       "connect",       
 Edit read_edit(Fields& fields) {
   const std::string op = fields.text("op");
   if (std::find(ops.begin(), ops.end(), op) == ops.end()) {
-    fields.complain(fmt::format("`{}` is no edit; there are {} and {}", op, fmt::join(ops.begin(), ops.end() - 1, ", "),
+    fields.complain(fmt::format("unknown edit `{}`: expected {} or {}", op, fmt::join(ops.begin(), ops.end() - 1, ", "),
                                 ops.back()));
     return DeleteBlock{};
   }
@@ -223,7 +223,7 @@ struct ToJson {
 
 Result<std::vector<Edit>, Refusal> read_edits(std::string_view text) {
   const auto json = parse_json(text);
-  if (!json || !json->is_array()) return failure(Refusal{std::nullopt, "the edits are no JSON array"});
+  if (!json || !json->is_array()) return failure(Refusal{std::nullopt, "the edits: expected a JSON array"});
   if (json->size() > edit_count_max) {
     return failure(Refusal{std::nullopt, fmt::format("there are more than {} edits", edit_count_max)});
   }

@@ -219,16 +219,16 @@ TEST(Edit, AllOrNothing) {
 
 TEST(ReadEdits, InvalidEdits) {
   const auto reason = [](std::string_view json) { return read_edits(json).error().reason; };
-  EXPECT_EQ(reason("{}"), "the edits are no JSON array");
+  EXPECT_EQ(reason("{}"), "the edits: expected a JSON array");
   EXPECT_EQ(reason("[{}]"), "`op` is missing");
-  EXPECT_EQ(reason(R"([{"op":"paint"}])").substr(0, 18), "`paint` is no edit");
+  EXPECT_EQ(reason(R"([{"op":"paint"}])").substr(0, 20), "unknown edit `paint`");
   EXPECT_EQ(reason("[1]"), "an edit is a JSON object with `op`");
   EXPECT_EQ(reason(R"([{"op":"delete","agent":"A"}])"), "`block` is missing");
-  EXPECT_EQ(reason(R"([{"op":"delete","agent":"A","block":"a","blok":1}])"), "there is no field `blok` here");
+  EXPECT_EQ(reason(R"([{"op":"delete","agent":"A","block":"a","blok":1}])"), "unknown field `blok`");
   EXPECT_EQ(reason(R"([{"op":"connect","agent":"A","block":"a","kind":"on","target":"b"}])").substr(0, 25),
             "`on` is not an edge kind:");
-  EXPECT_EQ(reason(R"([{"op":"remove","agent":"A","block":"a"}])").substr(0, 19), "`remove` is no edit");
-  EXPECT_TRUE(reason(std::string(100'000, '[')).starts_with("the edits are no"));
+  EXPECT_EQ(reason(R"([{"op":"remove","agent":"A","block":"a"}])").substr(0, 21), "unknown edit `remove`");
+  EXPECT_TRUE(reason(std::string(100'000, '[')).starts_with("the edits: expected"));
 }
 
 /// Each block's path and contents without white space.

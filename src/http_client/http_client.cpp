@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,7 +11,9 @@
 #include <climits>
 
 #include "base/ascii.h"
+#include "base/descriptor.h"
 #include "base/ensure.h"
+#include "base/waker.h"
 #include "http_client/curl_library.h"
 
 namespace tenon::http_client {
@@ -86,8 +87,8 @@ class CurlHttpClient final : public HttpClient {
   HttpClientOptions options_;
   curl_slist* headers_ = nullptr;
   CURLM* multi_ = nullptr;
-  int epoll_ = -1;
-  int wake_ = -1;
+  Descriptor epoll_;
+  const Waker waker_;
   std::optional<Clock::time_point> timer_;  ///< when libcurl has to be called although no socket is ready
   std::vector<std::unique_ptr<CurlHttpRequest>> requests_;
   std::vector<CurlHttpRequest*> idle_;
@@ -174,8 +175,6 @@ CurlHttpClient::~CurlHttpClient() {
   requests_.clear();
   if (multi_ != nullptr) curl().multi_cleanup(multi_);
   if (headers_ != nullptr) curl().slist_free_all(headers_);
-  if (epoll_ >= 0) ::close(epoll_);
-  if (wake_ >= 0) ::close(wake_);
 }
 
 std::optional<std::string> CurlHttpClient::set_up(const HttpClientOptions& options) {
@@ -188,13 +187,12 @@ std::optional<std::string> CurlHttpClient::set_up(const HttpClientOptions& optio
   }
   multi_ = curl().multi_init();
   ENSURE(multi_ != nullptr);
-  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-  wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (epoll_ < 0 || wake_ < 0) return "too many open files (raise `ulimit -n`)";
+  epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_.is_open() || !waker_.is_open()) return "too many open files (raise `ulimit -n`)";
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.fd = wake_;
-  ENSURE(::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0);
+  event.data.fd = waker_.descriptor();
+  ENSURE(::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, waker_.descriptor(), &event) == 0);
   curl().multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlHttpClient::on_socket);
   curl().multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
   curl().multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlHttpClient::on_timer);
@@ -296,9 +294,7 @@ void CurlHttpClient::poll(milliseconds wait, std::vector<HttpRequest*>& received
 }
 
 void CurlHttpClient::wake() {
-  const std::uint64_t one = 1;
-  // A full counter (EAGAIN) wakes as well.
-  [[maybe_unused]] const auto written = ::write(wake_, &one, sizeof one);
+  waker_.wake();
 }
 
 int CurlHttpClient::on_socket(CURL* /*easy*/, curl_socket_t socket, int interest, void* self, void* known) {
@@ -309,15 +305,15 @@ int CurlHttpClient::on_socket(CURL* /*easy*/, curl_socket_t socket, int interest
 void CurlHttpClient::watch(curl_socket_t socket, int interest, const void* known) {
   epoll_event event{};
   if (interest == CURL_POLL_REMOVE) {
-    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &event);  // fails if libcurl has closed the socket already
+    ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket, &event);  // fails if libcurl has closed the socket already
     return;
   }
   if ((interest & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
   if ((interest & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
   event.data.fd = socket;
   const int first = known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-  if (::epoll_ctl(epoll_, first, socket, &event) != 0) {
-    ::epoll_ctl(epoll_, first == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
+  if (::epoll_ctl(epoll_.number(), first, socket, &event) != 0) {
+    ::epoll_ctl(epoll_.number(), first == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
   }
   if (known == nullptr) curl().multi_assign(multi_, socket, this);
 }
@@ -344,12 +340,11 @@ void CurlHttpClient::wait_for_sockets(milliseconds wait) {
   if (timer_) wait = std::min(wait, std::chrono::ceil<milliseconds>(*timer_ - Clock::now()));
   const auto timeout = static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, INT_MAX));
   std::array<epoll_event, 256> events{};
-  const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), timeout);
+  const int count = ::epoll_wait(epoll_.number(), events.data(), static_cast<int>(events.size()), timeout);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (event.data.fd == wake_) {
-      std::uint64_t wakes = 0;
-      [[maybe_unused]] const auto taken = ::read(wake_, &wakes, sizeof wakes);
+    if (event.data.fd == waker_.descriptor()) {
+      waker_.clear();
       continue;
     }
     int happened = 0;

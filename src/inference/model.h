@@ -69,7 +69,7 @@ struct EarlierAttempts {
 struct GenerationRequest {
   std::vector<Message> messages;
   std::shared_ptr<const AnswerSchema> schema;  ///< none: the answer is plain text
-  /// Of a plain text, for backends that mask tokens; none: any text. Made once for a call site.
+  /// The form of a plain text, for backends that mask tokens; null: any text. Made once for a call site.
   std::shared_ptr<const TextForm> text_form;
   Sampling sampling;
   std::string label;  ///< names the call for people and scripts: the function that is completed or filled
@@ -80,11 +80,24 @@ struct GenerationRequest {
   bool is_judgement = false;  ///< a judge is asked about a contract; of several models, the judge answers
 };
 
+/// Whether `leave_out_form_note` changes the request.
+[[nodiscard]] inline bool has_redundant_form_note(const GenerationRequest& request) {
+  return request.schema && request.form_note && request.messages.size() >= 2;
+}
+
 /// For a backend that enforces the schema: removes the message that describes it, unless it is the only one.
 inline void leave_out_form_note(GenerationRequest& request) {
-  if (!request.schema || !request.form_note || request.messages.size() < 2) return;
+  if (!has_redundant_form_note(request)) return;
   request.messages.erase(request.messages.begin() + static_cast<std::ptrdiff_t>(*request.form_note));
   request.form_note.reset();
+}
+
+/// Model::sent_form of a backend that enforces the schema.
+[[nodiscard]] inline std::optional<GenerationRequest> without_form_note(const GenerationRequest& request) {
+  if (!has_redundant_form_note(request)) return std::nullopt;
+  GenerationRequest sent = request;
+  leave_out_form_note(sent);
+  return sent;
 }
 
 /// What a generation cost. Counts are tokens.
@@ -101,6 +114,19 @@ struct Usage {
 
 enum class Finish : std::uint8_t { Complete, CutOff, Refused };
 
+/// As traces and recordings name it.
+[[nodiscard]] constexpr std::string_view finish_name(Finish finish) {
+  switch (finish) {
+    case Finish::Complete:
+      return "complete";
+    case Finish::CutOff:
+      return "cut_off";
+    case Finish::Refused:
+      break;
+  }
+  return "refused";
+}
+
 /// The model's text, not yet parsed.
 struct Answer {
   std::string text;
@@ -114,7 +140,7 @@ enum class ModelErrorKind : std::uint8_t {
   TimedOut,
   Rejected,     ///< the backend refuses the request (HTTP 4xx, a schema it cannot enforce)
   Overloaded,   ///< 429 or 5xx, also after the retries
-  BadReply,     ///< the backend's reply is not what its protocol promises
+  BadReply,     ///< the backend's reply violates its protocol
   ContextFull,  ///< the prompt does not fit into the model's context
   Cancelled,
   ScriptEnded,  ///< a scripted or recorded model has no answer for this request
@@ -122,7 +148,7 @@ enum class ModelErrorKind : std::uint8_t {
 
 struct ModelError {
   ModelErrorKind kind = ModelErrorKind::Unreachable;
-  std::string message;  ///< for people; contains no key and no address, since it is part of what a run's hash names
+  std::string message;  ///< for people; contains no key and no address, because a run's hash covers it
   Usage usage;
   /// For people, and not recorded: the host that was asked, empty for models in the process; what else the transport
   /// says, with addresses and times.
@@ -144,7 +170,7 @@ class GenerationSink {
   /// An attempt at sending has failed, `failed` in total, and the next one follows in `wait`.
   virtual void on_attempt_failed(GenerationId /*generation*/, std::uint32_t /*failed*/, std::string_view /*reason*/,
                                  std::chrono::milliseconds /*wait*/) {}
-  /// The one end of every started generation, a cancelled one too.
+  /// Called exactly once for every started generation, including a cancelled one.
   virtual void on_finished(GenerationId generation, GenerationOutcome outcome) = 0;
 };
 
@@ -156,9 +182,11 @@ class Model {
 
   [[nodiscard]] virtual std::string_view name() const = 0;
   virtual void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) = 0;
-  /// Changes `request` into what `start` sends for it, for those who show it: without messages that the backend leaves
-  /// out, and with the schema that it sends. By default everything is sent as it is.
-  virtual void convert_to_sent(GenerationRequest& /*request*/) const {}
+  /// What `start` sends for `request`, for those who show it: without messages that the backend leaves out, and with
+  /// the schema that it sends. Nothing if everything is sent as it is.
+  [[nodiscard]] virtual std::optional<GenerationRequest> sent_form(const GenerationRequest& /*request*/) const {
+    return std::nullopt;
+  }
   virtual void cancel(GenerationId generation) = 0;
   /// Does the pending work; if there is none, waits at most `wait` for some.
   virtual void poll(std::chrono::milliseconds wait) = 0;

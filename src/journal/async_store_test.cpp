@@ -74,7 +74,7 @@ TEST_F(AsyncStoreTest, AReadDoesNotWaitForAWrite) {
   EXPECT_TRUE(has_written);
 }
 
-TEST_F(AsyncStoreTest, WhatIsDeliveredMayBeginMore) {
+TEST_F(AsyncStoreTest, ACallbackMayStartFurtherCalls) {
   int rounds = 0;
   std::function<void()> next = [&] {
     if (++rounds < 3) async->read([](StoreConnection&) {}, next);

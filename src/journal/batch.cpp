@@ -13,7 +13,7 @@ std::uint64_t checksum_of(const Hash& hash) {
   return value;
 }
 
-/// Of the references, and of which records they belong to.
+/// A checksum of the references and of the records that they belong to.
 std::uint64_t checksum_of(const Hash& chain, std::span<const Hash> references) {
   if (references.empty()) return checksum_of(sha256(chain.view()));
   std::string all;

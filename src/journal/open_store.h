@@ -26,10 +26,11 @@ enum class Access : std::uint8_t { Owner, Reader };
 /// 16 MiB: a page that many commits write is copied once, and fewer than one commit in a hundred waits for a copy.
 inline constexpr int default_checkpoint_pages = 4'000;
 
-/// What an owner does with a write-ahead log in which acknowledged commits follow a damaged part.
+/// What to do about a write-ahead log in which acknowledged commits follow a damaged part.
 enum class DamagedLog : std::uint8_t {
-  Refuse,  ///< does not open the store: `Damaged`
-  Cut,     ///< keeps a copy of the log, and opens the store without those commits
+  Refuse,  ///< do not open the store: `Damaged`
+  Cut,     ///< an owner: keep a copy of the log, and open the store without those commits
+  Report,  ///< a reader: open the store without those commits; `StoreAdmin::check` reports the damage
 };
 
 struct StoreOptions {

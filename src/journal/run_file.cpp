@@ -167,7 +167,7 @@ Result<RunFile, StoreError> decode_run_file(std::string_view bytes) {
   const auto no_such_file = [](std::string message) {
     return failure(StoreError{StoreError::Kind::Format, std::move(message)});
   };
-  if (!bytes.starts_with(magic)) return no_such_file("this is no file of an exported run");
+  if (!bytes.starts_with(magic)) return no_such_file("it is not a run export");
   wire::Reader reader(bytes.substr(magic.size()));
   // The format is looked at before anything else, so that a newer file is reported as such.
   if (!reader.next_field() || reader.number() != FormatField) return broken_file("it has no format");

@@ -1,5 +1,6 @@
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 
@@ -10,6 +11,11 @@ namespace tenon::journal {
 namespace {
 
 constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
+constexpr std::array<bool, 256> is_digit = [] {
+  std::array<bool, 256> result{};
+  for (const char digit : digits) result[static_cast<unsigned char>(digit)] = true;
+  return result;
+}();
 constexpr std::size_t name_size = 26;
 
 /// The parts of a UUID version 7 that are not fixed.
@@ -64,9 +70,7 @@ RunName make_run_name(std::int64_t now_ms) {
 
 bool is_run_name(std::string_view text) {
   if (text.size() != name_size || text.front() > '7') return false;
-  for (const char digit : text)
-    if (digits.find(digit) == std::string_view::npos) return false;
-  return true;
+  return std::ranges::all_of(text, [](char digit) { return is_digit[static_cast<unsigned char>(digit)]; });
 }
 
 std::string_view name_of(RunState state) {

@@ -124,6 +124,8 @@ struct RunHead {
   Hash chain;                 ///< over all records: see `chain_start`
   std::int64_t created_at = 0;
   RunSummary summary;
+  /// The store does not vouch for the summary: it was changed on the disk. An owner derives it from the records.
+  bool is_damaged = false;
 };
 
 struct Record {

@@ -36,7 +36,7 @@ TEST(RunName, HasVersionAndVariantOfAUuid) {
   EXPECT_EQ(bits.substr(64, 2), "10");
 }
 
-TEST(RunName, KnowsWhatIsNone) {
+TEST(RunName, RejectsInvalidNames) {
   EXPECT_TRUE(is_run_name("01jd3qq5x8fwbyqvk0abcdefgh"));
   EXPECT_FALSE(is_run_name("81jd3qq5x8fwbyqvk0abcdefgh"));  // more than 128 bits
   EXPECT_FALSE(is_run_name("01jd3qq5x8fwbyqvk0abcdefgi"));  // no digit

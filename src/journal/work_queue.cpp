@@ -1,8 +1,8 @@
 #include "journal/work_queue.h"
 
-#include <signal.h>
-
 #include <utility>
+
+#include "base/signal_free_thread.h"
 
 namespace tenon::journal {
 
@@ -21,12 +21,7 @@ void ThreadQueue::begin(std::function<void()> work) {
     waiting_.push_back(std::move(work));
   }
   if (thread_.joinable()) return changed_.notify_all();
-  // Signals are the owner's to handle, so the thread begins with all of them blocked.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { perform(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = start_signal_free_thread([this] { perform(); });
 }
 
 void ThreadQueue::finish() {

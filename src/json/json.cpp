@@ -208,7 +208,8 @@ int compare_numbers(const Json& a, const Json& b) {
   return a.as_count() < b.as_count() ? -1 : (a.as_count() > b.as_count() ? 1 : 0);
 }
 
-std::string describe(const Json& value) {
+std::string describe(const Json& value, MessageVersion version) {
+  const bool is_first = version == MessageVersion::First;
   switch (value.kind()) {
     case Json::Kind::Null:
     case Json::Kind::Boolean:
@@ -221,10 +222,13 @@ std::string describe(const Json& value) {
       return "the number " + Json(value.as_double()).dump(JsonForm::Shortest);
     case Json::Kind::String: {
       const std::string_view shown = cut_utf8(value.as_string(), described_bytes_max);
-      return "the text " + make_json_string(shown) + (shown.size() < value.as_string().size() ? "…" : "");
+      return (is_first ? "the text " : "the string ") + make_json_string(shown) +
+             (shown.size() < value.as_string().size() ? "…" : "");
     }
     case Json::Kind::Array:
-      return value.items().empty() ? "an empty list" : fmt::format("a list of {}", value.items().size());
+      if (value.items().empty()) return "an empty list";
+      if (is_first) return fmt::format("a list of {}", value.items().size());
+      return fmt::format("a list of {} item{}", value.items().size(), value.items().size() == 1 ? "" : "s");
     case Json::Kind::Object:
       return value.members().empty() ? "an empty object" : "an object";
   }

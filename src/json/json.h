@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "json/message_version.h"
+
 namespace tenon {
 
 /// The first double above every integer of 64 bits.
@@ -78,7 +80,7 @@ class Json {
   [[nodiscard]] Kind kind() const;
   [[nodiscard]] bool is_null() const { return kind() == Kind::Null; }
   [[nodiscard]] bool is_boolean() const { return kind() == Kind::Boolean; }
-  /// Of up to 64 bits with a sign.
+  /// An integer that fits into a signed 64-bit one.
   [[nodiscard]] bool is_integer() const { return kind() == Kind::Integer; }
   [[nodiscard]] bool is_numeric() const {
     return kind() == Kind::Integer || kind() == Kind::Unsigned || kind() == Kind::Number;
@@ -178,7 +180,7 @@ inline Json::Object& Json::mutable_members() {
 
 /// `a` compared with `b`, both numeric: below, at or above 0. Exact, also where doubles are not.
 [[nodiscard]] int compare_numbers(const Json& a, const Json& b);
-/// "a list", "the number 3", `the text "billing"`: for messages; long values are cut.
-[[nodiscard]] std::string describe(const Json& value);
+/// "a list of 2 items", "the number 3", `the string "billing"`: for messages; long values are cut.
+[[nodiscard]] std::string describe(const Json& value, MessageVersion version = newest_messages);
 
 }  // namespace tenon

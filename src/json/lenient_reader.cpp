@@ -23,7 +23,7 @@ struct Found {
 /// whole.
 Result<Found, JsonError> find_value(std::string_view text, std::size_t from, std::string_view openers) {
   std::size_t budget = search_rounds_max * text.size() + search_bytes_min;
-  JsonError last{JsonErrorKind::NoValue, 0, "there is no JSON in the text"};
+  JsonError last = make_json_error(JsonProblem::NoJson, 0);
   for (std::size_t at = text.find_first_of(openers, from); at != std::string_view::npos;
        at = text.find_first_of(openers, at + 1)) {
     JsonBuilder builder;
@@ -64,7 +64,7 @@ Result<Json, JsonError> parse_lenient(std::string_view text) {
   const char* const begin = text.data();
   text = skip_fence(skip_thoughts(trimmed(text)));
   const auto skipped = static_cast<std::size_t>(text.empty() ? 0 : text.data() - begin);
-  if (text.empty()) return failure(JsonError{JsonErrorKind::NoValue, 0, "the answer is empty"});
+  if (text.empty()) return failure(make_json_error(JsonProblem::EmptyAnswer, 0));
   const auto at_origin = [skipped](JsonError error) {
     error.offset += skipped;
     return failure(std::move(error));
@@ -89,8 +89,7 @@ Result<Json, JsonError> parse_lenient(std::string_view text) {
     Result<Found, JsonError> next = find_value(text, end, opener);
     if (!next && next.error().kind == JsonErrorKind::NoValue) return std::move(found->value);
     if (!next || next->value != found->value) {
-      return at_origin(
-          {JsonErrorKind::SeveralValues, end, "there is more than one JSON value, and they differ; give one alone"});
+      return at_origin(make_json_error(JsonProblem::SeveralValues, end));
     }
     end = next->end;
   }

@@ -65,7 +65,7 @@ TEST(LenientReaderTest, NeverCompletesWhatWasCutOff) {
   }
 }
 
-TEST(LenientReaderTest, NeverTakesAPartForTheWhole) {
+TEST(LenientReaderTest, NeverMistakesAPartForTheWhole) {
   EXPECT_EQ(lenient_error("{\"a\": @, \"b\": {\"c\": 1}}"), JsonErrorKind::Syntax);
   EXPECT_EQ(lenient_error("[1, @, {\"c\": 1}]"), JsonErrorKind::Syntax);
 }
@@ -76,10 +76,10 @@ TEST(LenientReaderTest, SeveralValuesMustAgree) {
   EXPECT_EQ(lenient("{\"a\": 1} (see [2])"), R"({"a":1})");
 }
 
-TEST(LenientReaderTest, SaysWhereItStopped) {
+TEST(LenientReaderTest, ReportsWhereItStopped) {
   const Result<Json, JsonError> parsed = parse_lenient("  {\"a\": 1 \"b\": 2}");
   EXPECT_EQ(parsed.error().offset, 10U);
-  EXPECT_EQ(parsed.error().message, R"(a `,` or `}` is missing before "\"b\": 2}")");
+  EXPECT_EQ(parsed.error().message, R"(expected a `,` or `}`, found "\"b\": 2}")");
 }
 
 TEST(LenientReaderTest, NestingHasALimit) {

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "json/json.h"
+#include "json/problem.h"
 
 namespace tenon {
 
@@ -44,6 +45,9 @@ struct JsonError {
   JsonErrorKind kind = JsonErrorKind::NoValue;
   std::size_t offset = 0;  ///< in bytes
   std::string message;     ///< for people and for the model: what was found, and what is expected
+  // What the message was made from, for its other versions.
+  JsonProblem problem = JsonProblem::NoJson;
+  std::string found = {}, expected = {};
 };
 
 /// Reads JSON as RFC 8259 defines it, with white space around it and nothing else. A key that is given twice is

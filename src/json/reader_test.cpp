@@ -29,7 +29,7 @@ TEST(JsonReaderTest, ReadsEscapes) {
   EXPECT_EQ(strict(R"("\x41")"), "refused");
 }
 
-TEST(JsonReaderTest, StrictTakesNothingButJson) {
+TEST(JsonReaderTest, StrictAcceptsOnlyJson) {
   for (const std::string_view text : {"",
                                       " ",
                                       "[1,]",
@@ -96,8 +96,8 @@ TEST(JsonReaderTest, SizeHasALimit) {
 TEST(JsonReaderTest, TheLimitsCanBeNamed) {
   EXPECT_TRUE(parse_json("[[]]", {4, 2, 2}).has_value());
   EXPECT_EQ(parse_json("[[]]", {3, 2, 2}).error().kind, JsonErrorKind::TooLarge);
-  EXPECT_EQ(parse_json("[[]]", {4, 1, 2}).error().message, "lists and objects are nested deeper than 1");
-  EXPECT_EQ(parse_json("[[]]", {4, 2, 1}).error().message, "the value has too many parts");
+  EXPECT_EQ(parse_json("[[]]", {4, 1, 2}).error().message, "lists and objects are nested too deeply (maximum depth 1)");
+  EXPECT_EQ(parse_json("[[]]", {4, 2, 1}).error().message, "the text contains too many values");
 }
 
 TEST(JsonReaderTest, IntegersOf64BitsKeepEveryDigit) {

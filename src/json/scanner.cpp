@@ -21,25 +21,6 @@ bool continues_name(char c) {
   return begins_name(c) || is_digit(c) || c == '-';
 }
 
-void append_utf8(std::string& out, std::uint32_t code_point) {
-  const auto add = [&out](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (code_point < 0x80U) {
-    add(code_point);
-  } else if (code_point < 0x800U) {
-    add(0xC0U | (code_point >> 6U));
-    add(0x80U | (code_point & 0x3FU));
-  } else if (code_point < 0x10000U) {
-    add(0xE0U | (code_point >> 12U));
-    add(0x80U | ((code_point >> 6U) & 0x3FU));
-    add(0x80U | (code_point & 0x3FU));
-  } else {
-    add(0xF0U | (code_point >> 18U));
-    add(0x80U | ((code_point >> 12U) & 0x3FU));
-    add(0x80U | ((code_point >> 6U) & 0x3FU));
-    add(0x80U | (code_point & 0x3FU));
-  }
-}
-
 /// Whether a number too large or too small for a double is too small. `digits` is a JSON number without its sign.
 bool is_tiny(std::string_view digits) {
   const std::size_t exponent_at = digits.find_first_of("eE");
@@ -84,18 +65,18 @@ std::size_t find_special(std::string_view text, std::size_t at, char quote) {
 
 }  // namespace
 
-bool JsonCursor::stop(JsonErrorKind kind, std::string message) {
-  error_ = {kind, at_, std::move(message)};
+bool JsonCursor::stop(JsonProblem problem, std::string found, std::string_view expected) {
+  error_ = make_json_error(problem, at_, std::move(found), expected);
   return false;
 }
 
-bool JsonCursor::stop_expecting(std::string_view wanted) {
+bool JsonCursor::stop_expecting(std::string_view expected) {
   if (at_ >= text_.size()) return stop_at_end();
-  return stop(JsonErrorKind::Syntax, fmt::format("{} is missing before {}", wanted, shown(at_)));
+  return stop(JsonProblem::Unexpected, shown(at_), expected);
 }
 
 bool JsonCursor::stop_at_end() {
-  return stop(JsonErrorKind::CutOff, text_.empty() ? "the text is empty" : "the text ends in the middle of a value");
+  return stop(text_.empty() ? JsonProblem::EmptyText : JsonProblem::UnexpectedEnd);
 }
 
 std::string JsonCursor::shown(std::size_t from) const {
@@ -107,11 +88,11 @@ std::string JsonCursor::shown(std::size_t from) const {
 bool JsonCursor::enter() {
   if (++depth_ <= limits_.depth_max) return true;
   is_committed_ = true;
-  return stop(JsonErrorKind::TooDeep, fmt::format("lists and objects are nested deeper than {}", limits_.depth_max));
+  return stop(JsonProblem::TooDeep, std::to_string(limits_.depth_max));
 }
 
 bool JsonCursor::stop_at_node() {
-  return stop(JsonErrorKind::TooLarge, "the value has too many parts");
+  return stop(JsonProblem::TooManyValues);
 }
 
 bool JsonCursor::skip_comments() {
@@ -176,8 +157,7 @@ std::optional<std::string_view> JsonCursor::parse_long_string() {
       scratch_ += c;
       ++at_;
     } else {
-      stop(JsonErrorKind::Syntax, fmt::format("a string holds the control character U+{:04X}; write it as an escape",
-                                              static_cast<unsigned>(c)));
+      stop(JsonProblem::ControlCharacter, fmt::format("U+{:04X}", static_cast<unsigned>(c)));
       return std::nullopt;
     }
     begin = at_;
@@ -199,8 +179,7 @@ bool JsonCursor::parse_escape() {
   } else if (c == 'u') {
     return parse_unicode_escape();
   } else {
-    return stop(JsonErrorKind::Syntax,
-                fmt::format("{} is no escape; a backslash itself is written `\\\\`", shown(at_)));
+    return stop(JsonProblem::UnknownEscape, shown(at_));
   }
   at_ += 2;
   return true;
@@ -220,7 +199,7 @@ std::optional<std::uint32_t> JsonCursor::parse_code_unit() {
   std::uint32_t unit = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
   if (error != std::errc{} || end != digits.data() + 4) {
-    stop(JsonErrorKind::Syntax, fmt::format("{} is no escape; `\\u` wants four hexadecimal digits", shown(at_)));
+    stop(JsonProblem::IncompleteUnicodeEscape, shown(at_));
     return std::nullopt;
   }
   return unit;
@@ -240,7 +219,7 @@ bool JsonCursor::parse_unicode_escape() {
     }
     if (!low || *low < 0xDC00U || *low > 0xDFFFU) {
       at_ = begin;
-      return stop(JsonErrorKind::Refused, fmt::format("{} is half of a surrogate pair and no character", shown(begin)));
+      return stop(JsonProblem::HalfSurrogate, shown(begin));
     }
     code_point = 0x10000U + ((code_point - 0xD800U) << 10U) + (*low - 0xDC00U);
   }
@@ -278,7 +257,7 @@ std::optional<JsonCursor::Number> JsonCursor::parse_number() {
   const bool lacks_digits = whole == 0 || (has_point && fraction == 0);
   if (whole > 1 && text_[whole_at] == '0') {
     at_ = begin;
-    stop(JsonErrorKind::Syntax, fmt::format("a number begins with no 0: {}", shown(begin)));
+    stop(JsonProblem::LeadingZero, shown(begin));
     return std::nullopt;
   }
   if ((whole == 0 && fraction == 0) || (lacks_digits && !is_lenient())) return stopped();
@@ -306,11 +285,11 @@ bool JsonCursor::stop_at_number(std::size_t begin) {
   const std::string_view rest = text_.substr(begin);
   if (rest.starts_with("-Infinity") || rest.starts_with("-NaN") || rest.starts_with("+Infinity"))
     return stop_at_non_finite();
-  return stop(JsonErrorKind::Syntax, fmt::format("{} is no JSON number", shown(begin)));
+  return stop(JsonProblem::NotANumber, shown(begin));
 }
 
 bool JsonCursor::stop_at_non_finite() {
-  return stop(JsonErrorKind::Refused, fmt::format("{} is no JSON number; numbers are finite", shown(at_)));
+  return stop(JsonProblem::NotFinite, shown(at_));
 }
 
 std::optional<double> JsonCursor::round_extreme(std::string_view digits) {
@@ -341,24 +320,23 @@ bool JsonCursor::parse_word(std::optional<bool>& value) {
   at_ = begin;
   for (const auto& [other, known] : spellings) {
     if (word != other) continue;
-    return stop(JsonErrorKind::Syntax, fmt::format("`{}` is no JSON value; it is written `{}`", other, known));
+    return stop(JsonProblem::OtherSpelling, std::string(other), known);
   }
   if (word == "NaN" || word == "Infinity" || word == "nan" || word == "inf") return stop_at_non_finite();
-  if (word == "undefined")
-    return stop(JsonErrorKind::Refused, "`undefined` is no JSON value; what is absent is `null`");
-  return stop(JsonErrorKind::Syntax, fmt::format("{} is no JSON value; texts stand in quotes", shown(begin)));
+  if (word == "undefined") return stop(JsonProblem::Undefined);
+  return stop(JsonProblem::UnknownWord, shown(begin));
 }
 
-std::string describe_known_key(std::string_view name) {
-  return fmt::format("the key {} is given twice", make_json_string(cut_utf8(name, shown_bytes_max)));
+std::string shown_key(std::string_view name) {
+  return make_json_string(cut_utf8(name, shown_bytes_max));
 }
 
 std::optional<JsonError> check_json_bytes(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) {
-    return JsonError{JsonErrorKind::TooLarge, 0, fmt::format("the text is longer than {} bytes", limits.bytes_max)};
+    return make_json_error(JsonProblem::TooLong, 0, std::to_string(limits.bytes_max));
   }
   if (const std::size_t bad = find_invalid_utf8(text); bad != std::string_view::npos) {
-    return JsonError{JsonErrorKind::NotUtf8, bad, fmt::format("byte {} is no UTF-8", bad)};
+    return make_json_error(JsonProblem::NotUtf8, bad, std::to_string(bad));
   }
   return std::nullopt;
 }

@@ -38,8 +38,8 @@ class JsonCursor {
   }
 
   // Each of these notes the error and returns false.
-  bool stop(JsonErrorKind kind, std::string message);
-  bool stop_expecting(std::string_view wanted);
+  bool stop(JsonProblem problem, std::string found = {}, std::string_view expected = {});
+  bool stop_expecting(std::string_view expected);
   bool stop_at_end();
 
  protected:
@@ -152,7 +152,7 @@ class JsonScanner : public JsonCursor {
     skip_space();
     if (!scan_value()) return false;
     skip_space();
-    return at_ == text_.size() || stop_expecting("the end");
+    return at_ == text_.size() || stop(JsonProblem::TrailingText, shown(at_));
   }
 
  private:
@@ -222,7 +222,7 @@ class JsonScanner : public JsonCursor {
       const auto rounded = round_extreme(digits);
       if (!rounded) {
         at_ = begin;
-        return stop(JsonErrorKind::Refused, "the number " + shown(begin) + " is larger than an f64 can be");
+        return stop(JsonProblem::TooLargeNumber, shown(begin));
       }
       number = *rounded;
     }
@@ -235,14 +235,14 @@ class JsonScanner : public JsonCursor {
   Handler& handler_;
 };
 
-/// `a key "x" is given twice`, with a long name cut.
-[[nodiscard]] std::string describe_known_key(std::string_view name);
+/// A key as messages show it: in quotes, with a long name cut.
+[[nodiscard]] std::string shown_key(std::string_view name);
 
 template <class Handler>
 bool JsonScanner<Handler>::stop_at_known_key(std::size_t at, std::string_view name) {
-  std::string message = describe_known_key(name);
+  std::string key = shown_key(name);
   at_ = at;
-  return stop(JsonErrorKind::Refused, std::move(message));
+  return stop(JsonProblem::KnownKey, std::move(key));
 }
 
 /// Whether a text's bytes can be read at all: their number, and that they are UTF-8.

@@ -38,6 +38,23 @@ constexpr std::array<char, 256> short_escapes = [] {
   return letters;
 }();
 
+bool is_plain(char byte) {
+  return static_cast<unsigned char>(byte) >= 0x20 && static_cast<unsigned char>(byte) < 0x80 && byte != '"' &&
+         byte != '\\';
+}
+
+/// The number of bytes before the first that needs an escape or is not ASCII.
+std::size_t plain_prefix(std::string_view text) {
+  std::size_t at = 0;
+  for (; text.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    if (const unsigned plain = plain_bytes(bytes); plain < sizeof bytes) return at + plain;
+  }
+  while (at < text.size() && is_plain(text[at])) ++at;
+  return at;
+}
+
 /// Collects the output in a small buffer, so that text with many escapes does not cost a call for each.
 class BufferedAppender {
  public:
@@ -101,8 +118,10 @@ std::size_t write_character(BufferedAppender& out, std::string_view text, std::s
 }  // namespace
 
 void append_json_escaped(std::string& out, std::string_view text) {
+  std::size_t at = plain_prefix(text);
+  out.append(text, 0, at);
+  if (at == text.size()) return;
   BufferedAppender appender(out);
-  std::size_t at = 0;
   while (text.size() - at >= sizeof(std::uint64_t)) {
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, text.data() + at, sizeof bytes);

@@ -58,7 +58,7 @@ TEST(JsonText, AnyBytesGiveAStringThatAParserReads) {
   }
 }
 
-TEST(JsonText, TextComesBackAsItWas) {
+TEST(JsonText, TextRoundTrips) {
   std::string text;
   for (int point = 0; point < 300; ++point) {
     text += point < 128 ? std::string(1, static_cast<char>(point)) : std::string("é\u2028🎉");

@@ -21,7 +21,7 @@ namespace {
 static_assert(TOML_EXCEPTIONS, "parse errors are caught below");
 
 constexpr double thousandths = 1'000;
-/// Of a wait to the one before it.
+/// Limit for the ratio of a wait to the one before it.
 constexpr double factor_max = 1'000;
 
 class ManifestReader {
@@ -194,7 +194,6 @@ class ManifestReader {
 
   void read_budget(const toml::table& table) {
     static constexpr std::string_view keys[] = {"calls", "tokens", "instructions", "depth", "time"};
-    bytecode::Budget& budget = manifest_.budget;
     for (const auto& [key, node] : table) {
       if (key == "cost") {
         report(key.source(), "a budget cannot limit the cost: prices of models are not known")
@@ -202,11 +201,12 @@ class ManifestReader {
         continue;
       }
       if (!knows(key, keys, "budget")) continue;
-      if (key == "calls") read_count(node, "calls", 0, INT64_MAX, budget.model_calls);
-      if (key == "tokens") read_count(node, "tokens", 0, INT64_MAX, budget.tokens);
-      if (key == "instructions") read_count(node, "instructions", 0, INT64_MAX, budget.instructions);
-      if (key == "depth") read_count(node, "depth", 1, INT64_MAX, budget.depth);
-      if (key == "time") read_duration(node, "time", 0, budget.milliseconds);
+      std::optional<std::uint64_t>& bound = manifest_.budget.*bytecode::find_bound(key.str()).value();
+      if (key == "time") {
+        read_duration(node, "time", 0, bound);
+      } else {
+        read_count(node, key.str(), key == "depth" ? 1 : 0, INT64_MAX, bound);
+      }
     }
   }
 

@@ -30,7 +30,7 @@ struct Manifest {
   std::vector<std::string> libraries;  ///< `[externs] libraries`, as NativeLibraries::open takes them
   std::optional<std::uint32_t> threads;  ///< `[externs] threads`
   effects::RetrySettings retry;          ///< `[retry]`
-  bytecode::Budget budget;               ///< `[budget]`, the limits of a run; `place` is not set
+  bytecode::Bounds budget;               ///< `[budget]`, the limits of a run
 };
 
 struct ManifestProblem {

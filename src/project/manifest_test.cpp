@@ -108,7 +108,7 @@ TEST(Manifest, TimesHaveUnits) {
   }
 }
 
-TEST(Manifest, SaysHowARunWaitsForServices) {
+TEST(Manifest, DescribesARunThatWaitsForServices) {
   const effects::RetrySettings retry =
       parse("[retry]\ninitial = \"2s\"\nfactor = 1.5\nmax_interval = \"1h\"\nmax_elapsed = \"0s\"\n").retry;
   EXPECT_EQ(retry, (effects::RetrySettings{2'000, 1'500, 3'600'000, 0}));
@@ -119,13 +119,12 @@ TEST(Manifest, SaysHowARunWaitsForServices) {
 }
 
 TEST(Manifest, ReportsEveryUnknownKeyWithItsLine) {
-  EXPECT_THAT(
-      problems_of("[extern]\nlibraries = []\n[budget]\ncals = 3\nspeed = 1\n[tests]\n"),
-      testing::UnorderedElementsAre(
-          "1:2: the manifest has no key `extern`; did you mean `externs`?",
-          "4:1: `[budget]` has no key `cals`; did you mean `calls`?",
-          "5:1: `[budget]` has no key `speed`; use one of `calls`, `tokens`, `instructions`, `depth`, `time`",
-          "6:2: the manifest has no key `tests`; use one of `model`, `prompts`, `externs`, `budget`, `retry`"));
+  EXPECT_THAT(problems_of("[extern]\nlibraries = []\n[budget]\ncals = 3\nspeed = 1\n[tests]\n"),
+              testing::UnorderedElementsAre(
+                  "1:2: the manifest has no key `extern`; did you mean `externs`?",
+                  "4:1: `[budget]` has no key `cals`; did you mean `calls`?",
+                  "5:1: `[budget]` has no key `speed`; use one of `calls`, `tokens`, `instructions`, `depth`, `time`",
+                  "6:2: the manifest has no key `tests`; use one of `model`, `prompts`, `externs`, `budget`, `retry`"));
 }
 
 TEST(Manifest, RefusesABudgetOfCost) {
@@ -171,7 +170,7 @@ TEST(Manifest, ReportsValuesOfAnotherForm) {
   EXPECT_THAT(problems_of("[budget]\ntokens = 1.5\n"), ElementsAre("2:10: `tokens` must be an integer of at least 0"));
 }
 
-TEST(Manifest, ReportsWhereItIsNoToml) {
+TEST(Manifest, ReportsThePositionOfASyntaxError) {
   const auto problems = problems_of("[model]\ndefault = \"builtin\n");
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_THAT(problems[0], HasSubstr("2:"));

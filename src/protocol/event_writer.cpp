@@ -8,7 +8,8 @@ namespace tenon::protocol {
 EventWriter::EventWriter(EventKind kind, const EventHeader& header) : type_(event_type(kind)) {
   out_.begin_object();
   if (header.number) out_.name("number").integer(*header.number);
-  out_.name("run").text(header.run).name("agent").text(header.agent).name("depth").integer(header.depth);
+  out_.name("run").text(header.run);
+  out_.name("agent").text(header.scope.agent).name("depth").integer(header.scope.depth);
   out_.name("type").text(type_.name).name("time").integer(header.time);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "effects/agent_scope.h"
 #include "json/writer.h"
 #include "protocol/event_types.h"
 
@@ -14,8 +15,7 @@ namespace tenon::protocol {
 struct EventHeader {
   std::optional<std::uint64_t> number;  ///< none: provisional
   std::string_view run;
-  std::string_view agent;
-  std::uint32_t depth = 0;
+  effects::AgentScopeView scope;
   std::int64_t time = 0;  ///< milliseconds since 1970
 };
 

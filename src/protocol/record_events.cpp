@@ -46,7 +46,7 @@ std::string_view purpose_of(EffectKind kind) {
 class RecordEvent {
  public:
   RecordEvent(const RecordPlace& place, std::int64_t time, const Contents& contents)
-      : header_{place.number, place.run, place.agent, place.depth, time}, contents_(contents) {}
+      : header_{place.number, place.run, place.scope, time}, contents_(contents) {}
 
   /// A conversation begins with its first prompt.
   std::optional<Event> operator()(const effects::Started& started) {
@@ -58,7 +58,7 @@ class RecordEvent {
   }
 
   std::optional<Event> operator()(const effects::TurnStarted& started) {
-    stand_in(started.agent, 0);
+    stand_in({started.agent, 0});
     EventWriter out = begin(EventKind::PromptStarted);
     out.json("input", make_json_string(text_of(started.input))).integer("turn", started.turn);
     return end(EventKind::PromptStarted, out);
@@ -66,7 +66,7 @@ class RecordEvent {
 
   /// A tool asks, and is called again with the answer.
   std::optional<Event> operator()(const effects::Paused& paused) {
-    stand_in(paused.agent, paused.depth);
+    stand_in(paused.scope.view());
     EventWriter out = begin(EventKind::WaitForInput);
     out.text("wait", paused.key).text("question", paused.question);
     out.json("schema", paused.form == StoredText{} ? R"({"type":"string"})" : value_of(paused.form, contents_));
@@ -75,32 +75,32 @@ class RecordEvent {
   }
 
   std::optional<Event> operator()(const effects::Continued& continued) {
-    stand_in(continued.agent, continued.depth);
+    stand_in(continued.scope.view());
     EventWriter out = begin(EventKind::ResumeWithInput);
     out.text("wait", continued.key).json("input", make_json_string(text_of(continued.input)));
     return end(EventKind::ResumeWithInput, out);
   }
 
   std::optional<Event> operator()(const effects::Said& said) {
-    stand_in(said.agent, said.depth);
+    stand_in(said.scope.view());
     EventWriter out = begin(EventKind::Text);
     return end(EventKind::Text, out.text("generation", said.key).text("text", text_of(said.text)));
   }
 
   std::optional<Event> operator()(const effects::StateChanged& changed) {
-    stand_in(changed.agent, 0);
+    stand_in({changed.agent, 0});
     EventWriter out = begin(EventKind::StateChanged);
     return end(EventKind::StateChanged, out.json("entries", value_of(changed.entries, contents_)));
   }
 
   std::optional<Event> operator()(const effects::TurnEnded& ended) {
-    stand_in(ended.agent, 0);
+    stand_in({ended.agent, 0});
     return turn_end(ended.how, ended.value, ended.failure,
                     ended.state == StoredText{} ? "" : state_of(ended.state, ended.added_entries));
   }
 
   std::optional<Event> operator()(const effects::Requested& requested) {
-    stand_in(requested.agent, requested.depth);
+    stand_in(requested.scope.view());
     if (const auto agent_event = notice(requested)) return agent_event;
     if (effects::is_generation(requested.kind)) {
       EventWriter out = begin(EventKind::GenerationStarted);
@@ -127,7 +127,7 @@ class RecordEvent {
   }
 
   std::optional<Event> operator()(const effects::Attempted& attempted) {
-    stand_in(attempted.agent, attempted.depth);
+    stand_in(attempted.scope.view());
     if (attempted.what == effects::Attempted::What::Retried) return std::nullopt;  // its outcome shows it
     if (attempted.what == effects::Attempted::What::Unavailable) return unavailable(attempted);
     EventWriter out = begin(EventKind::GenerationRetried);
@@ -141,7 +141,7 @@ class RecordEvent {
   }
 
   std::optional<Event> operator()(const effects::Finished& finished) {
-    stand_in(finished.agent, finished.depth);
+    stand_in(finished.scope.view());
     if (effects::is_notification(finished.kind)) return std::nullopt;  // the event of its request has everything
     if (effects::is_generation(finished.kind)) return generation(finished);
     if (finished.failure) {
@@ -159,7 +159,7 @@ class RecordEvent {
     EventWriter out = begin(EventKind::ToolResult);
     out.text("call", finished.key).text("tool", finished.subject);
     if (finished.prompted) {
-      const bool waits = finished.prompted->then == effects::PromptedAgent::Then::Wait;
+      const bool waits = finished.prompted->kind == vm::PromptKind::PauseForChild;
       out.json("value", "null").text(waits ? "pause_for_child" : "finish_agent", finished.prompted->agent);
     } else {
       out.json("value", value_of(finished.value, contents_));
@@ -169,7 +169,7 @@ class RecordEvent {
   }
 
   std::optional<Event> operator()(const effects::ProgramTaken& taken) {
-    stand_in(taken.agent, 0);
+    stand_in({taken.agent, 0});
     EventWriter out = begin(EventKind::ProgramTaken);
     out.text("program", taken.program.hex());
     if (taken.state != StoredText{}) out.json("state", state_of(taken.state, taken.added_entries));
@@ -300,9 +300,9 @@ class RecordEvent {
   }
 
   /// The agent that the record names; otherwise the one with which the run began.
-  void stand_in(const std::string& agent, std::uint32_t depth) {
-    if (!agent.empty()) header_.agent = agent;
-    header_.depth = depth;
+  void stand_in(effects::AgentScopeView scope) {
+    if (!scope.agent.empty()) header_.scope.agent = scope.agent;
+    header_.scope.depth = scope.depth;
   }
 
   [[nodiscard]] EventWriter begin(EventKind kind) const { return {kind, header_}; }
@@ -319,7 +319,7 @@ std::optional<Event> make_event(const RecordPlace& place, const effects::Record&
 }
 
 Event make_text_delta(const RecordPlace& place, std::int64_t time, const TextPiece& piece) {
-  EventWriter out(EventKind::TextDelta, {std::nullopt, place.run, place.agent, place.depth, time});
+  EventWriter out(EventKind::TextDelta, {std::nullopt, place.run, place.scope, time});
   out.text("generation", piece.generation).integer("attempt", piece.attempt).integer("offset", piece.offset);
   out.text("text", piece.text);
   return {0, EventKind::TextDelta, out.take()};

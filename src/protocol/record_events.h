@@ -25,8 +25,7 @@ struct Event {
 /// The position of a record.
 struct RecordPlace {
   std::string_view run;
-  std::string_view agent;
-  std::uint32_t depth = 0;
+  effects::AgentScopeView scope;
   std::uint64_t number = 0;
 };
 

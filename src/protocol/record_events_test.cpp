@@ -17,12 +17,12 @@ const Contents nowhere = [](const Hash&) { return std::nullopt; };
 json event_of(effects::RecordBody body, const Contents& contents = nowhere) {
   const auto record = effects::decode_record(effects::encode({1'000, std::move(body)}));
   EXPECT_TRUE(record.has_value());
-  const auto event = make_event({"01run", "main", 0, 7}, *record, contents);
+  const auto event = make_event({"01run", {"main", 0}, 7}, *record, contents);
   return event ? json::parse(event->json) : json();
 }
 
 TEST(RecordEventsTest, TheCommonFieldsComeFirst) {
-  const auto event = make_event({"01run", "main", 2, 7}, {1'000, effects::CancelWanted{"\"why\"\n"}}, nowhere);
+  const auto event = make_event({"01run", {"main", 2}, 7}, {1'000, effects::CancelWanted{"\"why\"\n"}}, nowhere);
   ASSERT_TRUE(event.has_value());
   EXPECT_EQ(event->json,
             R"({"number":7,"run":"01run","agent":"main","depth":2,"type":"cancel","time":1000,"reason":"\"why\"\n"})");
@@ -55,17 +55,17 @@ TEST(RecordEventsTest, EachKindOfRequestHasItsEvent) {
 }
 
 TEST(RecordEventsTest, WhatAgentsDoHasEventsOfTheirOwn) {
-  const json wait = event_of(effects::Paused{"0.1", "Who?", "Clerk", 2, {"Worker", "Boss"}});
+  const json wait = event_of(effects::Paused{"0.1", "Who?", {"Clerk", 2}, {"Worker", "Boss"}});
   EXPECT_EQ(wait["agent"], "Clerk");
   EXPECT_EQ(wait["depth"], 2);
   EXPECT_EQ(wait["callers"], json::parse(R"(["Worker","Boss"])"));
-  const json old_wait = event_of(effects::Paused{"0.1", "Who?", "", 0, {}});
+  const json old_wait = event_of(effects::Paused{"0.1", "Who?", {}, {}});
   EXPECT_EQ(old_wait["agent"], "main");
   EXPECT_FALSE(old_wait.contains("callers"));
-  const json answer = event_of(effects::Continued{"0.1", {"Ann", std::nullopt}, "Clerk", 2});
+  const json answer = event_of(effects::Continued{"0.1", {"Ann", std::nullopt}, {"Clerk", 2}});
   EXPECT_EQ(answer["agent"], "Clerk");
   EXPECT_EQ(answer["input"], "Ann");
-  const json text = event_of(effects::Said{"0.1", {"Hello \"you\"", std::nullopt}, "Clerk", 1});
+  const json text = event_of(effects::Said{"0.1", {"Hello \"you\"", std::nullopt}, {"Clerk", 1}});
   EXPECT_EQ(text["type"], "text");
   EXPECT_EQ(text["text"], "Hello \"you\"");
   EXPECT_EQ(text["generation"], "0.1");
@@ -77,10 +77,10 @@ TEST(RecordEventsTest, WhatAgentsDoHasEventsOfTheirOwn) {
   prompted.key = "0.1";
   prompted.kind = effects::EffectKind::Extern;
   prompted.value.text = "\"hello\"";
-  prompted.prompted = effects::PromptedAgent{"Clerk", effects::PromptedAgent::Then::Wait};
+  prompted.prompted = effects::Finished::Prompted{"Clerk", vm::PromptKind::PauseForChild};
   EXPECT_EQ(event_of(prompted)["pause_for_child"], "Clerk");
   EXPECT_TRUE(event_of(prompted)["value"].is_null());
-  prompted.prompted->then = effects::PromptedAgent::Then::Finish;
+  prompted.prompted->kind = vm::PromptKind::FinishAgent;
   EXPECT_EQ(event_of(prompted)["finish_agent"], "Clerk");
 }
 
@@ -142,8 +142,7 @@ TEST(RecordEventsTest, AConversationsTurns) {
   effects::Requested called;
   called.kind = effects::EffectKind::AgentCalled;
   called.subject = "Child";
-  called.agent = "Child";
-  called.depth = 1;
+  called.scope = {"Child", 1};
   called.arguments.text = R"(["Child","go"])";
   EXPECT_EQ(event_of(called)["type"], "agent_call");
   EXPECT_EQ(event_of(called)["input"], "go");
@@ -200,14 +199,14 @@ TEST(RecordEventsTest, LongValuesComeFromTheStoreUpToALimit) {
   EXPECT_EQ(event_of(ended)["value"]["left_out"]["hash"], sha256("long").hex());
 }
 
-TEST(RecordEventsTest, WhatIsNoJsonBecomesAString) {
+TEST(RecordEventsTest, InputThatIsNotJsonBecomesAString) {
   effects::Ended ended;
   ended.value.text = "{\"a\":";
   EXPECT_EQ(event_of(ended)["value"], "{\"a\":");
 }
 
 TEST(RecordEventsTest, AProvisionalPieceHasNoNumber) {
-  const Event event = make_text_delta({"01run", "main", 0, 0}, 5, {"0.1", 1, 10, "hello"});
+  const Event event = make_text_delta({"01run", {"main", 0}, 0}, 5, {"0.1", 1, 10, "hello"});
   const json parsed = json::parse(event.json);
   EXPECT_FALSE(parsed.contains("number"));
   EXPECT_EQ(parsed["offset"], 10);
@@ -215,7 +214,7 @@ TEST(RecordEventsTest, AProvisionalPieceHasNoNumber) {
 }
 
 TEST(EventWriterDeathTest, HoldsTheWriterToTheTable) {
-  const EventHeader header{1, "r", "a", 0, 0};
+  const EventHeader header{1, "r", {"a", 0}, 0};
   EXPECT_DEATH(static_cast<void>(EventWriter(EventKind::Cancel, header).take()), "presence");
   EXPECT_DEATH(EventWriter(EventKind::Cancel, header).text("wait", "x"), "");
   EXPECT_DEATH(EventWriter(EventKind::Cancel, header).integer("reason", 1), "");

@@ -69,8 +69,8 @@ std::string render(const ReportRequest& request) {
 ReportFile write_report(const std::string& folder, std::string_view effect_key, const ReportRequest& request) {
   if (!is_name(request.name)) {
     throw RenderError("`" + request.name.substr(0, name_bytes_max) +
-                      "` is no name of a report: letters a to z, digits, `-`, `_` and `.` make one, up to " +
-                      std::to_string(name_bytes_max) + " of them, a `.` not at its beginning");
+                      "` is not a valid name of a report: expected letters a to z, digits, `-`, `_` and `.`, up to " +
+                      std::to_string(name_bytes_max) + " of them, and no `.` at the beginning");
   }
   const std::string_view ending = ending_of(request.format);
   std::filesystem::path place = folder;

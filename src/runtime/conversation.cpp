@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/ensure.h"
-#include "inference/answers/mismatch.h"
+#include "bytecode/agents.h"
+#include "runtime/recording/agent_records.h"
 #include "runtime/recovery/migration.h"
 #include "vm/values/context.h"
 #include "vm/values/render.h"
@@ -15,10 +16,10 @@ using bytecode::EntryRole;
 namespace {
 
 /// An entry that does not fit is left out: a conversation that is too long only lacks its newest messages.
-void say(vm::Value& context, const Conversation::Said& said) {
+void say(vm::Value& context, const Conversation::Message& message) {
   vm::LabelTable labels;
   static_cast<void>(
-      vm::push_entry(context, vm::Value::string(said.text), labels, static_cast<std::uint8_t>(said.role)));
+      vm::push_entry(context, vm::Value::string(message.text), labels, static_cast<std::uint8_t>(message.role)));
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ std::string Conversation::key_prefix(std::uint64_t turn) {
 }
 
 Conversation::Conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent)
-    : image_(std::move(image)), agent_(agent), agent_before_(agent), talk_(vm::Value::empty_context()) {}
+    : image_(std::move(image)), agent_(agent), agent_before_(agent), history_(vm::Value::empty_context()) {}
 
 Result<vm::Value, TurnError> Conversation::current_state() const {
   const bytecode::Agent& agent = declaration();
@@ -45,7 +46,7 @@ Result<vm::Value, TurnError> Conversation::current_state() const {
 Result<std::vector<vm::Value>, TurnError> Conversation::read_kept_states() const {
   std::vector<vm::Value> states;
   for (const auto& [name, text] : kept_states_) {
-    const auto agent = runtime::find_agent(image_->program(), name);
+    const auto agent = bytecode::find_agent(image_->program(), name);
     if (!agent) continue;
     auto state = effects::read_value(text, image_->program().agents[*agent].state, image_->program().types);
     if (!state) return failure(TurnError{fmt::format("the state of `{}`: {}", name, state.error().message)});
@@ -64,8 +65,8 @@ Result<std::map<std::string, std::string>, std::string> Conversation::migrate_ke
     const ProgramImage& image) const {
   std::map<std::string, std::string> migrated;
   for (const auto& [name, text] : kept_states_) {
-    const auto before = runtime::find_agent(image_->program(), name);
-    const auto agent = runtime::find_agent(image.program(), name);
+    const auto before = bytecode::find_agent(image_->program(), name);
+    const auto agent = bytecode::find_agent(image.program(), name);
     if (!before || !agent) continue;  // it cannot get the turn back
     auto state = migrate(*image_, image_->program().agents[*before], text, image, image.program().agents[*agent]);
     if (!state) return failure(std::move(state.error()));
@@ -85,23 +86,15 @@ Result<std::string, TurnError> Conversation::instructions(const vm::Value& state
 }
 
 bool Conversation::takes_text() const {
-  return image_->reader().is_written_raw(image_->program().functions[declaration().turn].parameters[1]);
+  return image_->reader().is_written_raw(bytecode::prompt_type(image_->program(), declaration()));
 }
 
 Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view input, const RunOptions& options,
                                                                 RunCore::Recording recording) {
   ENSURE(!is_in_turn_);
   const bytecode::Agent& agent = declaration();
-  const bytecode::Function& turn = image_->program().functions[agent.turn];
-  auto value = image_->reader().read_argument(turn.parameters[1], input);
-  if (!value) {
-    std::string message;
-    for (const auto& mismatch : value.error()) {
-      if (!message.empty()) message += "; ";
-      message += inference::answers::describe(mismatch, "the input");
-    }
-    return failure(TurnError{std::move(message)});
-  }
+  auto value = read_prompt(*image_, agent, input, "the input");
+  if (!value) return failure(TurnError{std::move(value.error())});
   auto state = current_state();
   if (!state) return failure(std::move(state.error()));
   auto kept = read_kept_states();
@@ -111,12 +104,12 @@ Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view
 
   // The instructions are sent first, at any position. Here they follow the conversation, which is the same chain for
   // all turns, so that a journal keeps it once.
-  vm::Value context = talk_;
+  vm::Value context = history_;
   if (!instructed->empty()) say(context, {EntryRole::Instructions, std::move(*instructed)});
   ++turns_;
   is_in_turn_ = true;
-  said_ = {{EntryRole::Person, std::string(input)}};
-  say(context, said_.front());
+  turn_messages_ = {{EntryRole::Person, std::string(input)}};
+  say(context, turn_messages_.front());
   const vm::Source person{vm::SourceKind::Person, ""};
   std::vector<vm::Argument> arguments;
   arguments.push_back({std::move(context), std::nullopt});
@@ -136,11 +129,7 @@ std::string Conversation::shown(const vm::Value& value, vm::LabelTable labels) c
 }
 
 std::uint32_t Conversation::find_agent(std::string_view name, std::uint32_t otherwise) const {
-  const std::vector<bytecode::Agent>& agents = image_->program().agents;
-  for (std::uint32_t at = 0; at < agents.size(); ++at) {
-    if (agents[at].name == name) return at;
-  }
-  return otherwise;
+  return bytecode::find_agent(image_->program(), name).value_or(otherwise);
 }
 
 void Conversation::hand_off(std::string_view agent) {
@@ -152,9 +141,21 @@ void Conversation::restore_agent_before(std::string_view agent) {
   agent_before_ = find_agent(agent, agent_before_);
 }
 
+void Conversation::follow_request(const OpenRequest& open) {
+  const bool is_own = open.request.depth == 0;
+  if (is_own && open.described.kind == effects::EffectKind::HandedOff) hand_off(open.request.arguments[0].as_text());
+}
+
+void Conversation::follow_outcome(const OpenRequest& open, const vm::Outcome& outcome) {
+  const bool is_own = open.request.depth == 0;
+  const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what);
+  if (!is_own || open.described.kind != effects::EffectKind::Ask || answered == nullptr) return;
+  add_answer(open.request.arguments[0].as_text(), answered->value);
+}
+
 void Conversation::add_answer(std::string_view question, const vm::Value& answer) {
-  said_.push_back({EntryRole::Assistant, std::string(question)});
-  said_.push_back({EntryRole::Person, shown(answer, {})});
+  turn_messages_.push_back({EntryRole::Assistant, std::string(question)});
+  turn_messages_.push_back({EntryRole::Person, shown(answer, {})});
 }
 
 Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, const vm::Value* value) {
@@ -181,15 +182,15 @@ Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, con
     agent_ = agent_before_;
   }
   agent_before_ = agent_;
-  for (const Said& said : said_) say(talk_, said);
-  said_.clear();
-  if (value != nullptr) say(talk_, {EntryRole::Assistant, shown(*value, core.machine().labels())});
+  for (const Message& message : turn_messages_) say(history_, message);
+  turn_messages_.clear();
+  if (value != nullptr) say(history_, {EntryRole::Assistant, shown(*value, core.machine().labels())});
   return written;
 }
 
 Result<void, TurnError> Conversation::upgrade_program(std::shared_ptr<const ProgramImage> image) {
   ENSURE(!is_in_turn_);
-  const auto agent = runtime::find_agent(image->program(), declaration().name);
+  const auto agent = bytecode::find_agent(image->program(), declaration().name);
   if (!agent) return failure(TurnError{fmt::format("the new program has no agent `{}`", declaration().name)});
   if (!state_.empty()) {
     auto state = migrate(*image_, declaration(), state_, *image, image->program().agents[*agent]);
@@ -206,7 +207,7 @@ Result<void, TurnError> Conversation::upgrade_program(std::shared_ptr<const Prog
 }
 
 bool Conversation::restore_program(std::shared_ptr<const ProgramImage> image, std::string_view name) {
-  const auto agent = runtime::find_agent(image->program(), name);
+  const auto agent = bytecode::find_agent(image->program(), name);
   if (!agent) return false;
   // It was upgraded, so that this has succeeded then.
   kept_states_ = migrate_kept_states(*image).value_or(std::map<std::string, std::string>());
@@ -217,16 +218,16 @@ bool Conversation::restore_program(std::shared_ptr<const ProgramImage> image, st
 }
 
 void Conversation::restore(std::uint64_t turns, std::string state, std::map<std::string, std::string> kept_states,
-                           vm::Value talk) {
+                           vm::Value history) {
   turns_ = turns;
   state_ = std::move(state);
   kept_states_ = std::move(kept_states);
-  talk_ = std::move(talk);
+  history_ = std::move(history);
 }
 
-void Conversation::restore_turn(std::vector<Said> said) {
+void Conversation::restore_turn(std::vector<Message> messages) {
   is_in_turn_ = true;
-  said_ = std::move(said);
+  turn_messages_ = std::move(messages);
 }
 
 }  // namespace tenon::runtime

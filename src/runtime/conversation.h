@@ -28,7 +28,7 @@ struct PromptRefusal {
 /// context of instructions, conversation and input.
 class Conversation {
  public:
-  /// Of a turn's requests: `2/` for the second turn.
+  /// The prefix of the keys of a turn's requests: `2/` for the second turn.
   [[nodiscard]] static std::string key_prefix(std::uint64_t turn);
 
   Conversation(std::shared_ptr<const ProgramImage> image, std::uint32_t agent);
@@ -46,6 +46,10 @@ class Conversation {
                                                                   RunCore::Recording recording);
   /// The agent of that name continues the turn, and has those that follow.
   void hand_off(std::string_view agent);
+  /// Of the current turn: hands off if the agent itself does.
+  void follow_request(const OpenRequest& open);
+  /// Of the current turn: adds what a person answers to the agent itself.
+  void follow_outcome(const OpenRequest& open, const vm::Outcome& outcome);
   /// A person has answered the agent itself, in the current turn.
   void add_answer(std::string_view question, const vm::Value& answer);
   /// Ends the turn. `value`: the agent's answer; null when the turn has failed or was cancelled. A turn with an answer
@@ -59,10 +63,11 @@ class Conversation {
   /// The states of agents that have handed the turn off, by name, for when they get it back.
   [[nodiscard]] const std::map<std::string, std::string>& kept_states() const { return kept_states_; }
   /// The messages so far, as a context; instructions are not part of it.
-  [[nodiscard]] const vm::Value& talk() const { return talk_; }
+  [[nodiscard]] const vm::Value& history() const { return history_; }
 
   /// Continues from what a journal has recorded.
-  void restore(std::uint64_t turns, std::string state, std::map<std::string, std::string> kept_states, vm::Value talk);
+  void restore(std::uint64_t turns, std::string state, std::map<std::string, std::string> kept_states,
+               vm::Value history);
 
   /// Another program continues from the next turn on, with the same agent: its messages are kept, and the state is read
   /// as the new program has it, or converted by one of the program's migrations. An error, for people in several lines,
@@ -70,20 +75,20 @@ class Conversation {
   [[nodiscard]] Result<void, TurnError> upgrade_program(std::shared_ptr<const ProgramImage> image);
   /// The same, as it was recorded. False when the program has no such agent.
   [[nodiscard]] bool restore_program(std::shared_ptr<const ProgramImage> image, std::string_view agent);
-  /// Of the program that the conversation was upgraded to; null while it is the one that it began with.
+  /// The hash of the program that the conversation was upgraded to; null as long as it was not upgraded.
   [[nodiscard]] const Hash* taken_program() const { return is_taken_over_ ? &image_->hash() : nullptr; }
   [[nodiscard]] const std::shared_ptr<const ProgramImage>& image() const { return image_; }
 
   /// As a turn's end was recorded.
   void restore_state(std::string state) { state_ = std::move(state); }
 
-  struct Said {
+  struct Message {
     bytecode::EntryRole role = bytecode::EntryRole::Person;
     std::string text;
   };
   /// In the current turn.
-  [[nodiscard]] const std::vector<Said>& said() const { return said_; }
-  void restore_turn(std::vector<Said> said);
+  [[nodiscard]] const std::vector<Message>& turn_messages() const { return turn_messages_; }
+  void restore_turn(std::vector<Message> messages);
   /// The agent that has the turn unless it is handed off.
   [[nodiscard]] const bytecode::Agent& agent_before() const { return image_->program().agents[agent_before_]; }
   void restore_agent_before(std::string_view agent);
@@ -106,8 +111,8 @@ class Conversation {
   bool is_in_turn_ = false;
   std::string state_;  ///< empty before the first turn
   std::map<std::string, std::string> kept_states_;
-  vm::Value talk_;
-  std::vector<Said> said_;
+  vm::Value history_;
+  std::vector<Message> turn_messages_;
 };
 
 }  // namespace tenon::runtime

@@ -19,8 +19,7 @@ std::optional<ProgramEvent> find_program_event(const RecordBatch& batch, const e
   ProgramEvent event;
   event.kind = reported->kind;
   event.key = reported->key;
-  event.agent = reported->agent;
-  event.depth = reported->depth;
+  event.scope = reported->scope;
   event.text = reported->subject;
   const bool is_refusal = reported->kind == EffectKind::AnswerRefused;
   if (reported->kind != EffectKind::Emitted && !is_refusal) return event;
@@ -46,8 +45,7 @@ PerformedEffect performed_effect(RunId id, const RunCore& core, const vm::Reques
   } else if (!effect.calls.entries.empty()) {
     effect.place = effect.calls.entries.front().place;
   }
-  if (request.agent != UINT32_MAX) effect.agent = program.agents[request.agent].name;
-  effect.depth = request.depth;
+  effect.scope = effects::scope_of(request, program);
   effect.label = core.machine().labels().describe(request.label);
   return effect;
 }

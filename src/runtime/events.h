@@ -72,11 +72,10 @@ struct RecordBatch {
 struct ProgramEvent {
   effects::EffectKind kind = effects::EffectKind::Emitted;  ///< BlockEntered, BlockLeft, Emitted or AnswerRefused
   std::string key;
-  std::string agent;        ///< whose function reports it; empty outside of an agent
-  std::uint32_t depth = 0;  ///< agents called by agents around it
-  std::string text;         ///< the emitted text; the path of the block; the reasons why an answer is refused
-  std::string function;     ///< AnswerRefused: whose contract is violated
-  std::string generation;   ///< AnswerRefused: the key of the generation that gave the answer
+  effects::AgentScope scope;
+  std::string text;        ///< the emitted text; the path of the block; the reasons why an answer is refused
+  std::string function;    ///< AnswerRefused: whose contract is violated
+  std::string generation;  ///< AnswerRefused: the key of the generation that gave the answer
 };
 /// The program event of a record of the batch; nothing for other records.
 [[nodiscard]] std::optional<ProgramEvent> find_program_event(const RecordBatch& batch, const effects::Record& record);
@@ -88,9 +87,8 @@ struct PerformedEffect {
   const vm::LoadedProgram& program;  ///< of the run
   bytecode::Place place = {};
   vm::CallStack calls = {};
-  std::string_view agent = {};  ///< whose function requests it; empty outside of an agent
-  std::uint32_t depth = 0;      ///< agents called by agents around it
-  std::string label = {};       ///< the origins of what is sent: vm::LabelTable::describe
+  effects::AgentScopeView scope = {};
+  std::string label = {};  ///< the origins of what is sent: vm::LabelTable::describe
 };
 
 /// The effect of a request of the run.
@@ -100,7 +98,7 @@ struct PerformedEffect {
 struct SentGeneration {
   PerformedEffect effect;
   std::uint32_t attempt = 0;                    ///< counts from 0; the higher ones are repairs
-  const inference::GenerationRequest& request;  ///< as the backend sends it: inference::Model::convert_to_sent
+  const inference::GenerationRequest& request;  ///< as the backend sends it: inference::Model::sent_form
   bool is_streamed_output = false;  ///< its answer is plain text and output of the run (vm/execution/streamed_output.h)
 };
 

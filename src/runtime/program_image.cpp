@@ -16,7 +16,7 @@ ProgramImage::ProgramImage(std::shared_ptr<const vm::LoadedProgram> program, Pro
                            std::shared_ptr<const tools::ExternTable> externs)
     : loaded_(std::move(program)),
       prompts_(loaded_->program(), std::move(templates)),
-      reader_(loaded_->types()),
+      reader_(loaded_->refinements()),
       externs_(std::move(externs)),
       has_secrets_(types::has_secrets(loaded_->types())) {}
 

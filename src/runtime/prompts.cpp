@@ -15,7 +15,7 @@ using inference::prompting::ContextPart;
 /// For several answers to one prompt, when the run's own temperature is lower.
 constexpr float sampled_temperature = 0.7F;
 
-/// Whether entries of the role that follow one another are one part: what a person said, or was answered, is one each.
+/// Whether consecutive entries of the role form one part. Each message of a person or an assistant is its own part.
 bool are_joined(EntryRole role) {
   return role != EntryRole::Person && role != EntryRole::Assistant;
 }
@@ -46,7 +46,8 @@ std::vector<ContextPart> split(const vm::Value& context, const std::vector<bool>
       left -= together;
     }
   }
-  // Of several instructions, those of the agent that answers now count. They are the system message, which comes first.
+  // If there are several instructions, only those of the current agent are sent, as the system message, which comes
+  // first.
   const auto is_system = [](const ContextPart& part) { return part.role == EntryRole::Instructions; };
   const auto newest = std::find_if(parts.rbegin(), parts.rend(), is_system);
   if (newest != parts.rend()) {

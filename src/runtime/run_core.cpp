@@ -90,7 +90,7 @@ bool is_once(const OpenRequest& open, const bytecode::Program& program) {
 }
 
 RunCore::RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
-                 const vm::MachineOptions& budgets, Recording recording, std::string key_prefix)
+                 const bytecode::Bounds& budgets, Recording recording, std::string key_prefix)
     : image_(std::move(image)),
       machine_(image_->loaded(), function, std::move(arguments), budgets),
       recording_(recording),
@@ -153,15 +153,15 @@ bool RunCore::cancel(const effects::CancelWanted& wanted) {
 std::optional<OpenBlocks::Left> RunCore::follow_blocks(const effects::Requested& requested, std::int64_t time) {
   switch (requested.kind) {
     case effects::EffectKind::BlockEntered:
-      blocks_.enter(requested.key, requested.depth, requested.subject, time);
+      blocks_.enter(requested.key, requested.scope.depth, requested.subject, time);
       return std::nullopt;
     case effects::EffectKind::BlockLeft:
-      return blocks_.leave(requested.key, requested.depth, requested.subject, time);
+      return blocks_.leave(requested.key, requested.scope.depth, requested.subject, time);
     case effects::EffectKind::AgentCalled:
-      blocks_.enter(requested.key, requested.depth, OpenBlocks::turn_path, time);
+      blocks_.enter(requested.key, requested.scope.depth, OpenBlocks::turn_path, time);
       return std::nullopt;
     case effects::EffectKind::AgentReturned:
-      return blocks_.leave(requested.key, requested.depth, OpenBlocks::turn_path, time);
+      return blocks_.leave(requested.key, requested.scope.depth, OpenBlocks::turn_path, time);
     default:
       return std::nullopt;
   }

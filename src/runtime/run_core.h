@@ -49,7 +49,7 @@ struct OpenRequest {
   void end_outage();
 };
 
-/// Of an AnswerRefused: the key of the generation that gave the answer; empty if the program does not pass it.
+/// The key of the generation whose answer an AnswerRefused is about; empty if the program does not pass it.
 [[nodiscard]] std::string refused_answer(const vm::Request& refusal);
 /// Whether a person's answer is waited for.
 [[nodiscard]] bool asks_person(const OpenRequest& open);
@@ -72,7 +72,7 @@ class RunCore {
   enum class Recording : std::uint8_t { Off, InMemory, On };
 
   RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
-          const vm::MachineOptions& budgets, Recording recording, std::string key_prefix = {});
+          const bytecode::Bounds& budgets, Recording recording, std::string key_prefix = {});
   /// As a snapshot has it.
   [[nodiscard]] static Result<RunCore, ReplayError> read_snapshot(std::shared_ptr<const ProgramImage> image,
                                                                   std::string_view bytes, std::string key_prefix);
@@ -113,7 +113,7 @@ class RunCore {
   [[nodiscard]] bool cancel(const effects::CancelWanted& wanted);
   /// The reason for the machine's coming end; nothing if it was not cancelled.
   [[nodiscard]] const std::optional<effects::CancelWanted>& cancelled() const { return cancelled_; }
-  /// Of a run whose records are made.
+  /// The blocks that are open, if records are made.
   [[nodiscard]] OpenBlocks& blocks() { return blocks_; }
   /// Takes note of a block or an agent's turn that begins or ends. What it was, when the request is about an end.
   std::optional<OpenBlocks::Left> follow_blocks(const effects::Requested& requested, std::int64_t time);

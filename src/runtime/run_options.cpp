@@ -13,12 +13,7 @@ effects::RunSettings to_settings(const RunOptions& options) {
   settings.answer_tokens_max = options.sampling.tokens_max;
   settings.repairs_max = options.repairs_max;
   settings.generation_timeout_ms = static_cast<std::uint64_t>(options.generation_timeout.count());
-  settings.model_calls_max = options.budgets.model_calls_max;
-  settings.instructions_max = options.budgets.instructions_max;
-  settings.depth_max = options.budgets.depth_max;
-  settings.tokens_max = options.budgets.tokens_max;
-  settings.cost_millionths_max = options.budgets.cost_millionths_max;
-  settings.milliseconds_max = options.budgets.milliseconds_max;
+  settings.bounds = options.budgets;
   settings.retry = options.retry;
   return settings;
 }
@@ -32,12 +27,7 @@ RunOptions to_options(const effects::RunSettings& settings) {
   options.sampling = {settings.temperature, settings.seed, settings.answer_tokens_max};
   options.repairs_max = settings.repairs_max;
   options.generation_timeout = std::chrono::milliseconds(settings.generation_timeout_ms);
-  options.budgets.model_calls_max = settings.model_calls_max;
-  options.budgets.instructions_max = settings.instructions_max;
-  options.budgets.depth_max = settings.depth_max;
-  options.budgets.tokens_max = settings.tokens_max;
-  options.budgets.cost_millionths_max = settings.cost_millionths_max;
-  options.budgets.milliseconds_max = settings.milliseconds_max;
+  options.budgets = settings.bounds;
   options.retry = settings.retry;
   return options;
 }

@@ -13,7 +13,7 @@ namespace tenon::runtime {
 
 /// The settings of one run, which are recorded with it.
 struct RunOptions {
-  vm::MachineOptions budgets;
+  bytecode::Bounds budgets = bytecode::default_bounds;
   inference::Sampling sampling;
   std::uint32_t repairs_max = inference::prompting::default_repairs_max;
   std::chrono::milliseconds generation_timeout{120'000};

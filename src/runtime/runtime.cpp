@@ -11,7 +11,7 @@ namespace tenon::runtime {
 
 namespace {
 
-/// Of a failure's call stack, innermost first; a trace has more of them.
+/// The number of calls of a failure's call stack that are reported, innermost first; a trace has more of them.
 constexpr std::size_t shown_calls_max = 16;
 
 }  // namespace
@@ -40,7 +40,7 @@ struct RuntimeParts {
                     dependencies.clock,
                     dependencies.listener,
                     options.lone_call};
-  Effects effects{runs, recorder, requests, outcomes, timers, questions, generations, calls};
+  Effects effects{runs, recorder, outcomes, timers, questions, generations, calls};
   Cancellation cancellation{runs, recorder, effects};
   Scheduler scheduler{runs, recorder, requests, effects, questions, cancellation, gate, dependencies, options};
   Starter starter{runs, recorder, secrets, requests, questions, scheduler, gate, dependencies};
@@ -84,14 +84,14 @@ Result<void, PromptRefusal> Runtime::upgrade_program(RunId run, std::shared_ptr<
   return parts_->starter.upgrade_program(run, std::move(image), std::move(libraries));
 }
 
-void Runtime::cancel_turn(RunId id, std::string reason) {
+void Runtime::cancel_turn(RunId id, std::string reason, std::vector<journal::Note> notes) {
   const Run& run = state_of(id);
   if (run.end || !run.conversation || !run.conversation->is_in_turn()) return;
-  parts_->cancellation.request(id, {std::move(reason), false});
+  parts_->cancellation.request(id, {{std::move(reason), false}, std::move(notes)});
 }
 
-void Runtime::cancel(RunId run, std::string reason) {
-  if (!state_of(run).end) parts_->cancellation.request(run, {std::move(reason), true});
+void Runtime::cancel(RunId run, std::string reason, std::vector<journal::Note> notes) {
+  if (!state_of(run).end) parts_->cancellation.request(run, {{std::move(reason), true}, std::move(notes)});
 }
 
 bool Runtime::takes_raw_answer(RunId run, std::string_view wait) const {
@@ -99,14 +99,14 @@ bool Runtime::takes_raw_answer(RunId run, std::string_view wait) const {
 }
 
 Result<void, AnswerRefusal> Runtime::answer(RunId run, std::string_view wait, std::string_view input,
-                                            std::optional<journal::Note> note) {
-  return parts_->questions.answer(run, wait, input, std::move(note));
+                                            std::vector<journal::Note> notes) {
+  return parts_->questions.answer(run, wait, input, std::move(notes));
 }
 
-void Runtime::keep_note(RunId run, journal::Note note) {
+void Runtime::keep_notes(RunId run, std::vector<journal::Note> notes) {
   RunJournal& journal = parts_->runs[run].journal;
   ENSURE(journal.is_stored());
-  journal.keep_note(std::move(note));
+  journal.keep_notes(std::move(notes));
 }
 
 void Runtime::run(const std::atomic<bool>* stop, const std::function<std::chrono::milliseconds()>& grace) {
@@ -115,6 +115,10 @@ void Runtime::run(const std::atomic<bool>* stop, const std::function<std::chrono
 
 void Runtime::drain(std::chrono::milliseconds grace) {
   parts_->scheduler.drain(grace);
+}
+
+EffectsInProgress Runtime::list_effects_in_progress() const {
+  return parts_->effects.list_in_progress();
 }
 
 bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {

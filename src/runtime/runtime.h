@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/effects/in_progress.h"
 #include "runtime/recovery/loaded_run.h"
 #include "runtime/recovery/recovery.h"
 #include "runtime/runtime_options.h"
@@ -49,22 +50,23 @@ class Runtime final {
   [[nodiscard]] Result<void, PromptRefusal> upgrade_program(RunId run, std::shared_ptr<const ProgramImage> image,
                                                             std::vector<std::string> libraries);
   /// Ends the current turn, not the conversation. Effects in progress are cancelled, and the `finally` blocks around
-  /// them run before the turn has ended. A second call ends these too.
-  void cancel_turn(RunId run, std::string reason);
+  /// them run before the turn has ended. A second call ends these too. `notes`: become durable together with what is
+  /// recorded of it.
+  void cancel_turn(RunId run, std::string reason, std::vector<journal::Note> notes = {});
   /// Null for a run of a function.
   [[nodiscard]] const Conversation* conversation(RunId run) const { return state_of(run).conversation.get(); }
-  /// Of the newest turn that has ended.
+  /// The outcome of the newest turn that has ended.
   [[nodiscard]] const std::optional<TurnOutcome>& turn_outcome(RunId run) const { return state_of(run).turn_outcome; }
 
   /// Whether `answer` accepts any text as it is: a text is asked for, or an extern asks. False if nothing waits.
   [[nodiscard]] bool takes_raw_answer(RunId run, std::string_view wait) const;
-  /// The answer to a question: text types raw, the rest as JSON. `note`: becomes durable together with the answer.
+  /// The answer to a question: text types raw, the rest as JSON. `notes`: become durable together with the answer.
   [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input,
-                                                   std::optional<journal::Note> note = std::nullopt);
+                                                   std::vector<journal::Note> notes = {});
   /// Ends the run as `cancel_turn` ends a turn.
-  void cancel(RunId run, std::string reason);
-  /// Of a run with a store: becomes durable with its next commit.
-  void keep_note(RunId run, journal::Note note);
+  void cancel(RunId run, std::string reason, std::vector<journal::Note> notes = {});
+  /// Stores notes together with what was recorded since the last poll. The run has a store.
+  void keep_notes(RunId run, std::vector<journal::Note> notes);
 
   /// Polls until no run can continue: each has ended, or waits for a person or for time to pass. `stop`, when given, is
   /// read between steps: once it is set, the runtime drains for the time that `grace` returns (none: zero), and the
@@ -76,6 +78,8 @@ class Runtime final {
   /// request is already durable counts as started and is made. Effects that take longer are cancelled. The runtime
   /// cannot be used afterwards.
   void drain(std::chrono::milliseconds grace);
+  /// What `drain` would wait for.
+  [[nodiscard]] EffectsInProgress list_effects_in_progress() const;
 
   /// For callers with other work to do: gives each run that can continue a slice, commits, and then waits for effects
   /// in progress, `wait` at most and not beyond the next timer. Returns false, without waiting, when there are none

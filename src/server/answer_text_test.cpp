@@ -49,7 +49,7 @@ TEST(AnswerTextTest, WhatWasEmittedIsNotShownAgain) {
   EXPECT_EQ(blocks.finish("Dogs"), std::nullopt);
 }
 
-TEST(AnswerTextTest, WhatWasEmittedBeforeAHandoffIsNoPartOfTheAnswer) {
+TEST(AnswerTextTest, TextsEmittedBeforeAHandoffAreNotPartOfTheAnswer) {
   AnswerText blocks;
   EXPECT_EQ(blocks.emit("I ask Billing.", "Support"), "I ask Billing.");
   EXPECT_EQ(blocks.emit("It is paid.", "Billing"), "\n\nIt is paid.");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "diagnostics/nearest.h"
 #include "json/reader.h"
 #include "server/routes.h"

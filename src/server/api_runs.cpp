@@ -1,8 +1,7 @@
 // Runs: starting, answering, cancelling and listing them, and reading their events.
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "base/parse_number.h"
 #include "json/reader.h"
 #include "runtime/recovery/recovery.h"
 #include "server/api.h"
@@ -26,19 +25,12 @@ runtime::OnReply reply_with(int status, const OnAnswer& answer) {
   };
 }
 
-std::optional<std::uint64_t> read_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return number;
-}
-
 /// The number of a query parameter; nothing after a refusal was answered.
 std::optional<std::uint64_t> read_query(const Target& target, const std::string& name, std::uint64_t otherwise,
                                         const OnAnswer& answer) {
   const auto found = target.query.find(name);
   if (found == target.query.end()) return otherwise;
-  const auto number = read_number(found->second);
+  const auto number = parse_number<std::uint64_t>(found->second);
   if (!number) {
     answer(whole(make_error(422, "wrong_input",
                             fmt::format("query parameter `{}`: expected a number, got `{}`", name, found->second))));
@@ -302,7 +294,7 @@ void Api::read_events(const Call& call) {
   if (!after) return;
   // A client that reconnects sends this header; it replaces the number in the address.
   if (const std::string_view last = call.request.header("last-event-id"); !last.empty()) {
-    const auto number = read_number(last);
+    const auto number = parse_number<std::uint64_t>(last);
     if (!number) {
       return call.answer(whole(make_error(422, "wrong_input", "Last-Event-ID: expected a number")));
     }

@@ -96,14 +96,14 @@ void EventHub::on_recorded(const journal::RunName& run, std::string_view, std::u
   feed->notify();
 }
 
-void EventHub::on_text(const journal::RunName& run, std::string_view agent, const runtime::TextProgress& text) {
+void EventHub::on_text(const journal::RunName& run, const runtime::TextProgress& text) {
   const auto feed = find(run);
   if (!feed) return;
   const auto now =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
   auto entry = std::make_shared<FeedEntry>();
-  entry->delta = protocol::make_text_delta({run.text, agent, text.depth, 0}, now,
+  entry->delta = protocol::make_text_delta({run.text, text.author, 0}, now,
                                            {text.generation, text.attempt, text.offset, text.piece});
   entry->is_answer = text.is_answer;
   entry->bytes = entry->delta.json.size() + sizeof(FeedEntry);

@@ -60,9 +60,13 @@ class Feed {
 /// Passes on what the host reports to the readers of each run.
 class EventHub final : public runtime::HostObserver {
  public:
-  /// `report`: shows a message to the operator. `stop`: called when the store is broken.
-  EventHub(std::size_t queue_bytes, std::function<void(std::string_view)> report, std::function<void()> stop)
-      : queue_bytes_(queue_bytes), report_(std::move(report)), stop_(std::move(stop)) {}
+  using OnWaiting = std::function<void(const runtime::EffectsInProgress& effects, std::chrono::milliseconds grace)>;
+
+  /// `report`: shows a message to the operator. `stop`: called when the store is broken. `waiting`: as
+  /// HostObserver::on_waiting; may be empty.
+  EventHub(std::size_t queue_bytes, std::function<void(std::string_view)> report, std::function<void()> stop,
+           OnWaiting waiting = {})
+      : queue_bytes_(queue_bytes), report_(std::move(report)), stop_(std::move(stop)), waiting_(std::move(waiting)) {}
 
   /// The run's feed, created for its first reader and kept while a caller holds it.
   [[nodiscard]] std::shared_ptr<Feed> watch(const journal::RunName& run);
@@ -70,15 +74,19 @@ class EventHub final : public runtime::HostObserver {
  private:
   void on_recorded(const journal::RunName& run, std::string_view agent, std::uint64_t first,
                    std::span<const effects::Record> records) override;
-  void on_text(const journal::RunName& run, std::string_view agent, const runtime::TextProgress& text) override;
+  void on_text(const journal::RunName& run, const runtime::TextProgress& text) override;
   void on_changed(const journal::RunName& run) override;
   void on_problem(std::string_view message) override { report_(message); }
   void on_broken(std::string_view message) override;
+  void on_waiting(const runtime::EffectsInProgress& effects, std::chrono::milliseconds grace) override {
+    if (waiting_) waiting_(effects, grace);
+  }
   [[nodiscard]] std::shared_ptr<Feed> find(const journal::RunName& run);
 
   const std::size_t queue_bytes_;
   std::function<void(std::string_view)> report_;
   std::function<void()> stop_;
+  OnWaiting waiting_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Feed>> feeds_;
   std::size_t sweep_at_ = 64;

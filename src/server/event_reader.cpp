@@ -116,7 +116,7 @@ std::shared_ptr<const protocol::Event> EventReader::event_of(std::uint64_t numbe
     if (!content) return std::nullopt;
     return std::move(*content);
   };
-  auto event = protocol::make_event({head_.run.text, head_.summary.title, 0, number}, record, contents);
+  auto event = protocol::make_event({head_.run.text, {head_.summary.title, 0}, number}, record, contents);
   if (!event) return nullptr;
   return std::make_shared<const protocol::Event>(std::move(*event));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "json/writer.h"
 
 namespace tenon::server {
@@ -119,12 +120,6 @@ std::string make_sse(std::optional<std::uint64_t> id, std::string_view data) {
   text += data;
   text += "\n\n";
   return text;
-}
-
-bool equal_ignoring_case(std::string_view left, std::string_view right) {
-  const auto lowered = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [&](char a, char b) { return lowered(a) == lowered(b); });
 }
 
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {

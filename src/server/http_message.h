@@ -110,9 +110,6 @@ using OnAnswer = std::function<void(HttpAnswer)>;
 /// One server-sent event: optional `id`, and `data` on one line.
 [[nodiscard]] std::string make_sse(std::optional<std::uint64_t> id, std::string_view data);
 
-/// Compares ASCII letters without regard to case.
-[[nodiscard]] bool equal_ignoring_case(std::string_view left, std::string_view right);
-
 /// Compares in a time that depends only on the length of `given`.
 [[nodiscard]] bool equal_in_constant_time(std::string_view given, std::string_view secret);
 

@@ -51,12 +51,6 @@ TEST(HttpMessageTest, SecretsAreComparedWhole) {
   EXPECT_FALSE(equal_in_constant_time("", "")) << "no secret opens nothing";
 }
 
-TEST(HttpMessageTest, CaseIsIgnored) {
-  EXPECT_TRUE(equal_ignoring_case("Content-Type", "cONTENT-tYPE"));
-  EXPECT_FALSE(equal_ignoring_case("a", "ab"));
-  EXPECT_FALSE(equal_ignoring_case("@", "`"));
-}
-
 TEST(HttpMessageTest, ErrorsAndEvents) {
   EXPECT_EQ(make_error(409, "conflict", "a \"b\"").body,
             "{\"error\":{\"message\":\"a \\\"b\\\"\",\"type\":\"invalid_request_error\",\"code\":\"conflict\"}}\n");

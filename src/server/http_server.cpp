@@ -8,6 +8,7 @@
 #include <boost/beast/http.hpp>
 #include <list>
 
+#include "base/ascii.h"
 #include "server/request_head.h"
 
 namespace tenon::server {
@@ -89,10 +90,7 @@ HttpRequest to_request(const http::request<http::string_body>& message) {
   request.method = std::string(message.method() == http::verb::head ? "GET" : message.method_string());
   request.target = std::string(message.target());
   for (const auto& field : message) {
-    std::string name(field.name_string());
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    const auto [header, is_new] = request.headers.emplace(std::move(name), std::string(field.value()));
+    const auto [header, is_new] = request.headers.emplace(lower_case(field.name_string()), std::string(field.value()));
     if (!is_new) header->second += ", " + std::string(field.value());
   }
   resolve_absolute_target(request);

@@ -21,7 +21,7 @@ struct Limits {
   std::size_t idle_seconds = 120;  ///< for which a connection may be silent, between requests or within one
   std::size_t drain_seconds = 10;  ///< for requests in progress when the server stops
   std::size_t listed = 1'000;      ///< runs or events in one answer
-  /// Of one value in a chat's answer; a longer one is an error, so that a few do not fill the memory.
+  /// Size of one value in a chat's answer; a larger one is an error, so that a few of them cannot fill the memory.
   std::size_t answer_bytes = std::size_t{16} << 20U;
   std::size_t memory_mb = 4'096;  ///< of the values of all runs in memory
   std::size_t idle_runs = 1'000;  ///< waiting runs that are kept in memory

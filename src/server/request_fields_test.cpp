@@ -63,7 +63,7 @@ std::string said(std::string_view messages, const MessageFormat& format = {"mess
   return text ? *text : "! " + text.error().param;
 }
 
-TEST(RequestFieldsTest, TheLastUserMessageIsWhatIsSaid) {
+TEST(RequestFieldsTest, TheLastUserMessageIsTheInput) {
   EXPECT_EQ(said(R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}])"),
             "c");
   EXPECT_EQ(said(R"([{"role":"user","content":"a"},{"role":"system","content":"b"}])"), "a");

@@ -5,24 +5,19 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ascii.h"
 #include "server/http_message.h"
 
 namespace tenon::server {
 namespace {
 
+constexpr std::string_view blanks = " \t";
 constexpr std::string_view line_end = "\r\n";
 constexpr std::string_view head_end = "\r\n\r\n";
 
 bool is_control(char byte) {
   const auto value = static_cast<unsigned char>(byte);
   return (value < 0x20 && byte != '\t' && byte != '\r' && byte != '\n') || value == 0x7F;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 /// The fields of a head that decide where a request ends and whom it addresses.
@@ -51,7 +46,7 @@ std::optional<HeadProblem> find_coding_problem(const FramingFields& fields, bool
   // Without `chunked` as the last coding, the end of the body cannot be found.
   const std::size_t comma = codings.find_last_of(',');
   const bool ends_chunked =
-      comma != std::string_view::npos && equal_ignoring_case(trimmed(codings.substr(comma + 1)), "chunked");
+      comma != std::string_view::npos && equal_ignoring_case(trimmed(codings.substr(comma + 1), blanks), "chunked");
   return HeadProblem{ends_chunked ? 501 : 400,
                      fmt::format("unsupported Transfer-Encoding `{}`; `chunked` is supported", codings.substr(0, 100))};
 }
@@ -100,8 +95,8 @@ std::optional<HeadProblem> find_head_problem(std::string_view head) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return HeadProblem{400, "a line of the header has no `:`"};
     const std::string_view name = line.substr(0, colon);
-    const std::string_view value = trimmed(line.substr(colon + 1));
-    if (name.empty() || name != trimmed(name)) {
+    const std::string_view value = trimmed(line.substr(colon + 1), blanks);
+    if (name.empty() || name != trimmed(name, blanks)) {
       return HeadProblem{400, "a line of the header has no name directly before its `:`"};
     }
     if (equal_ignoring_case(name, "host")) fields.hosts.push_back(value);

@@ -1,8 +1,7 @@
 // OpenAI's responses: an agent or function that takes one text is a model, a response is what a message leads to.
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "base/parse_number.h"
 #include "json/json.h"
 #include "json/reader.h"
 #include "server/api.h"
@@ -26,10 +25,10 @@ std::optional<ResponsePlace> read_response_id(std::string_view id) {
   constexpr std::string_view prefix = "resp_";
   const std::size_t end = id.rfind('_');
   if (!id.starts_with(prefix) || end < prefix.size()) return std::nullopt;
-  ResponsePlace place{{std::string(id.substr(prefix.size(), end - prefix.size()))}, 0};
-  const std::string_view digits = id.substr(end + 1);
-  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), place.after);
-  if (error != std::errc{} || rest != digits.data() + digits.size() || place.id() != id) return std::nullopt;
+  const auto after = parse_number<std::uint64_t>(id.substr(end + 1));
+  if (!after) return std::nullopt;
+  ResponsePlace place{{std::string(id.substr(prefix.size(), end - prefix.size()))}, *after};
+  if (place.id() != id) return std::nullopt;
   if (!journal::is_run_name(place.run.text)) return std::nullopt;
   return place;
 }
@@ -76,7 +75,7 @@ class ResponseBody final : public TurnAnswer {
     return dump(object("in_progress", nullptr)) + "\n";
   }
   [[nodiscard]] bool is_done() const override { return is_shown_ || TurnAnswer::is_done(); }
-  /// Of one that is done: whether its turn has ended, so that nothing more can come.
+  /// Whether the turn has ended as well, so that nothing can follow.
   [[nodiscard]] bool has_ended() const { return TurnAnswer::is_done() && !asks_; }
 
  private:

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "bytecode/agents.h"
 #include "effects/value_form.h"
 #include "json/reader.h"
 #include "runtime/program_image.h"
-#include "runtime/recovery/migration.h"
 #include "vm/values/render.h"
 
 namespace tenon::server {
@@ -17,7 +17,7 @@ constexpr std::string_view left_out_begin = R"({"left_out":{"hash":")";
 
 /// The result type of the agent or function with that name.
 std::optional<types::TypeId> find_result(const bytecode::Program& program, std::string_view name) {
-  if (const auto agent = runtime::find_agent(program, name)) {
+  if (const auto agent = bytecode::find_agent(program, name)) {
     return program.functions[program.agents[*agent].turn].result;
   }
   const auto function = runtime::find_function(program, name);
@@ -71,7 +71,7 @@ Result<std::string, std::string> ShownValues::text(const Json& event) const {
 Json ShownValues::entries(const Json& event, const char* field) const {
   const Json& given = event.get(field);
   const auto agent =
-      program_ == nullptr ? std::nullopt : runtime::find_agent(program_->program(), event.text_or("agent", ""));
+      program_ == nullptr ? std::nullopt : bytecode::find_agent(program_->program(), event.text_or("agent", ""));
   if (!agent || !given.is_object()) return given;
   const types::TypeTable& types = program_->types();
   const types::TypeId state = types.base(program_->program().agents[*agent].state);

@@ -68,8 +68,8 @@ void TurnAnswer::emit(const Json& event, std::string& out) {
   write(*more, out);
 }
 
-/// The turn is over without an end: it asks a question, or it cannot be read any further. Of several questions the
-/// oldest is shown, which the next message answers.
+/// The answer ends before the turn does: the turn asks a question, or it cannot be read any further. If there are
+/// several questions, the oldest is shown, and the next message answers it.
 void TurnAnswer::finish(std::string& out) {
   if (turn_.problem()) return fail(Failure::Failed, *turn_.problem(), "damaged", out);
   if (turn_.waits().empty()) return end("", nullptr, out);

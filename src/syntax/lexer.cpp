@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "diagnostics/kinds.h"
 
@@ -25,9 +26,6 @@ constexpr std::array<std::pair<std::string_view, TokenKind>, 20> keywords = {{
 
 constexpr bool is_letter(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
-}
-constexpr bool is_digit(char byte) {
-  return byte >= '0' && byte <= '9';
 }
 constexpr bool is_hex(char byte) {
   return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
@@ -99,6 +97,18 @@ constexpr Punctuation punctuation(char first, char second, char third) {
       return {};
   }
 }
+
+/// Characters that mean something in other languages.
+constexpr std::pair<char, std::string_view> foreign_characters[] = {
+    {'&', "remove it: values are copied, there are no references; the logical operator is `&&`"},
+    {'\'', "strings use double quotes: `\"…\"`"},
+    {'`', "strings use double quotes: `\"…\"`"},
+    {'^', "there are no operators on bits; a power is written `n.pow(2)`"},
+    {'~', "there are no operators on bits; the logical operator is `!`"},
+    {'@', "there are no decorators, and a pattern cannot bind what it matches as a whole"},
+    {'$', "a variable is written without `$`; in a string, `{{ x }}` inserts its value"},
+    {'\\', "remove it: an expression continues on the next line after an operator or within brackets"},
+};
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t keyword_length_min = 2;
@@ -435,12 +445,55 @@ class Lexer {
         .hint(is_zero ? "remove it; many NUL bytes mean that the file is binary or UTF-16" : "save the file as UTF-8");
   }
 
-  /// The length of a character literal of other languages here, such as `'a'` or `'\\n'`; 0 if there is none.
-  std::size_t quoted_character_length() const {
-    if (peek(0) != '\'') return 0;
-    const std::size_t sequence = utf8_sequence_length(text_, at_ + 1);
-    const std::size_t length = 1 + (peek(1) == '\\' ? 2 : sequence);
-    return sequence > 0 && peek(1) != '\n' && peek(1) != '\'' && peek(length) == '\'' ? length + 1 : 0;
+  /// The length of a text in the quotes of other languages here, such as `'a'`; 0 if there is none. One in backticks
+  /// can have several lines.
+  std::size_t quoted_length() const {
+    const char quote = peek(0);
+    if (quote != '\'' && quote != '`') return 0;
+    // `<'a>` and `&'a` are lifetimes.
+    if (quote == '\'' && at_ > 0 && (text_[at_ - 1] == '<' || text_[at_ - 1] == '&')) return 0;
+    for (std::size_t length = 1; at_ + length < text_.size(); ++length) {
+      const char byte = peek(length);
+      if (byte == quote) return length > 1 || quote == '\'' ? length + 1 : 0;
+      if (byte == '\n' && quote == '\'') return 0;
+      if (byte == '\\') ++length;
+    }
+    return 0;
+  }
+
+  /// A text in other quotes is reported and read as a string.
+  void lex_quoted(std::size_t length) {
+    const bool is_character = utf8_sequence_length(text_, at_ + 1) + 2 == length || (peek(1) == '\\' && length == 4);
+    report_unknown(length, is_character ? "use double quotes: a character is a `String` of length 1"
+                                        : "use double quotes: `\"…\"`");
+    check_utf8(at_, length);
+    add(TokenKind::StringStart, 1);
+    add(TokenKind::StringText, length - 2);
+    add(TokenKind::StringEnd, 1);
+  }
+
+  /// `# comment`, `#[derive(Debug)]`, `@decorator(1)`: read as a comment. Returns whether one starts here.
+  bool lex_foreign_line() {
+    const bool is_attribute = peek(0) == '#' && (peek(1) == '[' || (peek(1) == '!' && peek(2) == '['));
+    const bool is_decorator = peek(0) == '@' && is_letter(peek(1));
+    if (peek(0) != '#' && !is_decorator) return false;
+    const std::size_t line_end = std::min(text_.find('\n', at_), text_.size());
+    std::size_t end = line_end;
+    if (is_attribute) {
+      const std::size_t close = text_.find(']', at_);
+      if (close < line_end) end = close + 1;
+    } else if (is_decorator) {
+      end = at_ + 1;
+      while (end < line_end && (is_letter(text_[end]) || is_digit(text_[end]) || text_[end] == '.')) ++end;
+      const std::size_t close = end < line_end && text_[end] == '(' ? text_.find(')', end) : std::string_view::npos;
+      if (close < line_end) end = close + 1;
+    }
+    report_unknown(1, is_attribute   ? "remove it: there are no attributes"
+                      : is_decorator ? "remove it: there are no decorators"
+                                     : "comments start with `//`");
+    check_utf8(at_, end - at_);
+    add(end == line_end ? TokenKind::LineComment : TokenKind::BlockComment, end - at_);
+    return true;
   }
 
   void report_unknown(std::size_t length, std::string hint) {
@@ -453,13 +506,11 @@ class Lexer {
   /// A run of bytes that do not start a token; reported once.
   void lex_unknown() {
     const std::uint32_t start = at_;
-    if (const std::size_t quoted = quoted_character_length(); quoted > 0) {
-      report_unknown(quoted, "use double quotes: a character is a `String` of length 1");
-      add(TokenKind::Unknown, quoted);
-      return;
-    }
-    if (peek(0) == '&') {
-      report_unknown(1, "remove it: values are copied, there are no references; the logical operator is `&&`");
+    if (const std::size_t quoted = quoted_length(); quoted > 0) return lex_quoted(quoted);
+    if (lex_foreign_line()) return;
+    for (const auto& [character, hint] : foreign_characters) {
+      if (peek(0) != character) continue;
+      report_unknown(1, std::string(hint));
       add(TokenKind::Unknown, 1);
       return;
     }

@@ -181,8 +181,16 @@ TEST(Lexer, InvalidBytesAreReportedOncePerRun) {
 }
 
 TEST(Lexer, UnknownCharacters) {
-  EXPECT_EQ(errors_of("a @ b # ü"), "1:3 E1003 1:7 E1003 1:9 E1003");
+  EXPECT_EQ(errors_of("a @ b $ ü"), "1:3 E1003 1:7 E1003 1:9 E1003");
   EXPECT_EQ(kinds_of("a & b ' c"), "Identifier Unknown Identifier Unknown Identifier");
+}
+
+TEST(Lexer, CharactersOfOtherLanguagesAreReportedOnce) {
+  EXPECT_EQ(errors_of("a # ü $ b\nc"), "1:3 E1003");
+  EXPECT_EQ(kinds_of("a # ü $ b\nc"), "Identifier LineComment +Identifier");
+  EXPECT_EQ(kinds_of("#[a(b)] c @d.e(f) g"), "BlockComment +Identifier BlockComment Identifier");
+  EXPECT_EQ(errors_of("'a \\' b' `c\nd`"), "1:1 E1003 1:10 E1003");
+  EXPECT_EQ(kinds_of("'ab' c"), "StringStart StringText StringEnd Identifier");
 }
 
 TEST(Lexer, RandomBytesLoseNothing) {

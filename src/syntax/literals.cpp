@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "base/utf8.h"
+
 namespace tenon::syntax {
 namespace {
 
@@ -50,25 +52,6 @@ long long decimal_magnitude(std::string_view digits) {
     magnitude += value;
   }
   return magnitude;
-}
-
-void append_utf8(std::string& out, std::uint32_t code_point) {
-  const auto append = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code_point < 0x80) {
-    append(code_point);
-  } else if (code_point < 0x800) {
-    append(0xC0 | code_point >> 6);
-    append(0x80 | (code_point & 0x3F));
-  } else if (code_point < 0x10000) {
-    append(0xE0 | code_point >> 12);
-    append(0x80 | (code_point >> 6 & 0x3F));
-    append(0x80 | (code_point & 0x3F));
-  } else {
-    append(0xF0 | code_point >> 18);
-    append(0x80 | (code_point >> 12 & 0x3F));
-    append(0x80 | (code_point >> 6 & 0x3F));
-    append(0x80 | (code_point & 0x3F));
-  }
 }
 
 std::size_t count_blanks(std::string_view text) {

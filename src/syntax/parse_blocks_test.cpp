@@ -3,34 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "syntax/parse.h"
+#include "tests/support/parsed_file.h"
 #include "tests/support/tree_properties.h"
 
 namespace tenon::syntax {
 namespace {
 
-struct AgentText {
-  source::SourceFile file;
-  diagnostics::Diagnostics diagnostics;
-  SyntaxTree tree;
-
-  explicit AgentText(std::string text) : file({0}, "test.tn", std::move(text)), tree(parse(file, diagnostics)) {
-    EXPECT_EQ(test::find_tree_problem(tree), "");
-    diagnostics.sort();
-  }
-
-  [[nodiscard]] std::string errors() const {
-    std::string lines;
-    for (const diagnostics::Diagnostic& diagnostic : diagnostics.all()) {
-      const source::Position place = file.position(diagnostic.span.offset);
-      lines += std::to_string(place.line) + ':' + std::to_string(place.column) + ' ' + diagnostic.message + '\n';
-    }
-    return lines;
-  }
-};
+using test::ParsedFile;
 
 /// The shape of an agent's parts without errors.
 std::string agent_parts(const std::string& text) {
-  const AgentText agent("agent A {\n" + text + "\n}");
+  const ParsedFile agent("agent A {\n" + text + "\n}");
   EXPECT_EQ(agent.errors(), "") << text;
   const std::string shape = test::shape_of(agent.tree);
   constexpr std::string_view before = "(File (AgentItem:A ";
@@ -106,7 +89,7 @@ TEST(ParserBlocks, NestedBlocks) {
 }
 
 TEST(ParserBlocks, TheKindFollowsTheName) {
-  const AgentText agent("agent A { /// doc\nblock a /* 1 */ : /* 2 */ code {} }");
+  const ParsedFile agent("agent A { /// doc\nblock a /* 1 */ : /* 2 */ code {} }");
   ASSERT_EQ(agent.errors(), "");
   const NodeId block = agent.tree.first(agent.tree.first(agent.tree.root));
   const auto kind = agent.tree.find_block_kind(block);
@@ -131,10 +114,10 @@ std::string blocks_of(const SyntaxTree& tree) {
 /// The errors in an agent's lines, which start with line 2, and the blocks that are read nevertheless. A block `z` and
 /// a function follow, in which nothing may be reported.
 std::string damaged(const std::string& lines) {
-  const AgentText agent("agent A {\n" + lines + "\n  block z: code {\n    f()\n  }\n}\nfn g() {}\n");
+  const ParsedFile agent("agent A {\n" + lines + "\n  block z: code {\n    f()\n  }\n}\nfn g() {}\n");
   const NodeId last = agent.tree.children(agent.tree.root).back();
   EXPECT_EQ(agent.tree.kind(last), NodeKind::FunctionItem) << lines;
-  return agent.errors() + blocks_of(agent.tree);
+  return agent.messages() + blocks_of(agent.tree);
 }
 
 TEST(ParserBlocksErrors, HalfTypedHeads) {

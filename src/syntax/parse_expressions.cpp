@@ -72,6 +72,7 @@ void parse_binary(Parser& p, int precedence_min) {
     const int precedence = binary_precedence(p);
     if (precedence == 0 || precedence < precedence_min) return;
     const TokenIndex operation = p.advance();
+    reject_repeated_operator(p);
     if (precedence == cast_precedence) {
       parse_type_operand(p);
       p.close(mark, NodeKind::CastExpression, operation);
@@ -481,7 +482,9 @@ void parse_arguments(Parser& p) {
       p.advance();
       p.advance();
     }
+    const Mark argument = p.open();
     parse_element_expression(p);
+    reject_arrow_closure(p, argument);
   });
   p.close(mark, NodeKind::Arguments);
 }

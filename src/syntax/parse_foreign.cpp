@@ -47,6 +47,13 @@ constexpr Macro macros[] = {
 /// Keywords that start a statement and are followed by something.
 constexpr std::string_view leading_words[] = {"assert", "for", "if", "let", "match", "return", "try", "while"};
 
+/// Words for `else if`.
+constexpr std::string_view condition_words[] = {"elif", "elseif", "elsif"};
+
+bool at_condition_word(const Parser& p) {
+  return p.at(TokenKind::Identifier) && std::ranges::find(condition_words, p.text_here()) != std::end(condition_words);
+}
+
 /// Words that declare a variable in other languages.
 constexpr std::string_view declaring_words[] = {"auto", "const", "val", "var"};
 /// Letters directly before a string in other languages, which determine how it is read.
@@ -56,13 +63,15 @@ constexpr std::string_view text_prefixes[] = {"b", "f", "r", "t"};
 
 bool at_foreign_statement(const Parser& p) {
   if (!p.at(TokenKind::Identifier) || p.token(1).after_newline) return false;
-  if (!is_foreign_word(p.text_here())) return false;
+  if (!is_foreign_word(p.text_here()) || at_expression_tail(p, 1)) return false;
+  // After a block, what follows the word is its condition, and not the argument of a call.
+  if (at_condition_word(p) && p.position() > 0 && p.last_token().kind == TokenKind::RightBrace) return true;
   return p.peek(1) == TokenKind::Identifier || p.peek(1) == TokenKind::StringStart;
 }
 
 void parse_foreign_statement(Parser& p) {
   const Mark mark = p.open();
-  const bool is_condition = p.at_word("elif") || p.at_word("elsif");
+  const bool is_condition = at_condition_word(p);
   if (auto* report = p.report_unexpected("a statement")) hint_foreign_word(*report, p.text_here(), p.span_here());
   if (!is_condition) {
     skip_to(p, {TokenKind::Semicolon});
@@ -109,6 +118,75 @@ bool reject_unnamed_fields(Parser& p, Mark name) {
   p.advance();
   parse_elements(p, TokenKind::RightBrace, Separator::Comma, "`,` or `}`", [&] { parse_element_expression(p); });
   p.close(name, NodeKind::Error);
+  return true;
+}
+
+void reject_repeated_operator(Parser& p) {
+  struct Repeated {
+    TokenKind first, second;
+    std::string_view hint;
+    bool can_be_removed;  ///< the second one
+  };
+  constexpr Repeated repeated[] = {
+      {TokenKind::EqualEqual, TokenKind::Equal, "use `==` to compare", true},
+      {TokenKind::BangEqual, TokenKind::Equal, "use `!=` to compare", true},
+      {TokenKind::Star, TokenKind::Star, "a power is written `n.pow(2)`, or `x.powf(2.0)` of an `f64`", false},
+      {TokenKind::Plus, TokenKind::Plus, "write `x += 1` to add 1", false},
+      {TokenKind::Minus, TokenKind::Minus, "write `x -= 1` to subtract 1", false},
+  };
+  for (const Repeated& one : repeated) {
+    const Token& before = p.last_token();
+    if (before.kind != one.first || !p.at(one.second) || p.token().offset != before.offset + before.length) continue;
+    // `a--b` is `a - (-b)`.
+    const bool is_last =
+        p.token(1).after_newline || p.peek(1) == TokenKind::Semicolon || p.peek(1) == TokenKind::RightBrace;
+    if (one.first == TokenKind::Minus && !is_last) return;
+    if (auto* report = p.report_unexpected("an expression")) {
+      report->hint(std::string(one.hint));
+      if (one.can_be_removed) report->fix = {p.span_here(), ""};
+    }
+    p.advance();
+    return;
+  }
+}
+
+void reject_default(Parser& p) {
+  if (!p.at(TokenKind::Equal)) return;
+  if (auto* report = p.report_unexpected("`,` or `)`")) {
+    report->hint("remove it: a parameter has no default value; declare a second function that passes the value");
+  }
+  p.advance();
+  parse_expression(p);
+}
+
+void reject_return_colon(Parser& p) {
+  if (!p.at(TokenKind::Colon)) return;
+  if (auto* report = p.report_unexpected("`->` and a type, or a function body `{ … }`")) {
+    report->hint("the type of the result follows `->`").fix = {p.span_here(), " ->"};
+  }
+}
+
+void reject_array_type(Parser& p, Mark type) {
+  if (!p.at(TokenKind::LeftBracket) || p.at_line_end() || p.peek(1) != TokenKind::RightBracket) return;
+  if (auto* report = p.report_unexpected("the end of the type")) {
+    const std::string_view element = p.last_text().substr(0, 64);
+    report->hint("a list is written `List<" + std::string(element) + ">`");
+  }
+  p.advance();
+  p.advance();
+  p.close(type, NodeKind::Error);
+}
+
+bool reject_arrow_closure(Parser& p, Mark parameters) {
+  if (!p.at(TokenKind::FatArrow)) return false;
+  const NodeKind kind = p.last_kind_since(parameters);
+  if (kind != NodeKind::NameExpression && kind != NodeKind::ParenthesizedExpression &&
+      kind != NodeKind::TupleExpression)
+    return false;
+  if (auto* report = p.report_unexpected("`,` or `)`")) report->hint("write a closure as `|x| x + 1`");
+  p.advance();
+  parse_expression(p);
+  p.close(parameters, NodeKind::Error);
   return true;
 }
 
@@ -174,12 +252,19 @@ bool reject_misspelt_keyword(Parser& p, Mark statement) {
       p.follows_from_other_error()) {
     return false;
   }
-  const auto nearest = diagnostics::find_nearest(p.last_text(), leading_words);
-  if (!nearest) return false;
+  // These follow an expression.
+  const bool is_tail = p.last_text() == "catch" || p.last_text() == "finally";
+  const auto nearest = is_tail ? std::nullopt : diagnostics::find_nearest(p.last_text(), leading_words);
+  if (!nearest && !is_tail) return false;
   const source::Span span = p.tree().span(p.last_index());
   auto& report =
       p.diagnostics().report(diagnostics::Expected, span, "`" + std::string(p.last_text()) + "`", "a statement");
-  report.hint("did you mean `" + *nearest + "`?").fix = {span, *nearest};
+  if (nearest) {
+    report.hint("did you mean `" + *nearest + "`?").fix = {span, *nearest};
+  } else {
+    report.hint(p.last_text() == "catch" ? "`catch` follows the expression that can fail: `f() catch e { … }`"
+                                         : "`finally` follows the expression that can fail: `f() finally { … }`");
+  }
   p.mark_reported();
   skip_to(p, {TokenKind::Semicolon});
   p.accept(TokenKind::Semicolon);

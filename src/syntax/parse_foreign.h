@@ -23,6 +23,16 @@ void parse_prefixed_text(Parser& p);
 
 // The functions `reject_…` read nothing and return false if the text is not what they look for.
 
+/// `1 === 1`, `2 ** 3`, `i++` after the first operator: continues as if the second were not there.
+void reject_repeated_operator(Parser& p);
+/// `x: i32 = 3` in the parameters of a function, after the type.
+void reject_default(Parser& p);
+/// `fn f(): i32` after the parameters: the colon is read as an arrow.
+void reject_return_colon(Parser& p);
+/// `i32[]` after the element's type, which follows the mark.
+void reject_array_type(Parser& p, Mark type);
+/// `x => x + 1` as an argument, after the parameters, which follow the mark.
+bool reject_arrow_closure(Parser& p, Mark parameters);
 /// `let mut x`: the word is skipped.
 void reject_mut(Parser& p);
 /// `if a = b {`: continues as if it were a comparison.

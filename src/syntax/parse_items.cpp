@@ -97,13 +97,16 @@ void parse_parameters(Parser& p) {
       return;
     }
     if (p.accept(TokenKind::Colon)) parse_type(p);
+    reject_default(p);
     p.close(parameter, NodeKind::Parameter, name);
   });
   p.close(mark, NodeKind::Parameters);
 }
 
 void parse_return_type(Parser& p) {
-  if (!p.at(TokenKind::Arrow)) return;
+  const bool is_colon = p.at(TokenKind::Colon) && p.peek(1) == TokenKind::Identifier;
+  if (is_colon) reject_return_colon(p);
+  if (!is_colon && !p.at(TokenKind::Arrow)) return;
   const Mark mark = p.open();
   p.advance();
   parse_type(p);

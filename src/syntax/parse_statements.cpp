@@ -3,6 +3,7 @@
 #include "syntax/parse_statements.h"
 
 #include "diagnostics/kinds.h"
+#include "syntax/foreign_words.h"
 #include "syntax/parse_expressions.h"
 #include "syntax/parse_foreign.h"
 #include "syntax/parse_items.h"
@@ -41,7 +42,9 @@ void end_statement(Parser& p, NodeKind statement, NodeKind expression) {
   if (!p.follows_from_other_error()) {
     if (reject_injection(p)) return end_statement(p, statement, expression);
     if (at_expression_start(p) || p.at(TokenKind::Let) || p.at(TokenKind::While)) {
-      p.hint_operator(p.diagnostics().report(diagnostics::StatementsOnOneLine, p.span_here()));
+      auto& report = p.diagnostics().report(diagnostics::StatementsOnOneLine, p.span_here());
+      p.hint_operator(report);
+      if (!p.at(TokenKind::LeftParenthesis)) hint_foreign_word(report, p.last_text(), p.tree().span(p.last_index()));
       p.mark_reported();
       return;
     }

@@ -1,6 +1,7 @@
 #include "syntax/parse_types.h"
 
 #include "syntax/parse_expressions.h"
+#include "syntax/parse_foreign.h"
 #include "syntax/parse_lists.h"
 #include "syntax/parse_templates.h"
 
@@ -115,6 +116,7 @@ void parse_type_operand(Parser& p) {
     p.advance();
     p.close(mark, NodeKind::OptionalType);
   }
+  reject_array_type(p, mark);
 }
 
 void parse_type_arguments(Parser& p) {

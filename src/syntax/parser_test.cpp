@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "syntax/parse.h"
+#include "tests/support/parsed_file.h"
 #include "tests/support/program_generator.h"
 #include "tests/support/read_file.h"
 #include "tests/support/tree_properties.h"
@@ -14,30 +15,11 @@
 namespace tenon::syntax {
 namespace {
 
-struct Parsed {
-  source::SourceFile file;
-  diagnostics::Diagnostics diagnostics;
-  SyntaxTree tree;
-
-  explicit Parsed(std::string text) : file({0}, "test.tn", std::move(text)), tree(parse(file, diagnostics)) {
-    EXPECT_EQ(test::find_tree_problem(tree), "");
-    diagnostics.sort();
-  }
-
-  [[nodiscard]] std::string errors() const {
-    std::string lines;
-    for (const diagnostics::Diagnostic& diagnostic : diagnostics.all()) {
-      const source::Position place = file.position(diagnostic.span.offset);
-      lines += std::to_string(place.line) + ':' + std::to_string(place.column) + ' ' + diagnostic.code.text() + ' ' +
-               diagnostic.message + '\n';
-    }
-    return lines;
-  }
-};
+using test::ParsedFile;
 
 /// The shape of a file without errors.
 std::string items(std::string text) {
-  const Parsed parsed(std::move(text));
+  const ParsedFile parsed(std::move(text));
   EXPECT_EQ(parsed.errors(), "");
   const std::string shape = test::shape_of(parsed.tree);
   return shape.substr(6, shape.size() - 7);  // without `(File ` and `)`
@@ -64,7 +46,7 @@ std::string type(const std::string& text) {
 }
 
 std::string errors(std::string text) {
-  return Parsed(std::move(text)).errors();
+  return ParsedFile(std::move(text)).errors();
 }
 /// The errors of statements on separate lines, starting with line 2.
 std::string body_errors(const std::string& text) {
@@ -150,7 +132,7 @@ TEST(ParserItems, PartsNeedNotBeIndented) {
 }
 
 TEST(ParserItems, DocumentationOfAnAgentsParts) {
-  const Parsed parsed(
+  const ParsedFile parsed(
       "/// one\nagent A {\n  /// two\n  state {\n    /// three\n    a: i32 = 0\n  }\n  /// four\n"
       "  instructions {}\n}");
   const NodeId agent = parsed.tree.first(parsed.tree.root);
@@ -468,7 +450,7 @@ TEST(ParserErrors, AMissingBraceEndsAtTheNextDeclaration) {
   EXPECT_EQ(errors("fn f() {\n    if x {\n        a()\nfn g() {}\nfn h() { let }\n"),
             "3:12 E1101 expected `}`, found end of line\n"
             "5:14 E1101 expected a pattern, found `}`\n");
-  const Parsed parsed("fn f() {\n    if x {\n        a()\nfn g() {}");
+  const ParsedFile parsed("fn f() {\n    if x {\n        a()\nfn g() {}");
   ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
   ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
   EXPECT_EQ(parsed.file.position(parsed.diagnostics.all()[0].labels[0].span.offset).line, 2U);
@@ -514,7 +496,7 @@ std::string parts(const SyntaxTree& tree) {
 }
 
 TEST(ParserErrors, StateFields) {
-  const Parsed parsed(
+  const ParsedFile parsed(
       "agent A {\n  state {\n    a: i32\n    b = 1\n    c i32 = 2\n    let d: i32 = 3\n    e: = 4, f: i32 =\n"
       "    g: i32 = 5 6\n    h: i32 = 7\n  }\n  fn f() {}\n}\nfn g() {}\n");
   EXPECT_EQ(parsed.errors(),
@@ -538,7 +520,7 @@ TEST(ParserErrors, StateFields) {
 
 TEST(ParserErrors, AMissingBraceInAnAgentIsReportedOnce) {
   const auto errors_of = [](std::string text, const std::string& wanted) {
-    const Parsed parsed(std::move(text));
+    const ParsedFile parsed(std::move(text));
     EXPECT_EQ(parts(parsed.tree), wanted) << parsed.file.text();
     return parsed.errors();
   };
@@ -556,7 +538,7 @@ TEST(ParserErrors, AMissingBraceInAnAgentIsReportedOnce) {
             "4:4 E1101 expected `}`, found end of line\n");
   EXPECT_EQ(errors_of("agent A {\n  state {\n    a: i32 = 0\n", "state | "),
             "3:15 E1101 expected `}`, found end of file\n");
-  const Parsed parsed("agent A {\n  fn f() {}\nfn g() {}");
+  const ParsedFile parsed("agent A {\n  fn f() {}\nfn g() {}");
   ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
   ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
   EXPECT_EQ(parsed.diagnostics.all()[0].labels[0].span.offset, 8U);
@@ -564,7 +546,7 @@ TEST(ParserErrors, AMissingBraceInAnAgentIsReportedOnce) {
 
 TEST(ParserErrors, AMissingOpeningBraceInAnAgent) {
   const auto errors_of = [](std::string text, const std::string& wanted) {
-    const Parsed parsed(std::move(text));
+    const ParsedFile parsed(std::move(text));
     EXPECT_EQ(parts(parsed.tree), wanted) << parsed.file.text();
     return parsed.errors();
   };
@@ -579,7 +561,7 @@ TEST(ParserErrors, AMissingOpeningBraceInAnAgent) {
 }
 
 TEST(ParserErrors, WhatIsNotAPartOfAnAgent) {
-  const Parsed parsed(
+  const ParsedFile parsed(
       "agent A {\n  goal: String = \"x\"\n  memory {\n    fn x() {}\n  }\n  fn f() {}\n  struct S { a: i32 }\n  pub fn "
       "h() {}\n"
       "  lost {\n  instructions { x! }\n  let y = 1; state {}\n  fn z() {}\n}\nfn g() {}");
@@ -642,14 +624,14 @@ TEST(ParserErrors, Templates) {
 }
 
 TEST(ParserErrors, AnUnclosedBlockIsNamed) {
-  const Parsed parsed("fn f() {\n    while x {\n        a()\n    }\n");
+  const ParsedFile parsed("fn f() {\n    while x {\n        a()\n    }\n");
   EXPECT_EQ(parsed.errors(), "4:6 E1101 expected `}`, found end of file\n");
   ASSERT_EQ(parsed.diagnostics.all()[0].labels.size(), 1U);
   EXPECT_EQ(parsed.diagnostics.all()[0].labels[0].span.offset, 7U);
 }
 
 TEST(ParserErrors, SuggestsToDropTheColonsOfATurbofish) {
-  const Parsed parsed("fn f() { g::<i32>(3) }");
+  const ParsedFile parsed("fn f() { g::<i32>(3) }");
   ASSERT_EQ(parsed.diagnostics.all().size(), 1U);
   ASSERT_TRUE(parsed.diagnostics.all()[0].fix.has_value());
   EXPECT_EQ(parsed.file.text(parsed.diagnostics.all()[0].fix->span), "::");
@@ -678,7 +660,7 @@ TEST(ParserLimits, TooDeepNestingIsReportedOnce) {
         "x as (", "for x in ", "a ?? ",     "\"{{", "[a, (b, {", "agent A { ", "agent A { fn f() {"}) {
     std::string text = "fn f() { let x = ";
     for (int count = 0; count < 20'000; ++count) text += piece;
-    const Parsed parsed(text);
+    const ParsedFile parsed(text);
     const auto& all = parsed.diagnostics.all();
     const auto refusals = std::count_if(all.begin(), all.end(),
                                         [](const diagnostics::Diagnostic& one) { return one.code.number == 1102; });
@@ -706,14 +688,14 @@ TEST(ParserLimits, ManyOfOneTokenTakeLinearTime) {
     std::string text = "fn f() { let x = f(";
     while (text.size() < 500'000) text += piece;
     const std::size_t length = text.size();
-    const Parsed parsed(std::move(text));
+    const ParsedFile parsed(std::move(text));
     EXPECT_EQ(parsed.tree.span(parsed.tree.root).length, length) << piece;
   }
 }
 
 TEST(ParserProperties, GeneratedProgramsHaveNoErrors) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
-    const Parsed parsed(test::ProgramGenerator(seed).generate());
+    const ParsedFile parsed(test::ProgramGenerator(seed).generate());
     ASSERT_EQ(parsed.errors(), "") << "seed " << seed << "\n" << parsed.file.text();
   }
 }
@@ -730,7 +712,7 @@ TEST(ParserProperties, DamagedProgramsHaveAWellFormedTree) {
         text.insert(at, 1, "(){}[]\"!;,<>\n"[random() % 13]);
       }
     }
-    const Parsed parsed(std::move(text));
+    const ParsedFile parsed(std::move(text));
     ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed << "\n" << parsed.file.text();
   }
 }

@@ -6,7 +6,7 @@
 namespace tenon::telemetry {
 namespace {
 
-std::string finish_name(inference::Finish finish) {
+std::string finish_reason(inference::Finish finish) {
   switch (finish) {
     case inference::Finish::Complete:
       return "stop";
@@ -53,7 +53,7 @@ void describe_usage(Span& span, const inference::Usage& usage) {
 
 void describe_answer(Span& span, const inference::Answer& answer) {
   if (!answer.model.empty()) span.set("gen_ai.response.model", answer.model);
-  span.set("gen_ai.response.finish_reasons", std::vector<std::string>{finish_name(answer.finish)});
+  span.set("gen_ai.response.finish_reasons", std::vector<std::string>{finish_reason(answer.finish)});
   describe_usage(span, answer.usage);
 }
 
@@ -89,7 +89,7 @@ std::string messages_json(const std::vector<inference::Message>& messages) {
 
 std::string answer_json(const inference::Answer& answer) {
   Json message = text_message("assistant", answer.text);
-  message["finish_reason"] = finish_name(answer.finish);
+  message["finish_reason"] = finish_reason(answer.finish);
   return Json::array({std::move(message)}).dump();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "effects/effect.h"
 #include "telemetry/genai_attributes.h"
 
 namespace tenon::telemetry {
@@ -14,12 +15,6 @@ using runtime::RunId;
 namespace {
 
 constexpr std::int64_t ns_per_ms = 1'000'000;
-
-/// `3.1` for the request `3.1.0`; empty if it is not in a branch.
-std::string_view branch_of(std::string_view key) {
-  const auto dot = key.rfind('.');
-  return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
-}
 
 }  // namespace
 
@@ -99,7 +94,7 @@ void RunSpans::finish(Span span, std::int64_t time) {
 
 /// The innermost agent around the request, in its branch or an enclosing branch; otherwise the turn.
 const Span& RunSpans::parent_of(const Run& run, std::string_view key) const {
-  for (std::string_view branch = branch_of(key);; branch = branch_of(branch)) {
+  for (std::string_view branch = effects::branch_of(key);; branch = effects::branch_of(branch)) {
     const auto found = run.agents.find(std::string(branch));
     if (found != run.agents.end() && !found->second.empty()) return found->second.back().span;
     if (branch.empty()) return run.root;
@@ -120,14 +115,14 @@ Span RunSpans::make_child(const Run& run, std::string_view key, std::string name
 /// An agent whose turn fails does not report it; it shows when an outer agent continues in its branch.
 void RunSpans::drop_failed_agents(Run& run, std::string_view key, std::size_t depth, std::int64_t time) {
   std::size_t around = 0;
-  for (std::string_view branch = branch_of(key);; branch = branch_of(branch)) {
+  for (std::string_view branch = effects::branch_of(key);; branch = effects::branch_of(branch)) {
     if (const auto found = run.agents.find(std::string(branch)); found != run.agents.end()) {
       around += static_cast<std::size_t>(std::count_if(found->second.begin(), found->second.end(),
                                                        [](const AgentSpan& agent) { return !agent.is_handed_over; }));
     }
     if (branch.empty()) break;
   }
-  const auto found = run.agents.find(std::string(branch_of(key)));
+  const auto found = run.agents.find(std::string(effects::branch_of(key)));
   if (found == run.agents.end()) return;
   while (around > depth && !found->second.empty()) {
     if (!found->second.back().is_handed_over) --around;
@@ -147,10 +142,10 @@ void RunSpans::step_agents(Run& run, EffectKind kind, std::string_view key, std:
     Span span = make_child(run, key, "invoke_agent " + std::string(agent), time);
     span.set("gen_ai.operation.name", std::string("invoke_agent"));
     span.set("gen_ai.agent.name", std::string(agent));
-    run.agents[std::string(branch_of(key))].push_back({std::move(span), !is_new});
+    run.agents[std::string(effects::branch_of(key))].push_back({std::move(span), !is_new});
     return;
   }
-  auto& agents = run.agents[std::string(branch_of(key))];
+  auto& agents = run.agents[std::string(effects::branch_of(key))];
   while (!agents.empty()) {
     const bool was_handed_over = agents.back().is_handed_over;
     finish(std::move(agents.back().span), now());
@@ -168,12 +163,12 @@ void RunSpans::on_generation_started(const runtime::SentGeneration& generation) 
   const PerformedEffect& effect = generation.effect;
   Run& run = find(effect.run);
   open(run, time);
-  drop_failed_agents(run, effect.key, effect.depth, time);
+  drop_failed_agents(run, effect.key, effect.scope.depth, time);
   Span span = make_child(run, effect.key, "chat " + options_.model, time);
   span.kind = SpanKind::Client;
   span.set("gen_ai.provider.name", options_.provider);
   span.set("gen_ai.request.model", options_.model);
-  if (!effect.agent.empty()) span.set("gen_ai.agent.name", std::string(effect.agent));
+  if (!effect.scope.agent.empty()) span.set("gen_ai.agent.name", std::string(effect.scope.agent));
   describe_request(span, generation.request, generation.attempt);
   if (options_.content == Content::Captured) {
     span.set("gen_ai.input.messages", shown(messages_json(generation.request.messages)));
@@ -205,7 +200,7 @@ void RunSpans::on_extern_called(const runtime::StartedCall& call) {
   const PerformedEffect& effect = call.effect;
   Run& run = find(effect.run);
   open(run, time);
-  drop_failed_agents(run, effect.key, effect.depth, time);
+  drop_failed_agents(run, effect.key, effect.scope.depth, time);
   const std::string& name = effect.program.program().externs[call.index].name;
   Span span = make_child(run, effect.key, "execute_tool " + name, time);
   span.set("gen_ai.operation.name", std::string("execute_tool"));
@@ -213,7 +208,7 @@ void RunSpans::on_extern_called(const runtime::StartedCall& call) {
   span.set("gen_ai.tool.type", std::string("function"));
   span.set("gen_ai.tool.call.id",
            run.name.empty() ? std::string(effect.key) : run.name + "/" + std::string(effect.key));
-  if (!effect.agent.empty()) span.set("gen_ai.agent.name", std::string(effect.agent));
+  if (!effect.scope.agent.empty()) span.set("gen_ai.agent.name", std::string(effect.scope.agent));
   if (options_.content == Content::Captured) {
     span.set("gen_ai.tool.call.arguments", shown(values_json(call.arguments, effect.program.types())));
   }
@@ -296,7 +291,7 @@ void RunSpans::on_recorded(const runtime::RecordBatch& batch) {
       to_do.insert(requested->key);
       if (!effects::is_between_agents(requested->kind)) continue;
       open(run, time);
-      step_agents(run, requested->kind, requested->key, requested->subject, requested->depth, time);
+      step_agents(run, requested->kind, requested->key, requested->subject, requested->scope.depth, time);
     } else if (const auto* paused = std::get_if<effects::Paused>(&record.body)) {
       run.asks.insert(paused->key);
     } else if (const auto* continued = std::get_if<effects::Continued>(&record.body)) {

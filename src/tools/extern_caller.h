@@ -16,11 +16,11 @@ class ExternTable;
 
 /// One call of a program's extern.
 struct ExternCall {
-  std::shared_ptr<const ExternTable> table;         ///< of native functions; null where there are none
+  std::shared_ptr<const ExternTable> table;         ///< of native functions; null if there are none
   std::uint32_t subject = 0;                        ///< index into Program::externs
   std::vector<vm::Value> arguments;                 ///< of the declared types
   std::string key;                                  ///< the effect's key; may be empty
-  std::optional<std::string> input = std::nullopt;  ///< what a person has answered to the call before
+  std::optional<std::string> input = std::nullopt;  ///< a person's answer to the question of the previous call
 };
 
 /// Where a call runs.
@@ -32,27 +32,28 @@ enum class Placement : std::uint8_t {
 /// Chosen by the caller, unique among its calls in progress.
 using CallId = std::uint64_t;
 
-/// Receives what calls give; called only from within `ExternCaller::cancel` and `poll`.
+/// Receives the results of calls; called only from within `ExternCaller::cancel` and `poll`.
 class ExternSink {
  public:
   virtual ~ExternSink() = default;
-  /// The one end of every call that did not end in `start`, a cancelled one too. The value carries no labels.
+  /// Called exactly once for every call that did not end in `start`, including a cancelled one. The value has no
+  /// labels.
   virtual void on_returned(CallId call, ExternOutcome outcome) = 0;
 };
 
 /// The asynchronous interface for calling externs, as inference::Model is for models. Owned and driven by one thread,
-/// to which all values belong that go in and come out. Only `wake` may be called from elsewhere.
+/// to which the arguments and results belong. Only `wake` may be called from other threads.
 class ExternCaller {
  public:
   virtual ~ExternCaller() = default;
 
-  /// Begins a call. Gives the outcome when the call has ended already; otherwise the sink gets it, later.
+  /// Starts a call. Returns the outcome if the call has already ended; otherwise the sink gets it later.
   [[nodiscard]] virtual std::optional<ExternOutcome> start(CallId id, ExternCall call, Placement placement,
                                                            ExternSink& sink) = 0;
-  /// Ends a call for its caller, with the kind Cancelled. A function that runs already continues; its result is
-  /// discarded.
+  /// Ends a call for its caller, with the kind Cancelled. A function that is already running continues, but its result
+  /// is discarded.
   virtual void cancel(CallId id) = 0;
-  /// Reports the calls that have ended; when there are none, waits for one, `wait` at most.
+  /// Reports the calls that have ended; if there are none, waits at most `wait` for one.
   virtual void poll(std::chrono::milliseconds wait) = 0;
   /// Ends a `poll` that waits. From any thread.
   virtual void wake() = 0;

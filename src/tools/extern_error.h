@@ -4,20 +4,13 @@
 #include <string>
 
 #include "base/result.h"
+#include "effects/agent_prompt.h"
 #include "types/table/type_table.h"
-#include "vm/request.h"
 #include "vm/values/value.h"
 
 namespace tenon::tools {
 
-/// A prompt to an agent of the program, in an extern's words.
-struct AgentPrompt {
-  std::string agent;  ///< its name
-  std::string input;  ///< a text type raw, the rest as JSON
-  vm::SpawnedTurn::Then then = vm::SpawnedTurn::Then::Wait;
-};
-
-/// Why an extern gave no value. Goes to the program as a failure of this kind.
+/// Why an extern did not return a value. The program gets a failure of this kind.
 struct ExternError {
   types::FailureKind kind = types::FailureKind::ToolFailed;
   std::string message;  ///< UTF-8
@@ -25,7 +18,7 @@ struct ExternError {
   /// It has not failed: it asks a person, and has to be called again with the answer.
   std::optional<std::string> question = std::nullopt;
   /// It has not failed: it prompts an agent.
-  std::optional<AgentPrompt> prompt = std::nullopt;
+  std::optional<effects::AgentPrompt> prompt = std::nullopt;
   /// It has done nothing, because a service that it needs cannot be reached: the same call may be made again.
   bool is_unavailable = false;
 };

@@ -11,8 +11,8 @@
 
 namespace tenon::tools {
 
-/// Why a program's externs cannot be called; found before the program starts. Its span is of no file: a compiled
-/// program has places, and a library has none.
+/// Why a program's externs cannot be called; found before the program starts. Its span has no file: a compiled program
+/// has places, and a library has none.
 struct ExternProblem : diagnostics::Diagnostic {
   std::optional<bytecode::Place> place;  ///< of the declaration; none for what concerns a library
   std::optional<std::uint32_t> subject;  ///< the declaration, an index into Program::externs

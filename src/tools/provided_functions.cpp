@@ -77,7 +77,7 @@ ExternOutcome ProvidedFunctions::read(const Pending& call, const ProvidedResult&
   const bytecode::Program& program = call.table->program();
   const auto json = parse_json(*result);
   if (!json) return refuse("the result is not JSON: " + json.error().message);
-  const inference::answers::ValueReader reader(program.types);
+  const inference::answers::ValueReader reader(call.table->refinements());
   auto value = reader.read(program.externs[call.subject].result, *json);
   if (!value) return refuse(inference::answers::describe(value.error().front(), "the result"));
   return std::move(*value);

@@ -22,12 +22,12 @@ using ProvidedResult = Result<std::string, std::string>;
 struct ProvidedCall {
   std::string arguments;  ///< a JSON array
   std::string key;        ///< the effect's key, the same if the call is repeated; empty for a run without a store
-  /// Set when the result is not needed any more.
+  /// Set when the result is no longer needed.
   std::shared_ptr<const std::atomic<bool>> is_cancelled;
   /// Ends the call. Called once, from any thread, during the function or at any time after it.
   std::function<void(ProvidedResult result)> finish;
 };
-/// Begins a call, on the thread that runs the program, and does not wait for anything.
+/// Starts a call, on the thread that runs the program, without waiting.
 using ProvidedFunction = std::function<void(ProvidedCall call)>;
 /// By the names of the externs.
 using ProvidedFunctionMap = std::map<std::string, ProvidedFunction, std::less<>>;
@@ -51,7 +51,7 @@ class ProvidedFunctions final : public ExternCaller {
  private:
   struct Finished;
   struct Pending {
-    std::uint64_t number = 0;  ///< of the call; ids are used again
+    std::uint64_t number = 0;  ///< of the call; ids are reused
     std::shared_ptr<const ExternTable> table;
     std::uint32_t subject = 0;
     ExternSink* sink = nullptr;

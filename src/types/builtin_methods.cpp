@@ -4,6 +4,7 @@
 
 #include "base/ensure.h"
 #include "diagnostics/nearest.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 namespace {
@@ -182,20 +183,6 @@ constexpr OtherName other_names[] = {
     {"uppercase", "to_uppercase"},
 };
 
-/// Unions of strings and text types have the methods of strings; unions of integers those of `i64`.
-TypeKind method_kind(const TypeTable& types, TypeId receiver) {
-  const TypeId base = types.base(receiver);
-  switch (types.kind(base)) {
-    case TypeKind::Text:
-      return TypeKind::String;
-    case TypeKind::Union:
-      return std::holds_alternative<std::vector<std::string>>(types.union_type(base).literals) ? TypeKind::String
-                                                                                               : TypeKind::I64;
-    default:
-      return types.kind(base);
-  }
-}
-
 class RowReader {
  public:
   RowReader(TypeTable& types, TypeId receiver) : types_(types), receiver_(types.base(receiver)) {}
@@ -294,7 +281,7 @@ MethodSignature read(TypeTable& types, TypeId receiver, const MethodRow& row) {
 }  // namespace
 
 std::optional<MethodSignature> find_builtin_method(TypeTable& types, TypeId receiver, std::string_view name) {
-  const TypeKind kind = method_kind(types, receiver);
+  const TypeKind kind = operand_kind(types, receiver);
   for (const MethodRow& row : rows) {
     if (row.receiver == kind && row.name == name) return read(types, receiver, row);
   }
@@ -312,7 +299,7 @@ bool changes_receiver(BuiltinMethod method) {
 }
 
 std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeId receiver) {
-  const TypeKind kind = method_kind(types, receiver);
+  const TypeKind kind = operand_kind(types, receiver);
   std::vector<std::string_view> names;
   for (const MethodRow& row : rows) {
     if (row.receiver == kind) names.push_back(row.name);
@@ -335,7 +322,8 @@ std::optional<std::string_view> find_nearest_elsewhere(std::string_view name,
   for (const OtherName& other : other_names) {
     if (std::ranges::find(methods, other.method) != methods.end()) written.push_back(other.written);
   }
-  const auto nearest = diagnostics::find_nearest(name, written);
+  // A word of another language that is misspelt is recognized only by most of its letters.
+  const auto nearest = diagnostics::find_nearest(name, written, 1);
   return nearest ? find_known_elsewhere(*nearest) : std::nullopt;
 }
 

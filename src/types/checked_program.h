@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -226,6 +228,7 @@ struct Module {
   std::unordered_map<std::string, FunctionId> functions;
   std::unordered_map<std::string, ExternId> externs;
   std::unordered_map<std::string, ImportedName> imports;
+  std::set<std::string, std::less<>> missing_imports;  ///< names from a module that was not found, which is reported
   std::unordered_map<std::string, source::Span> declared_at;
   std::unordered_map<std::uint32_t, Pursuit> pursuits;     ///< by the node of the `pursue`
   std::unordered_map<std::uint32_t, Strategy> strategies;  ///< by the node of the `strategy(…)` after a call

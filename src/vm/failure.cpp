@@ -5,6 +5,7 @@
 #include "base/ensure.h"
 #include "vm/execution/finally_handlers.h"
 #include "vm/machine_state.h"
+#include "vm/messages.h"
 #include "vm/values/object.h"
 #include "vm/values/text.h"
 
@@ -98,7 +99,7 @@ OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, 
   std::string message = "the budget of " + std::to_string(amount) + " " + std::string(unit);
   const std::uint32_t budget = state.scopes[scope.index].budget;
   if (state.scopes[scope.index].kind != ScopeKind::Budget) {
-    message = "a `finally` continues after a budget is spent, but with no more than " + std::to_string(amount) + " " +
+    message = std::string(messages_of(state.program->program()).finally_budget) + std::to_string(amount) + " " +
               std::string(unit) + " in all, and these are used up";
   } else if (budget == UINT32_MAX) {
     message += " of the run is spent; raise it with `--budget " + key +

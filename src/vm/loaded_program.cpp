@@ -1,11 +1,8 @@
 #include "vm/loaded_program.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 
 #include "bytecode/verifier.h"
-#include "vm/limits.h"
 #include "vm/values/object.h"
 #include "vm/values/text.h"
 
@@ -33,8 +30,13 @@ Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(
   if (auto verified = bytecode::verify(*program); !verified)
     return failure(LoadError{bytecode::describe(verified.error())});
   std::shared_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(program)));
+  if (const std::string& problem = loaded->refinements().problem(); !problem.empty()) {
+    return failure(LoadError{problem});
+  }
   const bytecode::Program& source = *loaded->program_;
-  if (make_json_reader != nullptr) loaded->json_reader_ = make_json_reader(source.types);
+  if (make_json_reader != nullptr) {
+    loaded->json_reader_ = make_json_reader(loaded->refinements(), source.messages);
+  }
   for (const bytecode::Function& function : source.functions) {
     loaded->callables_.push_back(
         {function.code.data(), function.register_count, static_cast<std::uint32_t>(function.parameters.size())});
@@ -43,17 +45,6 @@ Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(
     loaded->constants_.push_back(make_constant(constant));
     const Value& value = loaded->constants_.back();
     if (value.is_object()) loaded->constant_index_.emplace(value.object(), loaded->constant_count() - 1);
-  }
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(pattern_memory_max);
-  for (std::uint32_t index = 0; index < source.types.size(); ++index) {
-    const types::TypeId type{index};
-    if (source.types.kind(type) != types::TypeKind::Refined || !source.types.refinement(type).pattern) continue;
-    auto pattern = std::make_shared<const re2::RE2>(*source.types.refinement(type).pattern, options);
-    if (!pattern->ok())
-      return failure(LoadError{"`" + source.types.describe(type) + "` has a faulty pattern: " + pattern->error()});
-    loaded->patterns_.emplace(index, std::move(pattern));
   }
   return loaded;
 }
@@ -67,11 +58,6 @@ LoadedProgram::~LoadedProgram() {
 std::uint32_t LoadedProgram::find_constant(const Object* object) const {
   const auto found = constant_index_.find(object);
   return found == constant_index_.end() ? UINT32_MAX : found->second;
-}
-
-const re2::RE2* LoadedProgram::pattern(types::TypeId refined) const {
-  const auto found = patterns_.find(refined.index);
-  return found == patterns_.end() ? nullptr : found->second.get();
 }
 
 bytecode::Place LoadedProgram::place_of(std::uint32_t function, std::uint32_t pc) const {

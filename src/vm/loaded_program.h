@@ -8,11 +8,8 @@
 #include "base/result.h"
 #include "bytecode/program.h"
 #include "vm/values/json_reader.h"
+#include "vm/values/refinements.h"
 #include "vm/values/value.h"
-
-namespace re2 {
-class RE2;
-}
 
 namespace tenon::vm {
 
@@ -47,8 +44,7 @@ class LoadedProgram {
   [[nodiscard]] std::uint32_t constant_count() const { return static_cast<std::uint32_t>(constants_.size()); }
   /// The index of the constant with this object, or UINT32_MAX.
   [[nodiscard]] std::uint32_t find_constant(const Object* object) const;
-  /// The compiled pattern of a refined type, or null if it has none.
-  [[nodiscard]] const re2::RE2* pattern(types::TypeId refined) const;
+  [[nodiscard]] const Refinements& refinements() const { return refinements_; }
 
   /// Null if the program was loaded without one.
   [[nodiscard]] const JsonReader* json_reader() const { return json_reader_.get(); }
@@ -59,13 +55,14 @@ class LoadedProgram {
   [[nodiscard]] std::string describe(const bytecode::Place& place) const;
 
  private:
-  explicit LoadedProgram(std::shared_ptr<const bytecode::Program> program) : program_(std::move(program)) {}
+  explicit LoadedProgram(std::shared_ptr<const bytecode::Program> program)
+      : program_(std::move(program)), refinements_(program_->types) {}
 
   std::shared_ptr<const bytecode::Program> program_;
+  Refinements refinements_;
   std::vector<Callable> callables_;
   std::vector<Value> constants_;
   std::unordered_map<const Object*, std::uint32_t> constant_index_;
-  std::unordered_map<std::uint32_t, std::shared_ptr<const re2::RE2>> patterns_;
   std::unique_ptr<const JsonReader> json_reader_;
 };
 

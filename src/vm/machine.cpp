@@ -53,26 +53,18 @@ void proceed(MachineState& state, Fiber& fiber, Exit exit) {
 MachineState::MachineState(std::shared_ptr<const LoadedProgram> loaded) : program(std::move(loaded)) {
   allowance.is_open = true;
   allowance.kind = ScopeKind::Allowance;
-  allowance.model_calls_max = cleanup_model_calls_max;
-  allowance.tokens_max = cleanup_tokens_max;
-  allowance.instructions_max = cleanup_instructions_max;
-  allowance.milliseconds_max = cleanup_milliseconds_max;
+  allowance.bounds = cleanup_bounds;
 }
 MachineState::~MachineState() = default;
 
 Machine::Machine(std::shared_ptr<const LoadedProgram> program, std::uint32_t function, std::vector<Argument> arguments,
-                 const MachineOptions& options)
+                 const bytecode::Bounds& bounds)
     : state_(std::make_unique<MachineState>(std::move(program))) {
   const Callable& callable = state_->program->callables()[function];
   ENSURE(arguments.size() == callable.parameter_count);
   BudgetScope run;
   run.is_open = true;
-  run.model_calls_max = options.model_calls_max;
-  run.tokens_max = options.tokens_max;
-  run.instructions_max = options.instructions_max;
-  run.depth_max = options.depth_max;
-  run.cost_millionths_max = options.cost_millionths_max;
-  run.milliseconds_max = options.milliseconds_max;
+  run.bounds = bounds;
   state_->scopes.push_back(run);
 
   auto fiber = std::make_unique<Fiber>();

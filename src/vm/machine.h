@@ -18,16 +18,6 @@
 
 namespace tenon::vm {
 
-/// Bounds of the whole run. An absent one is not bounded.
-struct MachineOptions {
-  std::optional<std::uint64_t> model_calls_max = bytecode::default_model_calls_max;
-  std::optional<std::uint64_t> instructions_max = bytecode::default_instructions_max;
-  std::optional<std::uint64_t> depth_max = bytecode::default_depth_max;  ///< frames
-  std::optional<std::uint64_t> tokens_max = std::nullopt;
-  std::optional<std::uint64_t> cost_millionths_max = std::nullopt;
-  std::optional<std::uint64_t> milliseconds_max = std::nullopt;
-};
-
 /// What a run starts with. Without a source, the value counts as program text.
 struct Argument {
   Value value;
@@ -74,9 +64,10 @@ struct MachineState;
 /// requests, and continues with their outcomes. All its state is data (vm/snapshot). Belongs to one thread at a time.
 class Machine {
  public:
-  /// There must be as many arguments as the function has parameters, of the types that they promise.
+  /// There must be as many arguments as the function has parameters, of the types that they promise. `bounds`: of the
+  /// whole run.
   Machine(std::shared_ptr<const LoadedProgram> program, std::uint32_t function, std::vector<Argument> arguments,
-          const MachineOptions& options = {});
+          const bytecode::Bounds& bounds = bytecode::default_bounds);
   explicit Machine(std::unique_ptr<MachineState> state);
   Machine(Machine&&) noexcept;
   Machine& operator=(Machine&&) noexcept;

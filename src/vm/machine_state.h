@@ -25,10 +25,8 @@ inline constexpr std::uint64_t fibers_max = 65'536;
 inline constexpr std::uint64_t registers_max = 16U * 1024U * 1024U;
 
 /// What all blocks of `finally` of a run may take beyond the budgets that are spent, so that they can run and end.
-inline constexpr std::uint64_t cleanup_model_calls_max = 20;
-inline constexpr std::uint64_t cleanup_tokens_max = 100'000;
-inline constexpr std::uint64_t cleanup_instructions_max = 1'000'000;
-inline constexpr std::uint64_t cleanup_milliseconds_max = 60'000;
+inline constexpr bytecode::Bounds cleanup_bounds{
+    .model_calls = 20, .tokens = 100'000, .instructions = 1'000'000, .milliseconds = 60'000};
 /// And one of them beyond a spent budget of calls within calls.
 inline constexpr std::uint64_t cleanup_depth_max = 1'000;
 
@@ -64,8 +62,7 @@ struct BudgetScope {
   std::uint32_t budget = UINT32_MAX;  ///< index into Program::budgets; none for the run's own and for a free scope
   bool is_open = false;
   ScopeKind kind = ScopeKind::Budget;
-  std::optional<std::uint64_t> model_calls_max, tokens_max, instructions_max, depth_max, cost_millionths_max,
-      milliseconds_max;
+  bytecode::Bounds bounds;
   std::uint64_t model_calls = 0, tokens = 0, instructions = 0, cost_millionths = 0, milliseconds = 0;
   std::uint64_t base_depth = 0;  ///< frames below the one that entered it
 };
@@ -122,7 +119,7 @@ struct Fiber {
   RegisterStack registers;
 
   [[nodiscard]] std::uint64_t depth() const { return depth_base + frames.size(); }
-  /// Of the request or block with that ordinal.
+  /// The key of the request or block with that ordinal.
   [[nodiscard]] std::string key_of(std::uint64_t of) const {
     return key.empty() ? std::to_string(of) : key + '.' + std::to_string(of);
   }
@@ -169,7 +166,7 @@ struct MachineState {
   std::vector<RequestId> untaken;        ///< of those, the ones that were not taken yet, oldest first
   std::set<std::uint32_t> free_scopes;
 
-  // Of this process alone.
+  // Only in this process, not in snapshots.
   Observer* observer = nullptr;
   /// Instructions that what was done is worth beyond those that were counted; charged before the next snapshot.
   std::uint64_t deferred_cost = 0;

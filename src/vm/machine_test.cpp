@@ -47,7 +47,7 @@ bytecode::Program with_sites() {
 }
 
 RunRecord run_text(const std::string& text, const test::Answerer& answerer = {}, bytecode::Program base = {},
-                   const MachineOptions& options = {}) {
+                   const bytecode::Bounds& bounds = {}) {
   const auto program = load(assemble(text, std::move(base)));
   std::vector<Argument> arguments;
   for (const types::TypeId type : program->program().functions[0].parameters) {
@@ -55,7 +55,7 @@ RunRecord run_text(const std::string& text, const test::Answerer& answerer = {},
                             ? Argument{Value::empty_context(), {}}
                             : Argument{Value::string("given"), Source{SourceKind::Argument, "p"}});
   }
-  return test::run(program, arguments, answerer, options);
+  return test::run(program, arguments, answerer, bounds);
 }
 
 TEST(Machine, ComputesFibonacciNumbers) {
@@ -96,7 +96,7 @@ fn callee registers=4 params=String
             "value [[\"arg\",null,null,null],null,null]");
 }
 
-TEST(Machine, AnUnhandledFailureTellsItsCalls) {
+TEST(Machine, AnUnhandledFailureListsItsCalls) {
   const RunRecord record = run_text(R"(
 fn main registers=2
   Call 0 middle
@@ -162,8 +162,8 @@ handler @outer @outerend @outercaught 3 0
 }
 
 TEST(Machine, AnEndlessLoopEndsByBudget) {
-  const MachineOptions options{.instructions_max = 1000};
-  const RunRecord record = run_text("fn main registers=1\n@loop\n Jump @loop\n", {}, {}, options);
+  const bytecode::Bounds bounds{.instructions = 1000};
+  const RunRecord record = run_text("fn main registers=1\n@loop\n Jump @loop\n", {}, {}, bounds);
   EXPECT_THAT(record.end,
               StartsWith("failed BudgetSpent: the budget of 1000 instructions of the run is spent; raise it with"));
   EXPECT_THAT(record.end, HasSubstr("`--budget instructions=…`"));
@@ -172,7 +172,7 @@ TEST(Machine, AnEndlessLoopEndsByBudget) {
 }
 
 TEST(Machine, AnEndlessRecursionEndsByBudget) {
-  const RunRecord record = run_text("fn main registers=2\n Call 0 main\n Return 0\n", {}, {}, {.depth_max = 50});
+  const RunRecord record = run_text("fn main registers=2\n Call 0 main\n Return 0\n", {}, {}, {.depth = 50});
   EXPECT_THAT(record.end,
               StartsWith("failed BudgetSpent: the budget of 50 calls inside one another of the run is spent"));
   EXPECT_EQ(record.instructions, 50U);
@@ -189,9 +189,9 @@ TEST(Machine, ADeepStackIsReportedInPart) {
 
 bytecode::Program with_budgets() {
   bytecode::Program program = with_sites();
-  program.budgets.push_back({{0, 77, 1}, {}, {}, 40, {}, {}, {}});
-  program.budgets.push_back({{0, 88, 1}, 1, 100, {}, {}, {}, {}});
-  program.budgets.push_back({{0, 99, 1}, {}, {}, {}, 3, {}, {}});
+  program.budgets.push_back({{0, 77, 1}, {.instructions = 40}});
+  program.budgets.push_back({{0, 88, 1}, {.model_calls = 1, .tokens = 100}});
+  program.budgets.push_back({{0, 99, 1}, {.depth = 3}});
   return program;
 }
 
@@ -490,7 +490,7 @@ handler @outer @outercaught @outercaught 7 0
   EXPECT_EQ(run_text(text).end, "value [\"first\",\"second\"]");
 }
 
-TEST(Machine, AFailureInABranchTellsTheCallsAroundTheBlock) {
+TEST(Machine, AFailureInABranchListsTheCallsAroundTheBlock) {
   const std::string text = R"(
 fn main registers=3
   Call 0 work
@@ -736,7 +736,8 @@ fn main registers=6 params=Context context=0
   Return 1
 )",
                                      with_sites()));
-  Machine machine(program, 0, {{Value::empty_context(), {}}}, {.model_calls_max = 20'000});
+  Machine machine(program, 0, {{Value::empty_context(), {}}},
+                  bytecode::complete({.model_calls = 20'000}, bytecode::default_bounds));
   std::size_t asked = 0;
   Step step = machine.run();
   for (; std::holds_alternative<Waiting>(step); step = machine.run()) {
@@ -760,7 +761,7 @@ fn main registers=4
 )";
 
 TEST(Machine, WorkOfBuiltinsSpendsInstructions) {
-  const RunRecord record = run_text(std::string(repeating), {}, {}, {.instructions_max = 1'000'000});
+  const RunRecord record = run_text(std::string(repeating), {}, {}, {.instructions = 1'000'000});
   EXPECT_THAT(record.end, StartsWith("failed BudgetSpent: the budget of 1000000 instructions of the run is spent"));
   // A `repeat` is 500,000, and the last one is charged as a whole.
   EXPECT_GE(record.instructions, 1'000'000U);
@@ -777,7 +778,7 @@ TEST(Machine, ASliceEndsAfterMuchWork) {
 TEST(Machine, TimeIsSpentByComputing) {
   // Straight alone: to the end there are too many instructions to stop at each.
   const RunRecord record = test::run_once(load(assemble("fn main registers=1\n@loop\n Jump @loop\n")), {},
-                                          Drive::Straight, {}, {.milliseconds_max = 3});
+                                          Drive::Straight, {}, {.milliseconds = 3});
   EXPECT_THAT(record.end, StartsWith("failed BudgetSpent: the budget of 3 milliseconds of the run is spent"));
   EXPECT_EQ(record.instructions, 4 * instructions_per_millisecond);
 }

@@ -7,6 +7,7 @@
 
 #include "bytecode/program.h"
 #include "types/table/type_table.h"
+#include "vm/prompt_kind.h"
 #include "vm/values/labels.h"
 #include "vm/values/value.h"
 
@@ -44,6 +45,7 @@ struct Usage {
   std::uint64_t tokens = 0;
   std::uint64_t cost_millionths = 0;
   std::uint64_t milliseconds = 0;
+  friend bool operator==(const Usage&, const Usage&) = default;
 };
 
 /// For Extern and Complete: a value of the declared type.
@@ -61,13 +63,9 @@ struct SelectedClause {
 };
 /// For an extern that prompts an agent of the program instead of returning a value.
 struct SpawnedTurn {
-  enum class Then : std::uint8_t {
-    Wait = 0,    ///< the value of the agent's turn is the value of the extern
-    Finish = 1,  ///< the turn that called the extern ends, and the agent continues it
-  };
   std::uint32_t agent = 0;  ///< index into Program::agents
   Value input;              ///< of the input type of its turn
-  Then then = Then::Wait;
+  PromptKind kind = PromptKind::PauseForChild;
 };
 /// For any request. Message and blame are for people; bytes in them that are not UTF-8 are replaced.
 struct EffectFailure {

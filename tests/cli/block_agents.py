@@ -318,4 +318,21 @@ def test_a_newer_program_reads_the_states_of_all_agents(work):
                                                          '        state.asked += 1\n        if input.contains("invoice")',
                                                          'state { asked: String = "" }\n    fn turn(ctx: Context, input: String) -> String {\n'
                                                          '        if input.contains("invoice")'))
-    expect_error(place.chat("?\n", changed, "--run", run), 1, "the state of `Support` is of another shape", "`asked` was `i32` and is now `String`")
+    expect_error(place.chat("?\n", changed, "--run", run), 1, "the state of `Support` changed in the new program", "`asked` was `i32` and is now `String`")
+
+
+def test_a_block_may_have_any_name_that_blocks_use(work):
+    file = work / "names.tn"
+    for name in ("ctx", "input", "state", "scratchpad", "emit", "judged", "turn", "say"):
+        file.write_text(f"agent A {{\n    block {name}: request {{\n        prompt: \"x\"\n        -> other\n    }}\n    block other: route {{\n"
+                        f"        when \"it is late\" -> last\n        else -> {name}\n    }}\n    block last: emit {{ text: input }}\n}}\n")
+        process = tenon("check", file)
+        assert process.returncode == 0, (name, process)
+
+
+def test_an_unknown_format_of_a_report_is_one_error(work):
+    file = work / "report.tn"
+    for value in ('"pdf"', "docx"):
+        file.write_text(f"agent A {{\n    block b: report {{\n        template: \"x\"\n        format: {value}\n    }}\n}}\n")
+        errors = tenon("check", file).stderr
+        assert errors.count("error[") == 1 and "`format` must be `markdown`, `html` or `pdf`" in errors, errors

@@ -167,11 +167,62 @@ def test_values_that_do_not_fit(work):
             (["run", file, "--model", ""], "`--model`: it is empty"),
             (["run", file, "--durability", "no"], "`--durability`: expected full or process, got `no`"),
             (["run", file, "--budget", "calls=-1"],
-             "`--budget`: expected calls=N, tokens=N, instructions=N, depth=N or time=MS, got `calls=-1`"),
+             "`--budget`: expected calls=N, tokens=N, instructions=N, depth=N or time=TIME, as in time=30s, got `calls=-1`"),
             (["serve", file, "--store", "s", "--port", "65536"], "`--port`: expected a whole number from 0 to 65535, got `65536`"),
+            (["run", file, "--budget", "time=5 s"],
+             "`--budget`: expected calls=N, tokens=N, instructions=N, depth=N or time=TIME, as in time=30s, got `time=5 s`"),
+            (["serve", file, "--store", "s", "--limit", "listed=0"], "`--limit listed`: expected a number of at least 1"),
             (["serve", file, "--store", "s", "--limit", "listed"], "`--limit`: expected NAME=N, got `listed`"),
             (["show", file, "--as", "soup"], "`--as`: expected tokens, tree, graph, lowered, types, bytecode or prompts, got `soup`")):
         expect_usage_error(arguments, f"invalid value for {message}", arguments[0])
+    process = tenon("serve", file, "--store", "s", "--limit", "foo=3")
+    assert process.returncode == 2 and process.stderr.startswith("error: unknown limit `foo`; the limits are body_bytes, "), process
+    assert process.stderr.endswith("\nSee `tenon serve --help`.\n"), process
+    expect_usage_error(["show", file, "--as=prompts", "--format=svg"], "`--format` requires `--as=graph`", "show")
+    expect_usage_error(["show", file, "--as=graph", "--prompts=slides"], "`--prompts` requires `--as=prompts`", "show")
+
+
+def test_times_have_units(work):
+    file = write(work)
+    for time in ("5s", "2m", "5000"):
+        expect(tenon("run", file, "--budget", f"time={time}"), 0, "42\n", "")
+
+
+def test_each_command_has_its_own_examples(_):
+    for command in COMMANDS:
+        text = tenon("help", *command.split()).stdout
+        examples = text.partition("Examples:\n")[2]
+        assert all(f"tenon {command} " in line for line in examples.splitlines() if line.startswith("  ")), text
+        assert not re.search(r"With --\w+: [A-Z]", text), text
+    assert "marked" in tenon("help", "trace", "reconstruct").stdout
+
+
+def test_edits_that_cannot_be_read(work):
+    file, edits = write(work), write(work, "{}", "edits.json")
+    expect(tenon("edit", file, "--ops", edits), 1, "",
+           f"error: invalid edits in `{edits}`: the edits: expected a JSON array; nothing was changed\n")
+
+
+def test_a_file_that_is_not_a_run_export(work):
+    file = write(work)
+    expect(tenon("store", "import", file, "--store", work / "runs.store"), 1, "",
+           f"error: cannot import `{file}`: it is not a run export\n")
+
+
+def test_check_reads_the_manifest(work):
+    (work / "tenon.toml").write_text("wings = 2\n")
+    process = tenon("check", write(work), write(work, name="other.tn"))
+    assert process.returncode == 1 and process.stderr.count("tenon.toml:1:1: error: ") == 1, process
+    process = tenon("check", "--json", work / "other.tn")
+    assert process.returncode == 1 and process.stderr == "", process
+    reported = json.loads(process.stdout.splitlines()[0])
+    assert reported["file"].endswith("tenon.toml") and (reported["severity"], reported["line"]) == ("error", 1), reported
+
+
+def test_a_fork_begins_at_a_record_of_the_run(work):
+    file, store = write(work), work / "runs.store"
+    run = re.search(r"run (\w{26})", tenon("run", file, "--store", store).stderr).group(1)
+    expect(tenon("fork", run, "--at", "999", "--store", store), 2, "", f"error: invalid value for `--at`: run {run} has 2 records\n")
 
 
 def test_errors_have_one_form_and_one_scheme_of_exit_codes(work):
@@ -193,7 +244,7 @@ def test_errors_have_one_form_and_one_scheme_of_exit_codes(work):
             (2, "serve", file, "--store", store, "--host", "0.0.0.0"),
             (1, "test", missing), (1, "test", file, "--filter", "wings"), (1, "check", missing), (1, "check", broken), (1, "fmt", missing),
             (1, "fmt", broken), (1, "show", missing, "--as", "graph"), (1, "show", missing, "--as", "types"),
-            (2, "show", file, "--as", "prompts", "--prompts", missing), (1, "plan", missing), (1, "edit", missing, "--ops", missing),
+            (2, "show", file, "--as", "prompts", "--prompts", missing), (1, "plan", missing), (2, "plan", file), (1, "check", in_project), (1, "edit", missing, "--ops", missing),
             (1, "edit", file, "--ops", missing), (2, "explain", "E0000"), (1, "runs", "--store", store),
             (1, "resume", "x", "--store", store), (1, "cancel", "x", "--store", store), (1, "store", "check", "--store", store),
             (1, "store", "compact", "--store", store), (1, "store", "export", "x", "--output", missing, "--store", store),

@@ -158,7 +158,7 @@ def test_state_defaults_and_instructions_have_no_effects(work):
     text = ('agent A {\n    state { n: i32 = ask<i32>("n?") }\n    fn turn(ctx: Context, input: String) -> i32 { state.n }\n}\n'
             'agent B {\n    instructions { "{{ now() }}"! }\n    fn turn(ctx: Context, input: String) -> i32 { 1 }\n}\n')
     file = write(work, text)
-    for agent, word in (("A", "the agent's state asked for something"), ("B", "the agent's instructions asked for something")):
+    for agent, word in (("A", "the agent's state made a request"), ("B", "the agent's instructions made a request")):
         process = chat(work, "hello\n", "--agent", agent, file=file)
         expect_error(process, 0, word)
 
@@ -177,7 +177,7 @@ def test_inputs_of_another_type(work):
                        "        state.sum += input\n        state.sum\n    }\n}\n")
     process = chat(work, "1\nmany\n2\n", file=file)
     expect(process, 0, "1\n3\n")
-    assert "the input is no JSON" in process.stderr, process.stderr
+    assert "the input: invalid JSON" in process.stderr, process.stderr
 
 
 def test_which_agent(work):

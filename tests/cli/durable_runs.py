@@ -511,11 +511,11 @@ def test_without_a_store_questions_go_to_the_terminal(work):
     store = Store(work)
     arguments = ["run", store.program, "--model", f"script:{store.script}"]
     expect(tenon(*arguments, stdin=None, input="maybe\ntrue\n"), 0, "short true\n",
-           "Publish `short`? (Boolean): error: the answer is no JSON: \"maybe\" is no JSON value; texts stand in quotes\n"
+           "Publish `short`? (Boolean): error: the answer: invalid JSON: \"maybe\" is not a JSON value; strings must be in double quotes\n"
            "Publish `short`? (Boolean): ")
     process = tenon(*arguments)
     expect(process, 1, "")
-    assert "no one can answer here; with `--store FILE`" in process.stderr, process.stderr
+    assert "cannot ask a person: stdin is closed; use `--store FILE`" in process.stderr, process.stderr
 
 
 def test_a_cancelled_branch_is_not_waited_for(work):

@@ -61,7 +61,7 @@ def test_hints(work):
     single(work, "fn f(o: String?) -> String { let s: String = o\n    s }\n", "E2101", "the value may be `None`")
     single(work, "fn f(n: i64) -> i32 { let x: i32 = n\n    x }\n", "E2101", "fails at run time")
     single(work, "fn f(n: i32) -> i64 { let x: i64 = n\n    x }\n", "E2101", "convert it with `as i64`")
-    single(work, 'fn f(s: String) -> i32 { let t: "a" | "b" = s\n    1 }\n', "E2101", "give the union a name")
+    single(work, 'fn f(s: String) -> i32 { let t: "a" | "b" = s\n    1 }\n', "E2101", "name the union with `type`")
     (work / "shop.tn").write_text("struct S { x: i32 }\n")
     file = work / "main.tn"
     file.write_text("use shop\nstruct S { x: i32 }\nfn f(s: S) -> i32 { s.x }\nfn main(s: shop::S) -> i32 { f(s) }\n")

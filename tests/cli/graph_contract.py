@@ -76,7 +76,7 @@ def test_edits_that_do_not_compile_are_rejected(work):
             ([{"op": "set_statements", "agent": "Desk", "block": "answer", "statements": "emit(missing)"}], "missing"),
             ([{"op": "rename", "agent": "Desk", "block": "answer", "name": "x"}, {"op": "delete", "agent": "Desk", "block": "answer"}],
              "edit 1: `Desk` has no block `answer`"),
-            ([{"op": "paint"}], "`paint` is no edit"), ({}, "no JSON array")]:
+            ([{"op": "paint"}], "unknown edit `paint`"), ({}, "expected a JSON array")]:
         process = edit(work, file, ops)
         assert process.returncode == 1 and words in process.stderr and "nothing was changed" in process.stderr, (ops, process)
         assert file.read_text() == DESK

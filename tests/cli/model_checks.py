@@ -55,11 +55,13 @@ def test_what_else_can_be_checked(work):
     file = prepare(work)
     (work / "text.gguf").write_text("not a model, whatever its name says")
     (work / "old.gguf").write_bytes(b"GGUF\x01\0\0\0" + bytes(16))
+    (work / "empty.gguf").write_bytes(b"GGUF\x03\0\0\0" + bytes(1000))
     (work / "broken.script").write_text("main -> 1\n")
     local = {"OPENAI_BASE_URL": "", "OPENAI_API_KEY": "", "SSL_CERT_FILE": ""}
     for model, environment, expected in (
             (f"gguf:{work / 'text.gguf'}", {}, "it is not a GGUF file"),
             (f"gguf:{work / 'old.gguf'}", {}, "its GGUF version is not 2 to 3"),
+            (f"gguf:{work / 'empty.gguf'}", {}, "it contains no tensors"),
             (f"gguf:{work}", {}, "Is a directory"),
             (f"script:{work / 'none.script'}", {}, f"cannot read `{work / 'none.script'}`: No such file or directory"),
             (f"script:{work / 'broken.script'}", {}, f"{work / 'broken.script'}:1:"),
@@ -74,3 +76,19 @@ def test_what_else_can_be_checked(work):
         assert "Who?" not in process.stderr + process.stdout, process
     process = tenon("run", file, "--model", "gguff:x")
     assert process.returncode == 2 and "expected builtin, gguf:PATH" in process.stderr, process
+
+
+def test_a_recorded_run_waits_for_a_model_file_that_cannot_be_loaded(work):
+    (work / "say.tn").write_text('fn main(ctx: Context) -> String { "Say a word"! }\n')
+    (work / "answers.script").write_text('main => "Hello"\n')
+    name = b"weights"
+    tensor = len(name).to_bytes(8, "little") + name + (1).to_bytes(4, "little") + (8).to_bytes(8, "little") + bytes(4) + bytes(8)
+    (work / "odd.gguf").write_bytes((b"GGUF\x03\0\0\0" + (1).to_bytes(8, "little") + bytes(8) + tensor).ljust(96, b"\0") + bytes(32))
+    options = ["run", work / "say.tn", "--model", f"gguf:{work / 'odd.gguf'}"]
+    failed = tenon(*options)
+    assert failed.returncode == 1 and "odd.gguf is not a model that llama.cpp can load" in failed.stderr, failed
+    waiting = tenon(*options, "--store", work / "runs.store", "--retry", "initial=1h")
+    assert waiting.returncode == 3 and "model unavailable: " in waiting.stderr, waiting
+    run = re.search(r"tenon: run (\S+)", waiting.stderr)[1]
+    resumed = tenon("resume", run, "--store", work / "runs.store", "--model", f"script:{work / 'answers.script'}")
+    assert (resumed.returncode, resumed.stdout) == (0, "Hello\n"), resumed

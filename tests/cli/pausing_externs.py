@@ -225,7 +225,7 @@ def test_a_prompt_for_an_unknown_agent_is_a_failure(work):
     assert process.returncode == 0, process
     unknown, counter, outside = json.loads(process.stdout)
     assert "the program has no such agent" in unknown, unknown
-    assert "with what it does not take: the input is no JSON" in counter, counter
+    assert "with an invalid input: invalid JSON" in counter, counter
     assert "no agent has a turn" in outside, outside
 
 
@@ -253,7 +253,7 @@ def test_an_extern_hands_off_the_turn(work):
 def test_no_handoff_from_a_branch_or_to_an_agent_of_another_type(work):
     library, program = build(work, PROMPTING), work / "p.tn"
     program.write_text(LEAVING)
-    for agent, reason in (("Careless", "no parallel branch can leave the turn around it"), ("Wrong", "gives i32")):
+    for agent, reason in (("Careless", "no parallel branch can leave the turn around it"), ("Wrong", "returns i32")):
         process = subprocess.run([TENON, "chat", program, "--agent", agent, "--extern", library], input="x\n", text=True,
                               capture_output=True, check=False, timeout=60)
         assert reason in process.stdout, process

@@ -217,7 +217,7 @@ def test_the_graph(work):
 def test_a_program_without_pursue_has_no_plan(work):
     file = prepare(work, text="fn main() -> i32 { 1 }\n")
     process = tenon("plan", file)
-    assert (process.returncode, process.stdout) == (0, f"{file}: the program contains no `pursue`\n"), process
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", "error: the program has no `pursue`\n"), process
 
 
 def test_a_plan_that_cannot_be_written(work):

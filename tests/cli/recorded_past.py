@@ -65,6 +65,39 @@ def test_an_extern_that_has_asked_is_called_with_the_answer(work):
     expect_rebuilt(store, run["run"])
 
 
+SEEN_BY_THE_MODEL = r"""
+the text is no JSON: "nothing" is no JSON value; texts stand in quotes
+the JSON is a list of 1, where {"name": string, "count": integer of at least 1, "tags": [string, …] of at most 1 items} is asked for
+count is the number 0, where integer of at least 1 is asked for; tags has 2 items, where [string, …] of at most 1 items is asked for; size is a key that is not asked for
+the text is no JSON: the text ends in the middle of a value
+"12x" is no i32
+12 is no `i32 in 0..=9`
+"(" is no pattern: missing ): (
+How old?
+"""
+REASONS = ["the answer is no JSON: there is no JSON in the text",
+           "value is the number 900, where integer from 0 to 150 is asked for"]
+
+
+def test_the_model_sees_what_it_saw_when_the_run_was_recorded(work):
+    """The journal has the rejected answers but not the reasons, and none of the texts of failures that the program showed to the model."""
+    store, run = take_in(work, "rejected_answer")
+    expect_rebuilt(store, run["run"])
+    script, trace = work / "model.script", work / "trace.jsonl"
+    script.write_text('age => {"value": 30}\n')
+    done = tenon("resume", run["run"], "--store", store, "--model", f"script:{script}", "--trace", trace)
+    assert (done.returncode, done.stdout) == (0, "30\n"), done
+    started = json.loads(trace.read_text().splitlines()[0])
+    messages = [message["content"] for message in started["messages"]]
+    assert (started["attempt"], messages[0]) == (2, SEEN_BY_THE_MODEL.strip()), started
+    form = '{"value": integer from 0 to 150}'
+    assert messages[1:] == [
+        f"Answer with JSON alone, of this form:\n{form}",
+        "about 30", f"That answer cannot be used:\n- {REASONS[0]}\nAnswer again, with JSON alone, of this form:\n{form}",
+        '{"value": 900}', f"That answer cannot be used:\n- {REASONS[1]}\nAnswer again, with JSON alone, of this form:\n{form}",
+    ], messages
+
+
 def test_a_store_of_format_1_is_upgraded(work):
     """The first process that opens the store upgrades it, even a reader; its runs do not change."""
     store = work / "old.db"

@@ -353,10 +353,10 @@ def test_errors_of_the_command_line_are_named(work):
     assert "`g` is generic" in process.stderr, process.stderr
     process = tenon("run", file, "--fn", "b", "--arg", "x=True", "--model", "script:no.script")
     expect(process, 2, "")
-    assert "`True` is no JSON value; it is written `true`" in process.stderr, process.stderr
+    assert "`True` is not a JSON value; write `true`" in process.stderr, process.stderr
     process = tenon("run", file, "--fn", "b", "--arg", "x=true", "--prompts", "/nonexist", "--model", "script:no.script")
     expect(process, 2, "")
-    assert process.stderr.startswith("error: /nonexist: no style of this name"), process.stderr
+    assert process.stderr.startswith("error: unknown prompt style `/nonexist`; expected default, slides, marked or a folder of templates"), process.stderr
 
 
 def test_failures_of_tests_have_a_location(work):
@@ -371,8 +371,8 @@ def test_failures_of_tests_have_a_location(work):
     for mode in ([], ["--verify"], ["--crash"]):
         process = tenon("test", unused, *mode)
         expect(process, 1, "test some … FAILED\n0 passed, 1 failed\n")
-        assert re.fullmatch(r".*program\.tn:3:25: error: the test does not use this answer for `ask`; it uses 1 of 2\n"
-                            r".*program\.tn:3:37: error: the test does not use this answer for missing arguments\n",
+        assert re.fullmatch(r".*program\.tn:3:25: error: unused scripted answer for `ask` \(1 of 2 used\)\n"
+                            r".*program\.tn:3:37: error: unused scripted answer for missing arguments\n",
                             process.stderr), process.stderr
     process = tenon("test", file, "--filter", "zzz")
     expect(process, 1, "", "error: no test name contains `zzz`\n")

@@ -314,7 +314,7 @@ def test_a_person_supplies_the_value_of_a_call(work):
     waits = place.resume(run)
     expect(waits, 3, "")
     assert '{"$secret":"token"}' in waits.stderr, "the call is shown, and the secret is not"
-    expect_error(place.resume(run, "--input", WORDS["answered"]), 2, "the answer is none of")
+    expect_error(place.resume(run, "--input", WORDS["answered"]), 2, "the answer: expected")
     expect(place.resume(run, "--input", json.dumps({"value": WORDS["issued"]})), 0, "logged in with [secret].\n")
     assert place.received() == [WORDS["argument"], WORDS["issued"]]
     place.search()
@@ -406,7 +406,7 @@ def test_the_inbox_and_the_server(work):
         until(held, "done")
         assert WORDS["inbox"] in place.received()
         wrong = ask("POST", "/v1/runs", {"fn": "given", "args": {"token": 5}})
-        assert "of another form" in json.dumps(wrong), wrong
+        assert "invalid secret" in json.dumps(wrong), wrong
         for name in (run, held):
             events = ask("GET", f"/v1/runs/{name}/events")
             assert "$secret" in json.dumps(events), events

@@ -15,7 +15,9 @@ def change_row(store, change):
 
 
 def test_a_damaged_summary_is_reported_and_derived_from_the_records(work):
-    for number, change in enumerate(("state = 3", "state = 6", "wake_at = 9000000000000", "detail = '[]'")):
+    for number, change in enumerate(("state = 3", "state = 6", "wake_at = 9000000000000", "detail = '[]'",
+                                     "title = 'other'", "last_batch = 0", "last_batch = last_batch + 1", "records = 0",
+                                     "records = records + 1", "chain = zeroblob(32)")):
         folder = work / str(number)
         folder.mkdir()
         store = Store(folder)
@@ -24,11 +26,15 @@ def test_a_damaged_summary_is_reported_and_derived_from_the_records(work):
         checked = store.store("check")
         expect(checked, 1)
         assert f"run {run}: its summary is damaged" in checked.stderr, checked.stderr
+        listed = tenon("runs", "--store", store.path)
+        expect(listed, 0)
+        assert f"the summary of run {run} is damaged" in listed.stderr, listed.stderr
         resumed = store.resume(run, "--wait", "0.0.0", "--input", "7")
         assert resumed.returncode == 3, resumed
         assert f"the summary of run {run} was damaged" in resumed.stderr, resumed.stderr
         assert store.state(run) == "waiting"
         expect(store.store("check"), 0)
+        assert store.list()[0]["function"] == "two"
         expect(store.resume(run, "--input", "word"), 0, "7 word\n")
 
 
@@ -71,6 +77,14 @@ def test_a_damaged_log_is_rejected_and_repaired_with_a_copy(work):
     assert "acknowledged commits after it cannot be read" in refused.stderr, refused.stderr
     assert "tenon store repair" in refused.stderr, refused.stderr
     assert log.read_bytes() == bytes(data), "a refused store was changed"
+    copy = work / "copy.store"
+    for command in (("runs",), ("store", "backup", copy), ("store", "export", runs[-1], "--output", work / "run.tenon"),
+                    ("trace", "hash", runs[0])):
+        reading = tenon(*command, "--store", damaged.path)
+        expect(reading, 1, "")
+        assert reading.stderr == refused.stderr, reading.stderr
+    assert not copy.exists()
+    assert log.read_bytes() == bytes(data), "a reader changed the store"
     checked = damaged.store("check")
     expect(checked, 1)
     assert "is damaged" in checked.stderr, checked.stderr

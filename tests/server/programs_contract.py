@@ -83,7 +83,7 @@ def test_invalid_edits(work):
                 ({"version": version, "ops": replaced("x + y", "x + missing")}, 422, "missing"),
                 ({"version": version, "ops": replaced("x + y", "x +")}, 422, "expression"),
                 ({"version": version, "ops": [{"op": "delete", "agent": "Counter", "block": "a"}]}, 422, "no block `a`"),
-                ({"version": version, "ops": {}}, 422, "no JSON array"), ({"version": version}, 422, "`ops`"),
+                ({"version": version, "ops": {}}, 422, "expected a JSON array"), ({"version": version}, 422, "`ops`"),
                 ({"version": 3, "ops": []}, 422, "`version`"), ({"version": version, "opps": []}, 422, "did you mean `ops`"),
                 ("[" * 100_000, 400, "nested"), ("{", 400, "JSON")]:
             reply = server.post("/v1/programs/program/edits", body)

@@ -29,10 +29,11 @@ void check_conversation(const runtime::RecoveredRun& run, journal::Store& store,
     ledger.add_problem(fmt::format("{}: {} has the next turn where {} is recorded", way,
                                    conversation.declaration().name, run.turn_ended->agent));
   }
-  const Hash talk = vm::context_length(conversation.talk()) > 0 ? vm::context_hash(conversation.talk()) : Hash{};
-  if (talk != run.turn_ended->conversation) {
+  const Hash history =
+      vm::context_length(conversation.history()) > 0 ? vm::context_hash(conversation.history()) : Hash{};
+  if (history != run.turn_ended->conversation) {
     ledger.add_problem(fmt::format("{}: what was said is another conversation than the recorded one:\n{}", way,
-                                   vm::context_text(conversation.talk())));
+                                   vm::context_text(conversation.history())));
   }
 }
 

@@ -3,21 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 
 #include "base/ensure.h"
-#include "compiler/compile.h"
-#include "diagnostics/render.h"
-#include "inference/answers/json_values.h"
 #include "journal/open_store.h"
 #include "runtime/recovery/loaded_run.h"
 #include "runtime/runtime.h"
 #include "tests/simulation/final_check.h"
 #include "tests/support/faulty_disk.h"
 #include "tests/support/temporary_folder.h"
-#include "types/check.h"
 
 namespace tenon::simulation {
 
@@ -401,18 +396,6 @@ class Simulation {
   bool is_done_ = false;
 };
 
-class OneFile final : public FileSystem {
- public:
-  explicit OneFile(const std::string& text) : text_(text) {}
-  Result<std::string, FileError> read_file(const std::string& path, std::size_t /*bytes_max*/) override {
-    if (path != "program.tn") return failure(FileError{"No such file or directory", true, 0});
-    return text_;
-  }
-
- private:
-  const std::string& text_;
-};
-
 }  // namespace
 
 const char* disturbance_name(Disturbance disturbance) {
@@ -431,26 +414,6 @@ runtime::ImageSource image_source(std::shared_ptr<const runtime::ProgramImage> i
   return [image = std::move(image), newer = std::move(newer)](const Hash& hash, std::string_view) {
     return newer && newer->hash() == hash ? newer : image;
   };
-}
-
-std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& source) {
-  OneFile files(source);
-  types::Checked checked = types::check("program.tn", files, types::Strictness::Relaxed);
-  std::shared_ptr<const bytecode::Program> compiled;
-  if (!checked.diagnostics.has_errors()) {
-    compiled = std::make_shared<const bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
-  }
-  if (checked.diagnostics.has_errors()) {
-    for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {
-      std::fputs(diagnostics::render(diagnostic, checked.files(), diagnostics::Colour::Off).c_str(), stderr);
-    }
-    std::fputs(source.c_str(), stderr);
-  }
-  ENSURE(compiled != nullptr && !checked.diagnostics.has_errors());
-  auto loaded = vm::LoadedProgram::load(compiled, inference::answers::make_json_reader);
-  ENSURE(loaded.has_value());
-  return std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(),
-                                                       nullptr);
 }
 
 }  // namespace tenon::simulation

@@ -57,8 +57,6 @@ struct Report {
 /// The same scenario always returns the same report.
 [[nodiscard]] Report simulate(const Scenario& scenario);
 
-/// Checks, compiles and loads the program. An error ends the process.
-[[nodiscard]] std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& source);
 /// The image of a run's program: `newer` if the hash matches, otherwise `image`.
 [[nodiscard]] runtime::ImageSource image_source(std::shared_ptr<const runtime::ProgramImage> image,
                                                 std::shared_ptr<const runtime::ProgramImage> newer);

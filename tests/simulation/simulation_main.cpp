@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "tests/simulation/simulation.h"
+#include "tests/support/program_image.h"
 
 namespace {
 
@@ -77,8 +78,8 @@ class Seed {
   Seed(std::uint64_t seed, const Options& options, Totals& totals)
       : seed_(seed), options_(options), totals_(totals), random_(seed ^ 0xd157), program_(make_program(seed)) {
     scenario_.program = &program_;
-    scenario_.image = make_image(program_.source);
-    if (!program_.newer_source.empty()) scenario_.newer = make_image(program_.newer_source);
+    scenario_.image = tenon::test::make_image(program_.source);
+    if (!program_.newer_source.empty()) scenario_.newer = tenon::test::make_image(program_.newer_source);
     scenario_.betrayal = options.betrayal;
     scenario_.behaviour.seed = seed;
     scenario_.behaviour.has_errors = seed % 3 == 0;

@@ -156,7 +156,8 @@ SimulatedExterns::SimulatedExterns(const Behaviour& behaviour, std::uint64_t lif
       ledger_(ledger),
       random_(behaviour.seed + 31 * life),
       variation_(behaviour.varies_answers ? life + 1 : 0),
-      reader_(program.types) {}
+      refinements_(program.types),
+      reader_(refinements_) {}
 
 tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call, const std::string& arguments) {
   const bytecode::Extern& function = program_.externs[call.subject];
@@ -178,8 +179,8 @@ tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call,
     Random choice(behaviour_.seed, function.name + arguments);
     const bool waits = function.name == "delegate";
     if (!choice.one_in(3)) {
-      tools::AgentPrompt prompt{waits ? "Clerk" : "Night", "for " + std::string(call.arguments[0].as_text()),
-                                waits ? vm::SpawnedTurn::Then::Wait : vm::SpawnedTurn::Then::Finish};
+      effects::AgentPrompt prompt{waits ? "Clerk" : "Night", "for " + std::string(call.arguments[0].as_text()),
+                                  waits ? vm::PromptKind::PauseForChild : vm::PromptKind::FinishAgent};
       return failure(tools::ExternError{{}, "", "", std::nullopt, std::move(prompt)});
     }
   }

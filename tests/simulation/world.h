@@ -68,10 +68,10 @@ class SimulatedClock final : public Clock {
 /// How the world behaves.
 struct Behaviour {
   std::uint64_t seed = 0;
-  bool has_errors = false;  ///< models and externs fail now and then
-  bool shuffles = false;    ///< outcomes arrive in any order, not by their delays
-  bool repeats = false;     ///< outcomes are reported again, and after a cancellation
-  bool varies_answers = false;    ///< the same question is answered differently the next time
+  bool has_errors = false;      ///< models and externs fail now and then
+  bool shuffles = false;        ///< outcomes arrive in any order, not by their delays
+  bool repeats = false;         ///< outcomes are reported again, and after a cancellation
+  bool varies_answers = false;  ///< the same question is answered differently the next time
 };
 
 /// Pending operations, ordered by their time.
@@ -138,8 +138,8 @@ class SimulatedModel final : public inference::Model {
 /// External functions: their effects survive the process. Each call is reported to the ledger.
 class SimulatedExterns final : public tools::ExternCaller {
  public:
-  SimulatedExterns(const Behaviour& behaviour, std::uint64_t life, const bytecode::Program& program, SimulatedClock& clock,
-                   Moments& moments, Ledger& ledger);
+  SimulatedExterns(const Behaviour& behaviour, std::uint64_t life, const bytecode::Program& program,
+                   SimulatedClock& clock, Moments& moments, Ledger& ledger);
   std::optional<tools::ExternOutcome> start(tools::CallId id, tools::ExternCall call, tools::Placement placement,
                                             tools::ExternSink& sink) override;
   void cancel(tools::CallId id) override;
@@ -156,6 +156,7 @@ class SimulatedExterns final : public tools::ExternCaller {
   Ledger& ledger_;
   Random random_;
   std::uint64_t variation_;
+  vm::Refinements refinements_;
   inference::answers::ValueReader reader_;
   std::set<std::string> away_;  ///< calls whose service could not be reached once
   Pending<tools::CallId, tools::ExternOutcome> pending_;

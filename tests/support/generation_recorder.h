@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <map>
 #include <string>
@@ -51,5 +53,22 @@ class GenerationRecorder final : public inference::GenerationSink {
   std::map<inference::GenerationId, std::vector<Piece>> pieces;
   std::map<inference::GenerationId, std::vector<FailedAttempt>> failed_attempts;
 };
+
+/// What a model that needs no time makes of the request.
+inline inference::GenerationOutcome outcome_of(inference::Model& model, inference::GenerationRequest request) {
+  constexpr inference::GenerationId generation = 3;
+  GenerationRecorder recorder;
+  model.start(generation, std::move(request), recorder);
+  for (int i = 0; i < 3 && recorder.outcomes.empty(); ++i) model.poll(std::chrono::milliseconds(0));
+  EXPECT_EQ(recorder.finished_count[generation], 1U);
+  return recorder.outcomes.at(generation);
+}
+
+/// The text of its answer, or `error: …`.
+inline std::string text_of(inference::Model& model, inference::GenerationRequest request) {
+  const auto outcome = outcome_of(model, std::move(request));
+  if (const auto* error = std::get_if<inference::ModelError>(&outcome)) return "error: " + error->message;
+  return std::get<inference::Answer>(outcome).text;
+}
 
 }  // namespace tenon::test

@@ -58,8 +58,8 @@ std::shared_ptr<const vm::LoadedProgram> load(bytecode::Program program) {
 }
 
 RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program, std::vector<vm::Argument> arguments,
-                   Drive drive, const Answerer& answerer, const vm::MachineOptions& options) {
-  Machine machine(program, 0, std::move(arguments), options);
+                   Drive drive, const Answerer& answerer, const bytecode::Bounds& bounds) {
+  Machine machine(program, 0, std::move(arguments), bytecode::complete(bounds, bytecode::default_bounds));
   RunRecord record;
   std::vector<Request> open;
   vm::Step end;
@@ -97,9 +97,9 @@ RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program, std:
 }
 
 RunRecord run(const std::shared_ptr<const vm::LoadedProgram>& program, const std::vector<vm::Argument>& arguments,
-              const Answerer& answerer, const vm::MachineOptions& options) {
-  RunRecord straight = run_once(program, arguments, Drive::Straight, answerer, options);
-  const RunRecord snapshots = run_once(program, arguments, Drive::SnapshotEachInstruction, answerer, options);
+              const Answerer& answerer, const bytecode::Bounds& bounds) {
+  RunRecord straight = run_once(program, arguments, Drive::Straight, answerer, bounds);
+  const RunRecord snapshots = run_once(program, arguments, Drive::SnapshotEachInstruction, answerer, bounds);
   EXPECT_EQ(straight.end, snapshots.end);
   EXPECT_EQ(straight.label, snapshots.label);
   EXPECT_EQ(straight.requests, snapshots.requests);

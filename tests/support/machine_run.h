@@ -41,11 +41,11 @@ struct RunRecord {
 /// arrive out of order.
 [[nodiscard]] RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program,
                                  std::vector<vm::Argument> arguments, Drive drive, const Answerer& answerer = {},
-                                 const vm::MachineOptions& options = {});
+                                 const bytecode::Bounds& bounds = {});
 
 /// Runs in both modes and expects the same result.
 [[nodiscard]] RunRecord run(const std::shared_ptr<const vm::LoadedProgram>& program,
                             const std::vector<vm::Argument>& arguments = {}, const Answerer& answerer = {},
-                            const vm::MachineOptions& options = {});
+                            const bytecode::Bounds& bounds = {});
 
 }  // namespace tenon::test

@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,7 +16,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "base/ensure.h"
+#include "base/waker.h"
 #include "json/text.h"
 
 namespace tenon::test {
@@ -27,10 +28,6 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t read_size = 64 * 1024;
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 }  // namespace
 
@@ -43,7 +40,7 @@ std::string_view HttpRequest::header(std::string_view name) const {
     at = end == head.size() ? std::string_view::npos : end;
     if (line.size() <= name.size() || line[name.size()] != ':') continue;
     const bool is_same =
-        std::equal(name.begin(), name.end(), line.begin(), [](char a, char b) { return a == lower(b); });
+        std::equal(name.begin(), name.end(), line.begin(), [](char a, char b) { return a == to_lower(b); });
     if (!is_same) continue;
     line.remove_prefix(name.size() + 1);
     while (line.starts_with(' ')) line.remove_prefix(1);
@@ -75,16 +72,14 @@ class MockServer::Loop {
  public:
   Loop(RequestHandler handler, int listener) : handler_(std::move(handler)), listener_(listener) {
     epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-    stop_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    ENSURE(epoll_ >= 0 && stop_ >= 0);
+    ENSURE(epoll_ >= 0 && stop_.is_open());
     watch(listener_, EPOLLIN, EPOLL_CTL_ADD);
-    watch(stop_, EPOLLIN, EPOLL_CTL_ADD);
+    watch(stop_.descriptor(), EPOLLIN, EPOLL_CTL_ADD);
   }
   ~Loop() {
     while (!connections_.empty()) drop(connections_.begin()->first);
     ::close(listener_);
     ::close(epoll_);
-    ::close(stop_);
   }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -100,7 +95,7 @@ class MockServer::Loop {
       const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), timeout);
       for (int i = 0; i < count; ++i) {
         const epoll_event& event = events[static_cast<std::size_t>(i)];
-        if (event.data.fd == stop_) return;
+        if (event.data.fd == stop_.descriptor()) return;
         if (event.data.fd == listener_) {
           accept_all();
         } else {
@@ -117,10 +112,7 @@ class MockServer::Loop {
     }
   }
 
-  void stop() const {
-    const std::uint64_t one = 1;
-    ENSURE(::write(stop_, &one, sizeof one) == static_cast<ssize_t>(sizeof one));
-  }
+  void stop() const { stop_.wake(); }
 
   std::atomic<std::uint64_t> requests{0};
   std::atomic<std::uint64_t> accepted{0};
@@ -264,7 +256,7 @@ class MockServer::Loop {
   RequestHandler handler_;
   int listener_;
   int epoll_ = -1;
-  int stop_ = -1;
+  const Waker stop_;
   std::unordered_map<int, Connection> connections_;
   std::multimap<Clock::time_point, int> waiting_;
   std::array<char, read_size> buffer_{};

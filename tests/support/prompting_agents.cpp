@@ -1,5 +1,7 @@
 #include "tests/support/prompting_agents.h"
 
+#include "bytecode/agents.h"
+
 namespace tenon::test {
 
 const char* const prompting_agents = R"tn(
@@ -38,21 +40,15 @@ fn main() -> String {
 fn deep() -> String { Boss::run("deep") }
 )tn";
 
-std::uint32_t find_agent(const bytecode::Program& program, std::string_view name) {
-  std::uint32_t at = 0;
-  while (program.agents.at(at).name != name) ++at;
-  return at;
-}
-
 vm::Outcome answer_prompting(const vm::Request& request, const bytecode::Program& program) {
   if (request.kind != vm::RequestKind::Extern) return {vm::ReturnedValue{vm::Value::string("hm")}, {}};
   const bytecode::Extern& callee = program.externs[request.subject];
   if (callee.builtin_effect != types::BuiltinEffect::Native) return {vm::ReturnedValue{vm::Value::unit()}, {}};
   const bool is_count = callee.name == "count";
   const bool leaves = callee.name == "leave";
-  return {vm::SpawnedTurn{find_agent(program, is_count ? "Number" : "Clerk"),
+  return {vm::SpawnedTurn{bytecode::find_agent(program, is_count ? "Number" : "Clerk").value(),
                           is_count ? vm::Value::integer(2) : request.arguments[0],
-                          leaves ? vm::SpawnedTurn::Then::Finish : vm::SpawnedTurn::Then::Wait},
+                          leaves ? vm::PromptKind::FinishAgent : vm::PromptKind::PauseForChild},
           {}};
 }
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "bytecode/program.h"
 #include "vm/machine.h"
 
@@ -11,9 +8,6 @@ namespace tenon::test {
 /// A program whose externs prompt its agents: `delegate` and `count` wait for the child, `leave` hands off the turn to
 /// it. `main` and `deep` are entry functions, Boss is an agent for conversations.
 extern const char* const prompting_agents;
-
-/// The index of the agent of this name, which must exist in the program.
-[[nodiscard]] std::uint32_t find_agent(const bytecode::Program& program, std::string_view name);
 
 /// The outcome of each request of the program: a prompt from an extern, `hm` from the model.
 [[nodiscard]] vm::Outcome answer_prompting(const vm::Request& request, const bytecode::Program& program);

@@ -1,35 +1,16 @@
 #include "tests/support/recorded_run.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <tuple>
 
 #include "base/ensure.h"
-#include "compiler/compile.h"
-#include "diagnostics/render.h"
-#include "inference/answers/json_values.h"
 #include "runtime/conversation.h"
 #include "runtime/recording/run_journal.h"
 #include "runtime/run_options.h"
-#include "types/check.h"
 #include "vm/values/context.h"
 
 namespace tenon::test {
 namespace {
-
-/// One file.
-class OneFile final : public FileSystem {
- public:
-  explicit OneFile(std::string text) : text_(std::move(text)) {}
-  Result<std::string, FileError> read_file(const std::string& path, std::size_t /*max*/) override {
-    if (path == "program.tn") return text_;
-    return failure(FileError{"no such file"});
-  }
-
- private:
-  std::string text_;
-};
 
 /// Writes the journal of one run.
 class Recorder {
@@ -42,7 +23,7 @@ class Recorder {
         options_(options),
         order_(options.order_seed),
         journal_(journal::make_run_name(next_time()), 0, 0) {
-    run_options_.budgets = options.budgets;
+    run_options_.budgets = bytecode::complete(options.budgets, bytecode::default_bounds);
   }
 
   void start(effects::Started started) {
@@ -60,7 +41,7 @@ class Recorder {
     auto begun = runtime::read_start(*image_, started, arguments);
     ENSURE(begun.has_value());
     const std::uint32_t index = begun->function;
-    runtime::RunCore core(image_, index, std::move(begun->arguments), options_.budgets,
+    runtime::RunCore core(image_, index, std::move(begun->arguments), run_options_.budgets,
                           runtime::RunCore::Recording::On);
     run(core, nullptr);
     effects::Ended ended;
@@ -100,7 +81,8 @@ class Recorder {
       static_cast<void>(conversation.end(**core, finished == nullptr ? nullptr : &finished->value));
       ended.agent = conversation.declaration().name;
       ended.state = journal_.keep(conversation.state());
-      if (vm::context_length(conversation.talk()) > 0) ended.conversation = journal_.keep_context(conversation.talk());
+      if (vm::context_length(conversation.history()) > 0)
+        ended.conversation = journal_.keep_context(conversation.history());
       add(std::move(ended));
     }
   }
@@ -140,8 +122,7 @@ class Recorder {
       ENSURE(advance.is_quiescent);
       for (const std::string& key : advance.opened) {
         const runtime::OpenRequest& opened = *core.find(key);
-        const bool is_handoff = opened.described.kind == effects::EffectKind::HandedOff && opened.request.depth == 0;
-        if (conversation != nullptr && is_handoff) conversation->hand_off(opened.described.subject);
+        if (conversation != nullptr) conversation->follow_request(opened);
         open(opened, key);
       }
       if (core.end()) return;
@@ -182,18 +163,11 @@ class Recorder {
     const runtime::OpenRequest& open = *core.find(key);
     auto form = effects::write_outcome(outcome, open.request, image_->program());
     ENSURE(form.has_value());
-    const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what);
-    if (conversation != nullptr && answered != nullptr && open.described.kind == effects::EffectKind::Ask &&
-        open.request.depth == 0) {
-      conversation->add_answer(open.request.arguments[0].as_text(), answered->value);
-    }
+    if (conversation != nullptr) conversation->follow_outcome(open, outcome);
     effects::Finished finished;
     finished.key = key;
-    finished.value = journal_.keep(std::move(form->value));
-    finished.clause = form->clause;
-    finished.tool = form->tool;
-    finished.failure = std::move(form->failure);
-    finished.prompted = std::move(form->prompted);
+    effects::record_outcome(std::move(*form), finished,
+                            [&](std::string text) { return journal_.keep(std::move(text)); });
     finished.cost = effects::cost_of(outcome.usage);
     add(std::move(finished));
     core.deliver(key, std::move(outcome));
@@ -209,26 +183,6 @@ class Recorder {
 };
 
 }  // namespace
-
-std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& text) {
-  OneFile file(text);
-  types::Checked checked = types::check("program.tn", file, types::Strictness::Relaxed);
-  std::shared_ptr<const bytecode::Program> program;
-  if (!checked.diagnostics.has_errors()) {
-    program = std::make_shared<const bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
-  }
-  if (checked.diagnostics.has_errors()) {
-    for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {
-      std::fputs(diagnostics::render(diagnostic, checked.files(), diagnostics::Colour::Off).c_str(), stderr);
-    }
-    std::fputs(text.c_str(), stderr);
-    std::abort();
-  }
-  auto loaded = vm::LoadedProgram::load(program, inference::answers::make_json_reader);
-  ENSURE(loaded.has_value());
-  return std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(),
-                                                       nullptr);
-}
 
 runtime::ImageSource images_of(std::shared_ptr<const runtime::ProgramImage> image) {
   return [image = std::move(image)](const Hash&, std::string_view)

@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "journal/store.h"
-#include "runtime/program_image.h"
 #include "runtime/recovery/recovery.h"
 #include "runtime/run_core.h"
+#include "tests/support/program_image.h"
 
 namespace tenon::test {
-
-/// Compiles a program from its text; an error ends the process. The temporary folder is removed.
-[[nodiscard]] std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& text);
 
 /// Always returns the same image.
 [[nodiscard]] runtime::ImageSource images_of(std::shared_ptr<const runtime::ProgramImage> image);
@@ -23,7 +20,7 @@ namespace tenon::test {
 using RecordedAnswerer = std::function<std::optional<vm::Outcome>(const runtime::OpenRequest& open)>;
 
 struct RecordOptions {
-  vm::MachineOptions budgets;
+  bytecode::Bounds budgets;      ///< the absent ones have their defaults
   std::uint32_t order_seed = 0;  ///< the order in which open requests are answered; 0: oldest first
   std::string cancel_reason;     ///< if set, the run is cancelled when no open request is answered
 };

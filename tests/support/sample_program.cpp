@@ -52,7 +52,7 @@ bytecode::Program sample_program() {
   base.sites.push_back({bytecode::SiteKind::Completion, {0, 1, 1}, 0, TypeTable::string, {}, {}});
   base.sites.push_back({bytecode::SiteKind::Fill, {0, 2, 1}, 0, {}, add, {}});
   base.sites.push_back({bytecode::SiteKind::Select, {0, 3, 1}, 0, {}, {}, {{add, "sum", false}, {{}, "", true}}});
-  base.budgets.push_back({{0, 4, 1}, 10, 1000, 10'000, 100, 5'000'000, 60'000});
+  base.budgets.push_back({{0, 4, 1}, {10, 1000, 10'000, 100, 5'000'000, 60'000}});
   base.tests.push_back({"adds",
                         {0, 5, 1},
                         0,

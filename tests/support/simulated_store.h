@@ -32,6 +32,8 @@ class SimulatedStore final : public journal::AsyncStore {
   void fail_commits(std::optional<journal::StoreError::Kind> error) { commit_error_ = error; }
   /// While queries for runs fail, reads find no run by its summary.
   void fail_queries(bool is_failing) { reader_->is_failing = is_failing; }
+  /// The records of these runs cannot be read for now.
+  void fail_runs(std::function<bool(const journal::RunName& run)> fails) { reader_->fails = std::move(fails); }
   /// Reads that were begun and not performed.
   [[nodiscard]] std::size_t waiting_reads() const { return reads_.size(); }
 
@@ -84,11 +86,11 @@ class SimulatedStore final : public journal::AsyncStore {
     Done done;
   };
 
-  /// A connection whose queries for runs may fail.
-  class Reader final : public journal::StoreConnection, private journal::RunQueries {
+  /// A connection whose queries for runs may fail, and that may not read some runs.
+  class Reader final : public journal::StoreConnection, private journal::RunQueries, private journal::Store {
    public:
     explicit Reader(std::unique_ptr<journal::StoreConnection> connection) : connection_(std::move(connection)) {}
-    journal::Store& journals() override { return connection_->journals(); }
+    journal::Store& journals() override { return *this; }
     journal::RunQueries& runs() override { return *this; }
     journal::Inbox& inbox() override { return connection_->inbox(); }
     journal::Wakeups& wakeups() override { return connection_->wakeups(); }
@@ -96,20 +98,47 @@ class SimulatedStore final : public journal::AsyncStore {
     const std::vector<std::string>& notices() const override { return connection_->notices(); }
 
     bool is_failing = false;
+    std::function<bool(const journal::RunName& run)> fails = [](const journal::RunName&) { return false; };
 
    private:
+    Result<journal::RunHead, journal::StoreError> head(const journal::RunName& run) override {
+      return connection_->journals().head(run);
+    }
+    Result<std::vector<journal::Record>, journal::StoreError> read(const journal::RunName& run, std::uint64_t after,
+                                                                   std::size_t limit) override {
+      if (fails(run)) return failure(error());
+      return connection_->journals().read(run, after, limit);
+    }
+    Result<std::optional<journal::Snapshot>, journal::StoreError> snapshot(const journal::RunName& run) override {
+      return connection_->journals().snapshot(run);
+    }
+    Result<std::string, journal::StoreError> content(const journal::RunName& run, const Hash& hash) override {
+      return connection_->journals().content(run, hash);
+    }
+    Result<journal::AppendOutcomes, journal::StoreError> commit(std::span<const journal::Append> appends) override {
+      return connection_->journals().commit(appends);
+    }
+    Result<journal::RunHead, journal::StoreError> claim(const journal::RunName& run) override {
+      return connection_->journals().claim(run);
+    }
+    Result<std::optional<journal::Note>, journal::StoreError> find_note(std::string_view key) override {
+      return connection_->journals().find_note(key);
+    }
+    Result<void, journal::StoreError> maintain() override { return connection_->journals().maintain(); }
+
     using Heads = Result<std::vector<journal::RunHead>, journal::StoreError>;
     Heads list(const journal::RunFilter& filter) override {
       if (is_failing) return failure(error());
       return connection_->runs().list(filter);
     }
-    Heads due(std::int64_t now, std::size_t limit) override {
+    Result<std::vector<journal::DueRun>, journal::StoreError> due(const journal::DueFilter& filter) override {
       if (is_failing) return failure(error());
-      return connection_->runs().due(now, limit);
+      return connection_->runs().due(filter);
     }
-    Result<std::optional<std::int64_t>, journal::StoreError> next_due() override {
+    Result<std::optional<std::int64_t>, journal::StoreError> next_due(
+        const std::optional<journal::DueRun>& after) override {
       if (is_failing) return failure(error());
-      return connection_->runs().next_due();
+      return connection_->runs().next_due(after);
     }
     static journal::StoreError error() { return {journal::StoreError::Kind::InUse, "the query fails"}; }
 

@@ -2,10 +2,10 @@
 import pathlib
 import sys
 
-from style import cpp, documents, layers, sizes, words
+from style import cpp, documents, layers, messages, sizes, words
 from style.repository import Problems, Repository
 
-CHECKS = (cpp, layers, sizes, documents, words)
+CHECKS = (cpp, layers, sizes, documents, words, messages)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 

@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
+#include "inference/answers/messages.h"
 #include "inference/answers/outline.h"
 #include "json/json.h"
 #include "json/lenient_reader.h"
@@ -24,28 +25,7 @@ constexpr std::string_view whole_answer = "the answer";
 /// A longer answer is not one word.
 constexpr std::size_t word_bytes_max = 200;
 
-AnswerProblems describe_all(const std::vector<Mismatch>& mismatches) {
-  AnswerProblems problems;
-  for (const Mismatch& mismatch : mismatches) problems.push_back(describe(mismatch, whole_answer));
-  return problems;
-}
-
-Result<AnswerValues, AnswerProblems> one_value(Result<vm::Value, std::vector<Mismatch>> value) {
-  if (!value) return failure(describe_all(value.error()));
-  AnswerValues values;
-  values.values.push_back(std::move(*value));
-  return values;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& character : result) {
-    if (character >= 'A' && character <= 'Z') character = static_cast<char>(character - 'A' + 'a');
-  }
-  return result;
-}
-
-/// The words that `type` can be, each with its JSON.
+/// The words that are values of `type`, each with its JSON.
 std::vector<std::pair<std::string, Json>> list_words(const TypeTable& types, TypeId type) {
   std::vector<std::pair<std::string, Json>> words;
   switch (types.kind(type)) {
@@ -67,31 +47,13 @@ std::vector<std::pair<std::string, Json>> list_words(const TypeTable& types, Typ
         if (variant.payload.empty()) words.emplace_back(variant.name, Json(variant.name));
       }
       return words;
-    case TypeKind::Error:
-    case TypeKind::Never:
-    case TypeKind::Unit:
-    case TypeKind::I32:
-    case TypeKind::I64:
-    case TypeKind::F64:
-    case TypeKind::String:
-    case TypeKind::Text:
-    case TypeKind::List:
-    case TypeKind::Map:
-    case TypeKind::Result:
-    case TypeKind::Tuple:
-    case TypeKind::Struct:
-    case TypeKind::Context:
-    case TypeKind::Range:
-    case TypeKind::Parameter:
-    case TypeKind::Closure:
-    case TypeKind::Tools:
+    default:
       return words;
   }
-  return words;
 }
 
-/// The value that an answer of one word names: exactly, else without its quotes and full stop, else also without its
-/// capitals; at each step only when it is one value.
+/// The value of an answer of one word. The word is compared exactly, then without its quotes and full stop, then
+/// without case; in each step it must match only one value.
 std::optional<Json> find_word(const TypeTable& types, TypeId type, std::string_view text) {
   text = trimmed(text);
   if (text.empty() || text.size() > word_bytes_max) return std::nullopt;
@@ -113,168 +75,195 @@ std::optional<Json> find_word(const TypeTable& types, TypeId type, std::string_v
   };
   if (auto found = find_one([&](const std::string& word) { return word == text; })) return found;
   if (auto found = find_one([&](const std::string& word) { return word == bare; })) return found;
-  const std::string folded = lower(bare);
-  return find_one([&](const std::string& word) { return lower(word) == folded; });
+  const std::string folded = lower_case(bare);
+  return find_one([&](const std::string& word) { return lower_case(word) == folded; });
 }
 
-Result<AnswerValues, AnswerProblems> read_text(const ValueReader& reader, const AnswerShape& shape,
-                                               std::string_view text) {
-  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string_view::npos) {
-    return failure(AnswerProblems{fmt::format("the answer is no text: byte {} is not UTF-8", bad)});
-  }
-  const std::string_view words = trimmed(text);
-  if (words.empty()) return failure(AnswerProblems{"the answer is empty"});
-  return one_value(reader.read(shape.result, Json(words)));
-}
+/// The reading of one answer.
+class AnswerReading {
+ public:
+  using Values = Result<AnswerValues, AnswerProblems>;
 
-Result<AnswerValues, AnswerProblems> read_completion(const ValueReader& reader, const AnswerShape& shape,
-                                                     const Json& json) {
-  if (shape.wrapping == Wrapping::Bare) return one_value(reader.read(shape.result, json));
-  const Json* const inner = json.find("value");
-  if (inner == nullptr) {
-    Result<AnswerValues, AnswerProblems> bare = one_value(reader.read(shape.result, json));
-    if (bare || !json.is_object()) return bare;
-    return failure(AnswerProblems{fmt::format("value is missing; the answer has the form {}", shape.outline)});
+  AnswerReading(const ValueReader& reader, const AnswerShape& shape, MessageVersion version)
+      : reader_(reader), shape_(shape), version_(version) {}
+
+  [[nodiscard]] Values read_text(std::string_view text) const {
+    if (const std::size_t bad = find_invalid_utf8(text); bad != std::string_view::npos) {
+      return wrong(Message::InvalidUtf8, bad);
+    }
+    const std::string_view words = trimmed(text);
+    if (words.empty()) return failure(AnswerProblems{"the answer is empty"});
+    return read_result(Json(words));
   }
-  if (json.members().size() == 1) {
-    Result<AnswerValues, AnswerProblems> wrapped = one_value(reader.read(shape.result, *inner, "value"));
+
+  [[nodiscard]] Values read_json(std::string_view text) const {
+    const Result<Json, JsonError> json = parse_lenient(text);
+    Values values = json ? read_json(*json) : wrong(Message::InvalidJsonAnswer, message_of(json.error(), version_));
+    if (values || shape_.kind != bytecode::SiteKind::Completion) return values;
+    if (const std::optional<Json> word = find_word(reader_.types(), shape_.result, text)) return read_result(*word);
+    return values;
+  }
+
+ private:
+  template <class... Arguments>
+  [[nodiscard]] std::string problem(Message message, const Arguments&... arguments) const {
+    return make_message(version_, message, arguments...);
+  }
+  template <class... Arguments>
+  [[nodiscard]] tl::unexpected<AnswerProblems> wrong(Message message, const Arguments&... arguments) const {
+    return failure(AnswerProblems{problem(message, arguments...)});
+  }
+  [[nodiscard]] std::string shown(const Json& json) const { return describe(json, version_); }
+
+  [[nodiscard]] AnswerProblems describe_all(const std::vector<Mismatch>& mismatches) const {
+    AnswerProblems problems;
+    for (const Mismatch& mismatch : mismatches) problems.push_back(describe(mismatch, whole_answer, version_));
+    return problems;
+  }
+
+  /// The value of a completion.
+  [[nodiscard]] Values read_result(const Json& json, std::string_view path = {}) const {
+    Result<vm::Value, std::vector<Mismatch>> value = reader_.read(shape_.result, json, path, version_);
+    if (!value) return failure(describe_all(value.error()));
+    AnswerValues values;
+    values.values.push_back(std::move(*value));
+    return values;
+  }
+
+  [[nodiscard]] Values read_json(const Json& json) const {
+    switch (shape_.kind) {
+      case bytecode::SiteKind::Completion:
+        return read_completion(json);
+      case bytecode::SiteKind::Fill: {
+        Result<std::vector<vm::Value>, AnswerProblems> values = read_items(shape_.clauses.front(), json, "");
+        if (!values) return failure(std::move(values.error()));
+        return AnswerValues{0, std::move(*values)};
+      }
+      case bytecode::SiteKind::Select:
+        return read_select(json);
+    }
+    return failure(AnswerProblems{});
+  }
+
+  [[nodiscard]] Values read_completion(const Json& json) const {
+    if (shape_.wrapping == Wrapping::Bare) return read_result(json);
+    const Json* const inner = json.find("value");
+    const bool is_wrapped = inner != nullptr && json.members().size() == 1;
+    Values wrapped = is_wrapped ? read_result(*inner, "value") : Values(failure(AnswerProblems{}));
     if (wrapped) return wrapped;
-    Result<AnswerValues, AnswerProblems> bare = one_value(reader.read(shape.result, json));
-    return bare ? bare : wrapped;
+    Values bare = read_result(json);
+    if (bare) return bare;
+    if (is_wrapped) return wrapped;
+    if (!json.is_object()) return bare;
+    return wrong(inner == nullptr ? Message::MissingKey : Message::OtherKeys, "value", shape_.outline);
   }
-  Result<AnswerValues, AnswerProblems> bare = one_value(reader.read(shape.result, json));
-  if (bare) return bare;
-  return failure(
-      AnswerProblems{fmt::format("the answer has other keys than `value`; it has the form {}", shape.outline)});
-}
 
-/// The missing arguments of one call.
-Result<std::vector<vm::Value>, AnswerProblems> read_items(const ValueReader& reader, const AnswerClause& clause,
-                                                          const Json& json, std::string_view path) {
-  const std::string_view whole = path.empty() ? whole_answer : path;
-  if (!json.is_object())
-    return failure(AnswerProblems{fmt::format("{} is {}, where an object is asked for", whole, describe(json))});
-  std::vector<vm::Value> values;
-  AnswerProblems problems;
-  const auto path_of = [&](std::string_view key) {
-    return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
-  };
-  for (const AnswerItem& item : clause.items) {
-    const Json* const given = json.find(item.key);
-    if (given == nullptr && reader.types().kind(item.type) != TypeKind::Option) {
-      problems.push_back(
-          fmt::format("{} is missing; {} is asked for", path_of(item.key), make_outline(reader.types(), item.type)));
-      continue;
+  /// The missing arguments of one call.
+  [[nodiscard]] Result<std::vector<vm::Value>, AnswerProblems> read_items(const AnswerClause& clause, const Json& json,
+                                                                          std::string_view path) const {
+    if (!json.is_object()) {
+      return failure(describe_all({{std::string(path), problem(Message::ObjectExpected, shown(json))}}));
     }
-    Result<vm::Value, std::vector<Mismatch>> value =
-        reader.read(item.type, given == nullptr ? Json() : *given, path_of(item.key));
-    if (value) {
-      values.push_back(std::move(*value));
-    } else {
-      for (std::string& problem : describe_all(value.error())) problems.push_back(std::move(problem));
+    std::vector<vm::Value> values;
+    AnswerProblems problems;
+    const auto path_of = [&](std::string_view key) {
+      return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+    };
+    const auto report = [&](std::string_view key, std::string message) {
+      problems.push_back(describe({path_of(key), std::move(message)}, whole_answer, version_));
+    };
+    for (const AnswerItem& item : clause.items) {
+      const Json* const given = json.find(item.key);
+      if (given == nullptr && reader_.types().kind(item.type) != TypeKind::Option) {
+        report(item.key, problem(Message::Missing, make_outline(reader_.types(), item.type)));
+        continue;
+      }
+      Result<vm::Value, std::vector<Mismatch>> value =
+          reader_.read(item.type, given == nullptr ? Json() : *given, path_of(item.key), version_);
+      if (value) {
+        values.push_back(std::move(*value));
+      } else {
+        for (std::string& one : describe_all(value.error())) problems.push_back(std::move(one));
+      }
     }
+    for (const JsonMember& member : json.members()) {
+      if (problems.size() >= mismatches_max) break;
+      if (std::ranges::find(clause.items, member.name, &AnswerItem::key) == clause.items.end()) {
+        report(cut_utf8(member.name, word_bytes_max), problem(Message::UnknownKey));
+      }
+    }
+    if (!problems.empty()) return failure(std::move(problems));
+    return values;
   }
-  for (const JsonMember& member : json.members()) {
-    if (problems.size() >= mismatches_max) break;
-    if (std::ranges::find(clause.items, member.name, &AnswerItem::key) == clause.items.end()) {
-      problems.push_back(path_of(cut_utf8(member.name, word_bytes_max)) + " is a key that is not asked for");
-    }
-  }
-  if (!problems.empty()) return failure(std::move(problems));
-  return values;
-}
 
-/// Which clause `function` and `choice` name together; or the problem.
-Result<std::uint32_t, std::string> read_choice(const AnswerShape& shape, const Json* function, const Json* choice) {
-  const auto count = static_cast<std::int64_t>(shape.clauses.size());
-  const auto form = [&] { return "the answer has the form " + shape.outline; };
-  if (function != nullptr && !function->is_string()) return failure("function is no text; " + form());
-  if (choice != nullptr) {
-    const bool is_whole = choice->is_numeric() && choice->as_double() >= 0 &&
-                          choice->as_double() < static_cast<double>(count) &&
-                          choice->as_double() == static_cast<double>(static_cast<std::int64_t>(choice->as_double()));
-    if (!is_whole)
-      return failure(
-          fmt::format("choice is {}, where an integer from 0 to {} is asked for", describe(*choice), count - 1));
-    const auto index = static_cast<std::uint32_t>(choice->as_double());
-    if (function != nullptr && function->as_string() != shape.clauses[index].function) {
-      return failure(fmt::format("choice {} is the function {}, and not {}", index,
-                                 make_json_string(shape.clauses[index].function),
-                                 make_json_string(cut_utf8(function->as_string(), word_bytes_max))));
+  [[nodiscard]] Values read_select(const Json& json) const {
+    const Json* const wrapped = json.find("call");
+    if (wrapped != nullptr && json.members().size() > 1) return wrong(Message::OtherKeys, "call", shape_.outline);
+    const Json& call = wrapped == nullptr ? json : *wrapped;
+    if (!call.is_object()) return wrong(Message::WrongForm, shown(call), shape_.outline);
+    for (const JsonMember& member : call.members()) {
+      if (member.name != "function" && member.name != "choice" && member.name != "arguments") {
+        return wrong(Message::UnknownCallKey, shown_text(member.name), shape_.outline);
+      }
+    }
+    const Result<std::uint32_t, std::string> choice = read_choice(call.find("function"), call.find("choice"));
+    if (!choice) return failure(AnswerProblems{choice.error()});
+    const Json none = Json::object();
+    const Json* const arguments = call.find("arguments");
+    Result<std::vector<vm::Value>, AnswerProblems> values =
+        read_items(shape_.clauses[*choice], arguments == nullptr ? none : *arguments, "arguments");
+    if (!values) return failure(std::move(values.error()));
+    return AnswerValues{*choice, std::move(*values)};
+  }
+
+  /// The clause that `function` and `choice` determine together; or the problem.
+  [[nodiscard]] Result<std::uint32_t, std::string> read_choice(const Json* function, const Json* choice) const {
+    if (function != nullptr && !function->is_string()) {
+      return failure(problem(Message::WrongFunction, shown(*function), shape_.outline));
+    }
+    if (choice != nullptr) return read_number(*choice, function);
+    if (function == nullptr) return failure(problem(Message::MissingKey, "choice", shape_.outline));
+    std::optional<std::uint32_t> found;
+    for (std::uint32_t index = 0; index < shape_.clauses.size(); ++index) {
+      if (shape_.clauses[index].function != function->as_string()) continue;
+      if (found) return failure(problem(Message::ChoiceNeeded, make_json_string(function->as_string())));
+      found = index;
+    }
+    if (!found) return failure(problem(Message::UnknownFunction, shown(*function), shape_.outline));
+    return *found;
+  }
+
+  /// The same where `choice` is given.
+  [[nodiscard]] Result<std::uint32_t, std::string> read_number(const Json& choice, const Json* function) const {
+    const auto count = static_cast<std::int64_t>(shape_.clauses.size());
+    const bool is_whole = choice.is_numeric() && choice.as_double() >= 0 &&
+                          choice.as_double() < static_cast<double>(count) &&
+                          choice.as_double() == static_cast<double>(static_cast<std::int64_t>(choice.as_double()));
+    if (!is_whole) return failure(problem(Message::WrongChoice, shown(choice), count - 1));
+    const auto index = static_cast<std::uint32_t>(choice.as_double());
+    const std::string& expected = shape_.clauses[index].function;
+    if (function != nullptr && function->as_string() != expected) {
+      return failure(problem(Message::ChoiceOfOtherFunction, index, make_json_string(expected),
+                             shown_text(function->as_string())));
     }
     return index;
   }
-  if (function == nullptr) return failure("choice is missing; " + form());
-  std::optional<std::uint32_t> found;
-  for (std::uint32_t index = 0; index < shape.clauses.size(); ++index) {
-    if (shape.clauses[index].function != function->as_string()) continue;
-    if (found)
-      return failure(
-          fmt::format("choice is missing: more than one clause calls {}", make_json_string(function->as_string())));
-    found = index;
-  }
-  if (!found)
-    return failure(fmt::format("function is {}, which is none of the clauses; {}", describe(*function), form()));
-  return *found;
-}
 
-Result<AnswerValues, AnswerProblems> read_select(const ValueReader& reader, const AnswerShape& shape,
-                                                 const Json& json) {
-  const Json* const wrapped = json.find("call");
-  if (wrapped != nullptr && json.members().size() > 1) {
-    return failure(AnswerProblems{"the answer has other keys than `call`; it has the form " + shape.outline});
+  [[nodiscard]] static std::string shown_text(std::string_view text) {
+    return make_json_string(cut_utf8(text, word_bytes_max));
   }
-  const Json& call = wrapped == nullptr ? json : *wrapped;
-  if (!call.is_object()) {
-    return failure(AnswerProblems{fmt::format("the answer is {}; it has the form {}", describe(call), shape.outline)});
-  }
-  for (const JsonMember& member : call.members()) {
-    if (member.name != "function" && member.name != "choice" && member.name != "arguments") {
-      return failure(
-          AnswerProblems{fmt::format("{} is a key that is not asked for; the answer has the form {}",
-                                     make_json_string(cut_utf8(member.name, word_bytes_max)), shape.outline)});
-    }
-  }
-  const Result<std::uint32_t, std::string> choice = read_choice(shape, call.find("function"), call.find("choice"));
-  if (!choice) return failure(AnswerProblems{choice.error()});
-  const Json none = Json::object();
-  const Json* const arguments = call.find("arguments");
-  Result<std::vector<vm::Value>, AnswerProblems> values =
-      read_items(reader, shape.clauses[*choice], arguments == nullptr ? none : *arguments, "arguments");
-  if (!values) return failure(std::move(values.error()));
-  return AnswerValues{*choice, std::move(*values)};
-}
 
-Result<AnswerValues, AnswerProblems> read_json(const ValueReader& reader, const AnswerShape& shape, const Json& json) {
-  switch (shape.kind) {
-    case bytecode::SiteKind::Completion:
-      return read_completion(reader, shape, json);
-    case bytecode::SiteKind::Fill: {
-      Result<std::vector<vm::Value>, AnswerProblems> values = read_items(reader, shape.clauses.front(), json, "");
-      if (!values) return failure(std::move(values.error()));
-      return AnswerValues{0, std::move(*values)};
-    }
-    case bytecode::SiteKind::Select:
-      return read_select(reader, shape, json);
-  }
-  return failure(AnswerProblems{});
-}
+  const ValueReader& reader_;
+  const AnswerShape& shape_;
+  MessageVersion version_;
+};
 
 }  // namespace
 
 Result<AnswerValues, AnswerProblems> read_answer(const ValueReader& reader, const AnswerShape& shape,
-                                                 std::string_view text) {
-  if (shape.form == AnswerForm::Text) return read_text(reader, shape, text);
-  const Result<Json, JsonError> json = parse_lenient(text);
-  Result<AnswerValues, AnswerProblems> values =
-      json ? read_json(reader, shape, *json)
-           : Result<AnswerValues, AnswerProblems>(
-                 failure(AnswerProblems{fmt::format("the answer is no JSON: {}", json.error().message)}));
-  if (values || shape.kind != bytecode::SiteKind::Completion) return values;
-  if (const std::optional<Json> word = find_word(reader.types(), shape.result, text)) {
-    return one_value(reader.read(shape.result, *word));
-  }
-  return values;
+                                                 std::string_view text, MessageVersion version) {
+  const AnswerReading reading(reader, shape, version);
+  return shape.form == AnswerForm::Text ? reading.read_text(text) : reading.read_json(text);
 }
 
 }  // namespace tenon::inference::answers

@@ -12,24 +12,25 @@
 
 namespace tenon::inference::answers {
 
-/// What a usable answer says.
+/// The values of a valid answer.
 struct AnswerValues {
   std::uint32_t clause = 0;  ///< Select: the chosen clause
   std::vector<vm::Value>
       values;  ///< Completion: one. Fill and Select: the missing arguments, in the order of the holes
 };
 
-/// What is wrong with an answer, for the model and for people: a sentence each, never none.
+/// What is wrong with an answer, for the model and for people: at least one message.
 using AnswerProblems = std::vector<std::string>;
 
-/// Reads what a model said at a site of that shape: leniently as JSON (see parse_lenient), strictly as values.
-/// - Text: the text without the white space around it, which may not be nothing.
-/// - A completion may come without its wrapping: `5` for `{"value": 5}`. An answer that is one word in the place of a
-/// Boolean (true, false, yes, no),
-///   a literal or an enum's case is that word; capitals, quotes around it and a full stop after it do not matter where
-///   just one literal is meant.
-/// - A select may come without `call`, and without one of `function` and `choice` where the other says all.
+/// Reads a model's answer at a site of that shape: leniently as JSON (see parse_lenient), strictly as values.
+/// - Text: the text without the white space around it, which must not be empty.
+/// - A completion may lack its wrapping: `5` instead of `{"value": 5}`. One word is accepted for a Boolean (true,
+///   false, yes, no), a literal or an enum's case; case, quotes around it and a full stop after it are ignored if only
+///   one literal matches.
+/// - A select may lack `call`, and either `function` or `choice` if the other one determines the clause.
+/// `version`: of the problems' messages.
 [[nodiscard]] Result<AnswerValues, AnswerProblems> read_answer(const ValueReader& reader, const AnswerShape& shape,
-                                                               std::string_view text);
+                                                               std::string_view text,
+                                                               MessageVersion version = newest_messages);
 
 }  // namespace tenon::inference::answers

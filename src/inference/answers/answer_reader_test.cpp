@@ -41,7 +41,8 @@ class AnswerReaderTest : public testing::Test {
 
   /// The values as JSON, after the clause's number for a select; or the problems, a line each.
   std::string read(std::string_view text) {
-    const ValueReader reader(program_.types);
+    const vm::Refinements refinements(program_.types);
+    const ValueReader reader(refinements);
     const auto values = read_answer(reader, make_answer_shape(program_, site()), text);
     std::string out;
     if (!values) {
@@ -64,12 +65,12 @@ TEST_F(AnswerReaderTest, ATextIsTheTextWithoutTheSpaceAroundIt) {
   EXPECT_EQ(read("\n Division by {zero}. \n"), "\"Division by {zero}.\"");
   EXPECT_EQ(read("\"quoted\""), "\"\\\"quoted\\\"\"");
   EXPECT_EQ(read(" \n"), "! the answer is empty");
-  EXPECT_EQ(read("\xff"), "! the answer is no text: byte 0 is not UTF-8");
+  EXPECT_EQ(read("\xff"), "! the answer is not valid UTF-8 at byte 0");
   types::Refinement shortness;
   shortness.length_high = 3;
   complete(program_.types.refined(program_.types.text("Word"), shortness));
   EXPECT_EQ(read("abc\n"), "\"abc\"");
-  EXPECT_EQ(read("abcd"), "! the answer has 4 characters, where string of at most 3 characters is asked for");
+  EXPECT_EQ(read("abcd"), "! the answer: expected string of at most 3 characters, found 4 characters");
 }
 
 TEST_F(AnswerReaderTest, ACompletionMayLackItsWrapping) {
@@ -77,11 +78,10 @@ TEST_F(AnswerReaderTest, ACompletionMayLackItsWrapping) {
   EXPECT_EQ(read("{\"value\": 5}"), "5");
   EXPECT_EQ(read("5"), "5");
   EXPECT_EQ(read("Sure:\n```json\n{'value': 5,}\n```"), "5");
-  EXPECT_EQ(read("{\"value\": \"five\"}"), "! value is the text \"five\", where integer is asked for");
-  EXPECT_EQ(read("{\"answer\": 5}"), "! value is missing; the answer has the form {\"value\": integer}");
-  EXPECT_EQ(read("{\"value\": 5, \"why\": \"\"}"),
-            "! the answer has other keys than `value`; it has the form {\"value\": integer}");
-  EXPECT_EQ(read("five"), "! the answer is no JSON: there is no JSON in the text");
+  EXPECT_EQ(read("{\"value\": \"five\"}"), "! value: expected integer, found the string \"five\"");
+  EXPECT_EQ(read("{\"answer\": 5}"), "! missing key `value`; expected {\"value\": integer}");
+  EXPECT_EQ(read("{\"value\": 5, \"why\": \"\"}"), "! unexpected keys besides `value`; expected {\"value\": integer}");
+  EXPECT_EQ(read("five"), "! invalid JSON: the text contains no JSON");
   complete(program_.types.list(TypeTable::i32));
   EXPECT_EQ(read("[1, 2]"), "[1,2]");
 }
@@ -119,7 +119,7 @@ TEST_F(AnswerReaderTest, ALiteralMayBeAWordWhereItIsOneAlone) {
 TEST_F(AnswerReaderTest, AStructIsTheObjectItself) {
   complete(program_.types.add_struct({"Point", "", {{"value", TypeTable::i32, ""}}}));
   EXPECT_EQ(read("{\"value\": 1}"), "{\"value\":1}");
-  EXPECT_EQ(read("{\"value\": 1, \"x\": 2}"), "! x is a key that is not asked for");
+  EXPECT_EQ(read("{\"value\": 1, \"x\": 2}"), "! x: unexpected key");
 }
 
 TEST_F(AnswerReaderTest, AnOptionalStructWithAKeyNamedValueIsReadAsItWasAskedFor) {
@@ -130,7 +130,7 @@ TEST_F(AnswerReaderTest, AnOptionalStructWithAKeyNamedValueIsReadAsItWasAskedFor
   EXPECT_EQ(read("{\"value\": null}"), "null");
 }
 
-TEST_F(AnswerReaderTest, AFillGivesTheHolesInTheirOrder) {
+TEST_F(AnswerReaderTest, AFillReturnsTheHolesInTheirOrder) {
   site().kind = SiteKind::Fill;
   site().call =
       call("pay",
@@ -138,10 +138,9 @@ TEST_F(AnswerReaderTest, AFillGivesTheHolesInTheirOrder) {
   EXPECT_EQ(read("{\"amount\": 5, \"to\": \"Ada\", \"note\": null}"), "\"Ada\" 5 null");
   EXPECT_EQ(read("{\"to\": \"Ada\", \"amount\": 5}"), "\"Ada\" 5 null");
   EXPECT_EQ(read("{\"to\": 1, \"x\": 2}"),
-            "! to is the number 1, where string is asked for\n! amount is missing; integer is asked for\n! x is a key "
-            "that is not asked for");
-  EXPECT_EQ(read("[1]"), "! the answer is a list of 1, where an object is asked for");
-  EXPECT_EQ(read("Ada"), "! the answer is no JSON: there is no JSON in the text");
+            "! to: expected string, found the number 1\n! amount: missing; expected integer\n! x: unexpected key");
+  EXPECT_EQ(read("[1]"), "! the answer: expected an object, found a list of 1 item");
+  EXPECT_EQ(read("Ada"), "! invalid JSON: the text contains no JSON");
 }
 
 TEST_F(AnswerReaderTest, ASelectNamesItsClause) {
@@ -155,14 +154,14 @@ TEST_F(AnswerReaderTest, ASelectNamesItsClause) {
   EXPECT_EQ(read(R"({"function": "add", "arguments": {"x": 2, "y": 5}})"), "0:2 5");
   EXPECT_EQ(read(R"({"choice": 1})"), "1:");
   EXPECT_EQ(read(R"({"call": {"function": "else", "choice": 3, "arguments": {}}})"), "3:");
-  EXPECT_EQ(read(R"({"function": "wait"})"), "! choice is missing: more than one clause calls \"wait\"");
+  EXPECT_EQ(read(R"({"function": "wait"})"), "! missing key `choice`: several clauses call \"wait\"");
   EXPECT_EQ(read(R"({"function": "add", "choice": 1, "arguments": {}})"),
-            "! choice 1 is the function \"wait\", and not \"add\"");
-  EXPECT_EQ(read(R"({"choice": 4})"), "! choice is the number 4, where an integer from 0 to 3 is asked for");
-  EXPECT_EQ(read(R"({"choice": -1})"), "! choice is the number -1, where an integer from 0 to 3 is asked for");
-  EXPECT_EQ(read(R"({"choice": 0.5})"), "! choice is the number 0.5, where an integer from 0 to 3 is asked for");
-  EXPECT_EQ(read(R"({"choice": 0, "arguments": {"x": 2}})"), "! arguments.y is missing; integer is asked for");
-  EXPECT_EQ(read(R"({"choice": 1, "arguments": {"x": 2}})"), "! arguments.x is a key that is not asked for");
+            "! choice 1 is the function \"wait\", not \"add\"");
+  EXPECT_EQ(read(R"({"choice": 4})"), "! choice: expected integer from 0 to 3, found the number 4");
+  EXPECT_EQ(read(R"({"choice": -1})"), "! choice: expected integer from 0 to 3, found the number -1");
+  EXPECT_EQ(read(R"({"choice": 0.5})"), "! choice: expected integer from 0 to 3, found the number 0.5");
+  EXPECT_EQ(read(R"({"choice": 0, "arguments": {"x": 2}})"), "! arguments.y: missing; expected integer");
+  EXPECT_EQ(read(R"({"choice": 1, "arguments": {"x": 2}})"), "! arguments.x: unexpected key");
   for (const std::string_view text :
        {"0", "add", "{\"call\": 1}", "{\"call\": {}, \"x\": 1}", "{\"choice\": 0, \"why\": 1}", "{}",
         "{\"function\": 1, \"choice\": 0}", "{\"function\": \"sub\"}"}) {

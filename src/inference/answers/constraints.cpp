@@ -8,7 +8,7 @@
 namespace tenon::inference::answers {
 namespace {
 
-using Bound = std::variant<std::monostate, std::int64_t, double>;
+using types::Bound;
 
 std::optional<double> as_number(const Bound& bound) {
   if (const auto* integer = std::get_if<std::int64_t>(&bound)) return static_cast<double>(*integer);

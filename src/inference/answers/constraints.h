@@ -14,7 +14,7 @@ namespace tenon::inference::answers {
 /// still understood.
 inline constexpr std::int64_t schema_number_max = INT64_MAX - 1023;
 
-/// All that a chain of refinements asks of its base, the tightest of each; with the base's own range.
+/// The constraints of a chain of refinements and of their base type, combined.
 struct Constraints {
   types::TypeId base;
   std::int64_t integer_low = INT64_MIN, integer_high = INT64_MAX;  ///< for I32 and I64

@@ -1,5 +1,6 @@
 #include "inference/answers/json_values.h"
 
+#include "inference/answers/messages.h"
 #include "inference/answers/value_reader.h"
 #include "json/reader.h"
 
@@ -8,29 +9,31 @@ namespace {
 
 class StrictJsonReader final : public vm::JsonReader {
  public:
-  explicit StrictJsonReader(const types::TypeTable& types) : reader_(types) {}
+  StrictJsonReader(const vm::Refinements& refinements, MessageVersion version)
+      : reader_(refinements), version_(version) {}
 
   [[nodiscard]] Result<vm::Value, std::string> read(types::TypeId type, std::string_view text) const override {
     const auto json = parse_json(text);
-    if (!json) return failure("the text is no JSON: " + json.error().message);
-    auto value = reader_.read(type, *json);
+    if (!json) return failure(make_message(version_, Message::InvalidJson, message_of(json.error(), version_)));
+    auto value = reader_.read(type, *json, {}, version_);
     if (value) return std::move(*value);
     std::string message;
     for (const Mismatch& mismatch : value.error()) {
       if (!message.empty()) message += "; ";
-      message += describe(mismatch, "the JSON");
+      message += describe(mismatch, version_ == MessageVersion::First ? "the JSON" : "", version_);
     }
     return failure(std::move(message));
   }
 
  private:
   ValueReader reader_;
+  MessageVersion version_;
 };
 
 }  // namespace
 
-std::unique_ptr<vm::JsonReader> make_json_reader(const types::TypeTable& types) {
-  return std::make_unique<StrictJsonReader>(types);
+std::unique_ptr<vm::JsonReader> make_json_reader(const vm::Refinements& refinements, MessageVersion version) {
+  return std::make_unique<StrictJsonReader>(refinements, version);
 }
 
 }  // namespace tenon::inference::answers

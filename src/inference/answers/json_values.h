@@ -4,7 +4,8 @@
 
 namespace tenon::inference::answers {
 
-/// Reads what a program calls `parse_json` with: JSON as RFC 8259 has it, as a ValueReader reads it.
-[[nodiscard]] std::unique_ptr<vm::JsonReader> make_json_reader(const types::TypeTable& types);
+/// Implements a program's `parse_json`: strict JSON (RFC 8259), whose values are read by a ValueReader.
+[[nodiscard]] std::unique_ptr<vm::JsonReader> make_json_reader(const vm::Refinements& refinements,
+                                                               MessageVersion version);
 
 }  // namespace tenon::inference::answers

@@ -11,9 +11,9 @@
 
 namespace tenon::inference::answers {
 
-/// Which parts of a type are written once under a name, and which in place. Named are structs, enums and tuples that
-/// occur more than once (recursive ones do), and parts that are nested too deep. So a schema's size is linear in the
-/// size of its types, and its depth is bounded.
+/// The parts of a type that are written once under a name; all others are written in place. Named are structs, enums
+/// and tuples that occur more than once, such as recursive ones, and parts that are nested too deeply. So a schema's
+/// size is linear in the size of its types, and its depth is bounded.
 class NamedTypes {
  public:
   /// How deep types are written into each other before one gets a name.

@@ -13,7 +13,7 @@ namespace tenon::inference::answers {
 /// Repeated parts are under `$defs`.
 [[nodiscard]] std::string make_schema(const types::TypeTable& types, types::TypeId type);
 
-/// What a person says of a call that was cut off: `{"value": …}` of the type (none: no value can be said),
+/// A person's resolution of an interrupted call: `{"value": …}` of the type (none: a value is not possible),
 /// `{"retry": true}` or `{"fail": "why"}`.
 [[nodiscard]] std::string make_verdict_schema(const types::TypeTable& types, std::optional<types::TypeId> value);
 

@@ -226,7 +226,7 @@ TEST_F(AnswerShapeTest, TextsAreAskedForAsText) {
   }
 }
 
-TEST_F(AnswerShapeTest, WrapsWhatIsNoObject) {
+TEST_F(AnswerShapeTest, WrapsValuesThatAreNotObjects) {
   const AnswerShape shape = make_answer_shape(program_, completion(TypeTable::boolean));
   EXPECT_EQ(shape.wrapping, Wrapping::Wrapped);
   EXPECT_EQ(
@@ -435,7 +435,8 @@ TEST_F(AgreementTest, SchemaReaderAndMaskTakeTheSameInstances) {
                                                    "{\"a\":1,\"next\":5}",
                                                    "{\"a\":1,\"next\":null,\"b\":1}",
                                                    "[{\"Bad\":\"x\"},null]"};
-  const ValueReader reader(types_);
+  const vm::Refinements refinements(types_);
+  const ValueReader reader(refinements);
   std::size_t accepted = 0;
   for (const TypeId type : checked_) {
     const std::string text = make_schema(types_, type);
@@ -456,7 +457,7 @@ TEST_F(AgreementTest, SchemaReaderAndMaskTakeTheSameInstances) {
   EXPECT_GT(accepted, 60U);
 }
 
-TEST_F(AnswerShapeTest, TheMaskTakesEachKindOfAnswer) {
+TEST_F(AnswerShapeTest, TheMaskAcceptsEachKindOfAnswer) {
   const auto compiler = decoding::ConstraintCompiler::open(make_byte_vocabulary());
   bytecode::Site select;
   select.kind = bytecode::SiteKind::Select;

@@ -45,7 +45,7 @@ TEST_F(StrictModeTest, RefusesWhatItDoesNotKnow) {
   EXPECT_FALSE(make_strict_schema("1"));
 }
 
-TEST_F(StrictModeTest, SaysLengthsInWords) {
+TEST_F(StrictModeTest, DescribesLengthsInWords) {
   EXPECT_EQ(
       strict(text(2, std::nullopt), "Who comes."),
       R"({"type":"object","properties":{"field":{"type":"string","description":"Who comes. At least 2 characters."}},)"
@@ -62,7 +62,7 @@ TEST_F(StrictModeTest, AFieldMayBeNamedLikeAKeyword) {
   EXPECT_EQ(make_strict_schema(schema), schema);
 }
 
-TEST_F(StrictModeTest, RefusesWhatIsTooLarge) {
+TEST_F(StrictModeTest, RejectsWhatIsTooLarge) {
   std::vector<std::string> literals;
   for (int literal = 0; literal < 1'001; ++literal) literals.push_back(std::to_string(literal));
   EXPECT_FALSE(fits(types_.make_union({"", literals})));

@@ -1,17 +1,17 @@
 #include "inference/answers/value_reader.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "base/utf8.h"
-#include "inference/answers/constraints.h"
+#include "inference/answers/messages.h"
 #include "inference/answers/outline.h"
 #include "json/reader.h"
 #include "json/text.h"
+#include "types/table/refinements.h"
 #include "types/table/type_parts.h"
 
 namespace tenon::inference::answers {
@@ -22,7 +22,7 @@ using types::TypeId;
 using types::TypeKind;
 using vm::Value;
 
-/// What a message tells of a type: longer outlines are cut.
+/// The size of an outline in a message: longer ones are cut.
 constexpr std::size_t outline_bytes_max = 200;
 /// Below it each whole double is one integer.
 constexpr double exact_double_max = 9007199254740992.0;
@@ -37,15 +37,15 @@ std::optional<std::int64_t> as_whole_number(const Json& json) {
 
 }  // namespace
 
-/// One reading: collects what does not fit.
+/// The reading of one value: collects its mismatches.
 class ValueReading {
  public:
-  ValueReading(const ValueReader& reader, std::string_view path)
-      : reader_(reader), types_(reader.types_), path_(path) {}
+  ValueReading(const ValueReader& reader, std::string_view path, MessageVersion version)
+      : refinements_(reader.refinements_), types_(reader.types()), path_(path), version_(version) {}
 
   [[nodiscard]] std::vector<Mismatch> take_mismatches() { return std::move(mismatches_); }
 
-  /// The value, of no use when there are mismatches afterwards.
+  /// The value; meaningless if there are mismatches afterwards.
   Value read(TypeId type, const Json& json) {
     if (mismatches_.size() >= mismatches_max) return {};
     const types::Type& detail = types_.get(type);
@@ -58,11 +58,14 @@ class ValueReading {
         return Value::boolean(json.as_boolean());
       case TypeKind::I32:
       case TypeKind::I64:
+        return read_integer(type, json);
       case TypeKind::F64:
+        return read_number(type, json);
       case TypeKind::String:
       case TypeKind::Text:
+        return read_text(type, json);
       case TypeKind::Refined:
-        return read_constrained(type, json);
+        return read_refined(type, json);
       case TypeKind::List:
         return read_list(type, json);
       case TypeKind::Map:
@@ -91,12 +94,13 @@ class ValueReading {
       case TypeKind::Tools:
         break;
     }
-    return mismatch(fmt::format("cannot be given: a `{}` is nothing that JSON can hold", types_.describe(type)));
+    return mismatch(Message::NotRepresentable, types_.describe(type));
   }
 
  private:
-  Value mismatch(std::string message) {
-    mismatches_.push_back({path_, std::move(message)});
+  template <class... Arguments>
+  Value mismatch(Message message, const Arguments&... arguments) {
+    mismatches_.push_back({path_, make_message(version_, message, arguments...)});
     return {};
   }
 
@@ -106,13 +110,15 @@ class ValueReading {
     Value value = read(sealed, json);
     if (mismatches_.size() == before) return value;
     mismatches_.resize(before);
-    return mismatch(fmt::format("is a secret of another form; {} is asked for", outline(sealed)));
+    return mismatch(Message::WrongSecret, outline(sealed));
   }
 
   Value expect(TypeId type, const Json& json) {
-    if (types::holds_secret(types_, type)) return mismatch(fmt::format("is none of {}", outline(type)));
-    return mismatch(fmt::format("is {}, where {} is asked for", describe(json), outline(type)));
+    if (types::holds_secret(types_, type)) return mismatch(Message::WrongSecretPart, outline(type));
+    return mismatch(Message::WrongType, shown(json), outline(type));
   }
+
+  [[nodiscard]] std::string shown(const Json& json) const { return describe(json, version_); }
 
   [[nodiscard]] std::string outline(TypeId type) const {
     const std::string full = make_outline(types_, type);
@@ -139,33 +145,47 @@ class ValueReading {
     return value;
   }
 
-  Value read_constrained(TypeId type, const Json& json) {
-    const Constraints constraints = find_constraints(types_, type);
-    const TypeKind kind = types_.kind(constraints.base);
-    if (kind == TypeKind::I32 || kind == TypeKind::I64) return read_integer(type, constraints, json);
-    if (kind == TypeKind::F64) return read_number(type, constraints, json);
-    if (kind == TypeKind::String || kind == TypeKind::Text) return read_text(type, constraints, json);
-    Value value = read(constraints.base, json);
-    if (kind == TypeKind::List && json.is_array()) check_length(type, constraints, json.items().size(), "items");
-    return value;
-  }
-
-  Value read_integer(TypeId type, const Constraints& constraints, const Json& json) {
+  Value read_integer(TypeId type, const Json& json) {
     const std::optional<std::int64_t> number = as_whole_number(json);
-    if (!number || *number < constraints.integer_low || *number > constraints.integer_high)
-      return expect_number(type, json);
-    return Value::integer(*number);
+    const bool is_i32 = types_.kind(types_.base(type)) == TypeKind::I32;
+    if (!number || (is_i32 && *number != static_cast<std::int32_t>(*number))) return expect_number(type, json);
+    Value value = Value::integer(*number);
+    return is_broken(type, value) ? expect(type, json) : value;
   }
 
-  Value read_number(TypeId type, const Constraints& constraints, const Json& json) {
+  Value read_number(TypeId type, const Json& json) {
     if (!json.is_numeric()) return expect(type, json);
-    const double number = json.as_double();
-    const bool is_too_low = constraints.number_low && number < *constraints.number_low;
-    const bool is_too_high =
-        constraints.number_high &&
-        (constraints.number_high_is_exclusive ? number >= *constraints.number_high : number > *constraints.number_high);
-    if (is_too_low || is_too_high) return expect(type, json);
-    return Value::floating(number);
+    Value value = Value::floating(json.as_double());
+    return is_broken(type, value) ? expect(type, json) : value;
+  }
+
+  /// Texts have messages of their own for lengths and patterns, lists for lengths.
+  Value read_refined(TypeId type, const Json& json) {
+    const TypeId base = types_.base(type);
+    switch (types_.kind(base)) {
+      case TypeKind::I32:
+      case TypeKind::I64:
+        return read_integer(type, json);
+      case TypeKind::F64:
+        return read_number(type, json);
+      case TypeKind::String:
+      case TypeKind::Text:
+        return read_text(type, json);
+      case TypeKind::List: {
+        Value value = read_list(base, json);
+        if (json.is_array()) check_length(type, json.items().size(), "items");
+        return value;
+      }
+      default: {
+        const std::size_t before = mismatches_.size();
+        Value value = read(base, json);
+        return mismatches_.size() == before && is_broken(type, value) ? expect(type, json) : value;
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_broken(TypeId type, const Value& value) const {
+    return refinements_.find_broken(type, value).exists();
   }
 
   /// Reports the machine type's range too if the number is outside of it.
@@ -174,31 +194,35 @@ class ValueReading {
     if (!is_plain || !json.is_numeric() || std::trunc(json.as_double()) != json.as_double()) return expect(type, json);
     const bool is_i64 = types_.kind(type) == TypeKind::I64;
     if (is_i64 && std::abs(json.as_double()) < two_to_63) {
-      return mismatch(fmt::format("is {}, too large to be exact; write it without point and exponent", describe(json)));
+      return mismatch(Message::NotExact, shown(json));
     }
-    return mismatch(fmt::format("is {}, which an {} cannot hold", describe(json), is_i64 ? "i64" : "i32"));
+    return mismatch(Message::OutOfRange, shown(json), is_i64 ? "i64" : "i32");
   }
 
-  Value read_text(TypeId type, const Constraints& constraints, const Json& json) {
+  Value read_text(TypeId type, const Json& json) {
     if (!json.is_string()) return expect(type, json);
     const std::string& text = json.as_string();
-    if (constraints.length_low || constraints.length_high)
-      check_length(type, constraints, count_code_points(text), "characters");
-    for (const std::string& pattern : constraints.patterns) {
-      const re2::RE2* const compiled = reader_.find_pattern(pattern);
-      if (compiled == nullptr || !re2::RE2::FullMatch(text, *compiled)) {
-        mismatch(fmt::format("is {}, which does not match /{}/ as a whole", describe(json), pattern));
-      }
+    if (types_.kind(type) == TypeKind::Refined) check_length(type, count_code_points(text), "characters");
+    for (TypeId at = type; types_.kind(at) == TypeKind::Refined; at = types_.get(at).arguments[0]) {
+      if (!refinements_.matches(at, text)) mismatch(Message::NoMatch, shown(json), *types_.refinement(at).pattern);
     }
     Result<Value, vm::TextError> value = Value::try_string(text);
-    if (!value) return mismatch("is no text: it is not UTF-8, or too long");
+    if (!value) return mismatch(Message::WrongText);
     return std::move(*value);
   }
 
-  void check_length(TypeId type, const Constraints& constraints, std::size_t length, std::string_view unit) {
-    const bool is_short = constraints.length_low && length < *constraints.length_low;
-    const bool is_long = constraints.length_high && length > *constraints.length_high;
-    if (is_short || is_long) mismatch(fmt::format("has {} {}, where {} is asked for", length, unit, outline(type)));
+  /// `1 item`, `2 items`.
+  [[nodiscard]] std::string_view unit_of(std::size_t count, std::string_view plural) const {
+    const bool is_one = count == 1 && version_ != MessageVersion::First;
+    return plural.substr(0, plural.size() - (is_one ? 1 : 0));
+  }
+
+  void check_length(TypeId type, std::size_t length, std::string_view unit) {
+    for (TypeId at = type; types_.kind(at) == TypeKind::Refined; at = types_.get(at).arguments[0]) {
+      if (types::is_within_length(types_.refinement(at), length)) continue;
+      mismatch(Message::WrongLength, length, unit_of(length, unit), outline(type));
+      return;
+    }
   }
 
   Value read_list(TypeId type, const Json& json) {
@@ -228,7 +252,7 @@ class ValueReading {
   Value read_tuple(TypeId type, const std::vector<TypeId>& parts, const Json& json, Make make) {
     if (!json.is_array()) return expect(type, json);
     if (json.items().size() != parts.size()) {
-      return mismatch(fmt::format("is {}, where {} items are asked for", describe(json), parts.size()));
+      return mismatch(Message::WrongCount, shown(json), parts.size());
     }
     std::vector<Value> items;
     for (std::size_t index = 0; index < parts.size(); ++index) {
@@ -249,7 +273,7 @@ class ValueReading {
       fields.push_back(at_key(field.name, [&] { return read_field(field.type, value); }));
     }
     if (given < json.members().size()) {
-      refuse_others(json, [&](std::string_view name) {
+      reject_unknown_keys(json, [&](std::string_view name) {
         return std::ranges::find(detail.fields, name, &types::Field::name) != detail.fields.end();
       });
     }
@@ -260,14 +284,14 @@ class ValueReading {
     if (json != nullptr) return read(type, *json);
     if (types_.kind(type) == TypeKind::Option) return Value::none();
     if (mismatches_.size() >= mismatches_max) return {};
-    return mismatch(fmt::format("is missing; {} is asked for", outline(type)));
+    return mismatch(Message::Missing, outline(type));
   }
 
   template <class IsKnown>
-  void refuse_others(const Json& json, IsKnown is_known) {
+  void reject_unknown_keys(const Json& json, IsKnown is_known) {
     for (const JsonMember& member : json.members()) {
       if (is_known(member.name) || mismatches_.size() >= mismatches_max) continue;
-      at_key(cut_utf8(member.name, outline_bytes_max), [&] { return mismatch("is a key that is not asked for"); });
+      at_key(cut_utf8(member.name, outline_bytes_max), [&] { return mismatch(Message::UnknownKey); });
     }
   }
 
@@ -280,8 +304,8 @@ class ValueReading {
     if (found == variants.end()) return expect(type, is_pair ? Json(name) : json);
     const auto index = static_cast<std::uint32_t>(found - variants.begin());
     if (found->payload.empty() == is_pair) {
-      return mismatch(fmt::format("{} {}; {} is asked for", is_pair ? "has a value under" : "lacks the value of",
-                                  make_json_string(name), outline(type)));
+      return mismatch(is_pair ? Message::CaseWithoutValue : Message::CaseWithValue, make_json_string(name),
+                      outline(type));
     }
     if (!is_pair) return Value::plain_case(type, index);
     const Json& payload = json.members().front().value;
@@ -298,31 +322,30 @@ class ValueReading {
 
   Value read_union(TypeId type, const Json& json) {
     const types::UnionType& detail = types_.union_type(type);
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&detail.literals)) {
-      const bool is_one = json.is_string() && std::ranges::find(*texts, json.as_string()) != texts->end();
+    if (types::is_text(types_, type)) {
+      const bool is_one = json.is_string() && types::has_literal(detail, json.as_string());
       return is_one ? Value::string(json.as_string()) : expect(type, json);
     }
-    const auto& numbers = std::get<std::vector<std::int64_t>>(detail.literals);
     const std::optional<std::int64_t> number = as_whole_number(json);
-    if (!number || std::ranges::find(numbers, *number) == numbers.end()) return expect(type, json);
-    return Value::integer(*number);
+    return number && types::has_literal(detail, *number) ? Value::integer(*number) : expect(type, json);
   }
 
-  const ValueReader& reader_;
+  const vm::Refinements& refinements_;
   const types::TypeTable& types_;
   std::string path_;
+  MessageVersion version_;
   std::vector<Mismatch> mismatches_;
 };
 
-std::string describe(const Mismatch& mismatch, std::string_view whole) {
-  return fmt::format("{} {}", mismatch.path.empty() ? whole : std::string_view(mismatch.path), mismatch.message);
+std::string describe(const Mismatch& mismatch, std::string_view whole, MessageVersion version) {
+  const std::string_view subject = mismatch.path.empty() ? whole : mismatch.path;
+  if (subject.empty()) return mismatch.message;
+  return fmt::format("{}{} {}", subject, version == MessageVersion::First ? "" : ":", mismatch.message);
 }
 
-ValueReader::ValueReader(const types::TypeTable& types) : types_(types) {}
-ValueReader::~ValueReader() = default;
-
-Result<Value, std::vector<Mismatch>> ValueReader::read(TypeId type, const Json& json, std::string_view path) const {
-  ValueReading reading(*this, path);
+Result<Value, std::vector<Mismatch>> ValueReader::read(TypeId type, const Json& json, std::string_view path,
+                                                       MessageVersion version) const {
+  ValueReading reading(*this, path, version);
   Value value = reading.read(type, json);
   std::vector<Mismatch> mismatches = reading.take_mismatches();
   if (!mismatches.empty()) return failure(std::move(mismatches));
@@ -330,37 +353,22 @@ Result<Value, std::vector<Mismatch>> ValueReader::read(TypeId type, const Json& 
 }
 
 bool ValueReader::is_written_raw(TypeId type) const {
-  const TypeId opened = types_.opened(type);
-  const TypeKind kind = types_.kind(opened);
-  if (kind == TypeKind::String || kind == TypeKind::Text) return true;
-  return kind == TypeKind::Union &&
-         std::holds_alternative<std::vector<std::string>>(types_.union_type(opened).literals);
+  return types::is_text(types(), types().opened(type));
 }
 
 Result<Value, std::vector<Mismatch>> ValueReader::read_argument(TypeId type, std::string_view text) const {
   if (is_written_raw(type)) {
-    if (find_invalid_utf8(text) != std::string_view::npos) return failure(std::vector<Mismatch>{{"", "is not UTF-8"}});
+    if (find_invalid_utf8(text) != std::string_view::npos) return failure(std::vector<Mismatch>{{"", "invalid UTF-8"}});
     return read(type, Json(text));
   }
   const Result<Json, JsonError> json = parse_json(text);
   if (!json) {
-    // The words of a text with a secret in it are not repeated.
-    const bool is_shown = !types::holds_secret(types_, type);
-    return failure(std::vector<Mismatch>{
-        {"", is_shown ? fmt::format("is no JSON: {}", json.error().message) : "is no JSON; texts stand in quotes"}});
+    // A text with a secret in it is not repeated.
+    const bool is_shown = !types::holds_secret(types(), type);
+    const std::string why = is_shown ? json.error().message : "strings must be in double quotes";
+    return failure(std::vector<Mismatch>{{"", "invalid JSON: " + why}});
   }
   return read(type, *json);
-}
-
-const re2::RE2* ValueReader::find_pattern(const std::string& pattern) const {
-  const std::lock_guard lock(mutex_);
-  std::unique_ptr<re2::RE2>& compiled = patterns_[pattern];
-  if (compiled == nullptr) {
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    compiled = std::make_unique<re2::RE2>(pattern, options);
-  }
-  return compiled->ok() ? compiled.get() : nullptr;
 }
 
 }  // namespace tenon::inference::answers

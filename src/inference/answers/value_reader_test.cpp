@@ -17,7 +17,13 @@ class ValueReaderTest : public testing::Test {
   std::string read(TypeId type, std::string_view text) const {
     const Result<Json, JsonError> json = parse_json(text);
     EXPECT_TRUE(json.has_value()) << text;
-    return show(reader_.read(type, *json));
+    return show(read_json(type, *json));
+  }
+  Result<vm::Value, std::vector<Mismatch>> read_json(TypeId type, const Json& json) const {
+    return ValueReader(vm::Refinements(types_)).read(type, json);
+  }
+  std::string read_argument(TypeId type, std::string_view text) const {
+    return show(ValueReader(vm::Refinements(types_)).read_argument(type, text));
   }
   std::string show(const Result<vm::Value, std::vector<Mismatch>>& value) const {
     std::string out;
@@ -44,7 +50,6 @@ class ValueReaderTest : public testing::Test {
   }
 
   TypeTable types_;
-  ValueReader reader_{types_};
 };
 
 TEST_F(ValueReaderTest, ReadsEveryKindOfValue) {
@@ -89,34 +94,43 @@ TEST_F(ValueReaderTest, ReadsWhatCanOnlyMeanOneThing) {
 }
 
 TEST_F(ValueReaderTest, ReportsWhatWasFoundAndExpected) {
-  EXPECT_EQ(read(TypeTable::boolean, "\"true\""), "it is the text \"true\", where true or false is asked for");
-  EXPECT_EQ(read(TypeTable::i32, "3.5"), "it is the number 3.5, where integer is asked for");
-  EXPECT_EQ(read(TypeTable::i32, "2147483648"), "it is the number 2147483648, which an i32 cannot hold");
-  EXPECT_EQ(read(TypeTable::i64, "9223372036854775808"),
-            "it is the number 9223372036854775808, which an i64 cannot hold");
-  EXPECT_EQ(read(TypeTable::i64, "9007199254740994.0"),
-            "it is the number 9007199254740994, too large to be exact; write it without point and exponent");
-  EXPECT_EQ(read(TypeTable::string, "5"), "it is the number 5, where string is asked for");
-  EXPECT_EQ(read(TypeTable::unit, "[]"), "it is an empty list, where null is asked for");
-  EXPECT_EQ(read(refine(TypeTable::i32, 1, 5), "6"), "it is the number 6, where integer from 1 to 5 is asked for");
+  EXPECT_EQ(read(TypeTable::boolean, "\"true\""), "it: expected true or false, found the string \"true\"");
+  EXPECT_EQ(read(TypeTable::i32, "3.5"), "it: expected integer, found the number 3.5");
+  EXPECT_EQ(read(TypeTable::i32, "2147483648"), "it: the number 2147483648 is out of range for i32");
+  EXPECT_EQ(read(TypeTable::i64, "9223372036854775808"), "it: the number 9223372036854775808 is out of range for i64");
+  EXPECT_EQ(
+      read(TypeTable::i64, "9007199254740994.0"),
+      "it: the number 9007199254740994 is too large to be exact; write it without a decimal point and an exponent");
+  EXPECT_EQ(read(TypeTable::string, "5"), "it: expected string, found the number 5");
+  EXPECT_EQ(read(TypeTable::unit, "[]"), "it: expected null, found an empty list");
+  EXPECT_EQ(read(refine(TypeTable::i32, 1, 5), "6"), "it: expected integer from 1 to 5, found the number 6");
   EXPECT_EQ(read(types_.make_union({"", std::vector<std::string>{"a", "b"}}), "\"c\""),
-            "it is the text \"c\", where \"a\" or \"b\" is asked for");
+            "it: expected \"a\" or \"b\", found the string \"c\"");
 }
 
 TEST_F(ValueReaderTest, MeasuresTextsInCodePoints) {
   const TypeId type = measure(TypeTable::string, 2, 3);
   EXPECT_EQ(read(type, "\"éé\""), "\"éé\"");
-  EXPECT_EQ(read(type, "\"😀\""), "it has 1 characters, where string of 2 to 3 characters is asked for");
-  EXPECT_EQ(read(type, "\"abcd\""), "it has 4 characters, where string of 2 to 3 characters is asked for");
+  EXPECT_EQ(read(type, "\"😀\""), "it: expected string of 2 to 3 characters, found 1 character");
+  EXPECT_EQ(read(type, "\"abcd\""), "it: expected string of 2 to 3 characters, found 4 characters");
   EXPECT_EQ(read(measure(types_.list(TypeTable::i32), {}, 1), "[1,2]"),
-            "it has 2 items, where [integer, …] of at most 1 items is asked for");
+            "it: expected [integer, …] of at most 1 items, found 2 items");
 }
 
 TEST_F(ValueReaderTest, APatternMatchesAsAWhole) {
   const TypeId type = measure(TypeTable::string, {}, {}, "a|ab");
   EXPECT_EQ(read(type, "\"ab\""), "\"ab\"");
-  EXPECT_EQ(read(type, "\"abc\""), "it is the text \"abc\", which does not match /a|ab/ as a whole");
-  EXPECT_EQ(read(type, "\"a\\n\""), "it is the text \"a\\n\", which does not match /a|ab/ as a whole");
+  EXPECT_EQ(read(type, "\"abc\""), "it: expected a string matching /a|ab/, found the string \"abc\"");
+  EXPECT_EQ(read(type, "\"a\\n\""), "it: expected a string matching /a|ab/, found the string \"a\\n\"");
+}
+
+TEST_F(ValueReaderTest, AUnionMayBeRefined) {
+  const TypeId texts = measure(types_.make_union({"", std::vector<std::string>{"a", "bb"}}), 2, {});
+  EXPECT_EQ(read(texts, "\"bb\""), "\"bb\"");
+  EXPECT_EQ(read(texts, "\"a\""), "it: expected \"a\" or \"bb\", found the string \"a\"");
+  const TypeId numbers = refine(types_.make_union({"", std::vector<std::int64_t>{1, 2, 3}}), 2, {});
+  EXPECT_EQ(read(numbers, "3"), "3");
+  EXPECT_EQ(read(numbers, "1"), "it: expected 1 or 2 or 3, found the number 1");
 }
 
 TEST_F(ValueReaderTest, TheUpperBoundOfAnF64MayBeExclusive) {
@@ -126,47 +140,65 @@ TEST_F(ValueReaderTest, TheUpperBoundOfAnF64MayBeExclusive) {
   refinement.high_is_exclusive = true;
   const TypeId type = types_.refined(TypeTable::f64, refinement);
   EXPECT_EQ(read(type, "0"), "0.0");
-  EXPECT_EQ(read(type, "1"), "it is the number 1, where number from 0 to below 1 is asked for");
+  EXPECT_EQ(read(type, "1"), "it: expected number from 0 to below 1, found the number 1");
 }
 
 TEST_F(ValueReaderTest, NamesEachPlace) {
   const TypeId item = types_.add_struct({"Item", "", {{"price", TypeTable::f64, ""}, {"count", TypeTable::i32, ""}}});
   const TypeId order = types_.add_struct({"Order", "", {{"items", types_.list(item), ""}}});
   EXPECT_EQ(read(order, R"({"items":[{"price":1,"count":1},{"price":"x","color":"red"}],"note":1})"),
-            "items[1].price is the text \"x\", where number is asked for\n"
-            "items[1].count is missing; integer is asked for\n"
-            "items[1].color is a key that is not asked for\n"
-            "note is a key that is not asked for");
+            "items[1].price: expected number, found the string \"x\"\n"
+            "items[1].count: missing; expected integer\n"
+            "items[1].color: unexpected key\n"
+            "note: unexpected key");
 }
 
-TEST_F(ValueReaderTest, TellsOfAnEnumsCases) {
+TEST_F(ValueReaderTest, ListsTheCasesOfAnEnum) {
   const TypeId mood = types_.add_enum({"Mood", "", {{"Good", "", {}}, {"Bad", "", {TypeTable::string}}}});
-  EXPECT_EQ(read(mood, "\"good\""), "it is the text \"good\", where \"Good\" or {\"Bad\": string} is asked for");
-  EXPECT_EQ(read(mood, "\"Bad\""), "it lacks the value of \"Bad\"; \"Good\" or {\"Bad\": string} is asked for");
-  EXPECT_EQ(read(mood, "{\"Good\":1}"), "it has a value under \"Good\"; \"Good\" or {\"Bad\": string} is asked for");
-  EXPECT_EQ(read(mood, "{\"Bad\":1}"), "Bad is the number 1, where string is asked for");
-  EXPECT_EQ(read(mood, "{\"Bad\":\"a\",\"Good\":null}"),
-            "it is an object, where \"Good\" or {\"Bad\": string} is asked for");
+  EXPECT_EQ(read(mood, "\"good\""), "it: expected \"Good\" or {\"Bad\": string}, found the string \"good\"");
+  EXPECT_EQ(read(mood, "\"Bad\""), "it: \"Bad\" needs a value; expected \"Good\" or {\"Bad\": string}");
+  EXPECT_EQ(read(mood, "{\"Good\":1}"), "it: \"Good\" has no value; expected \"Good\" or {\"Bad\": string}");
+  EXPECT_EQ(read(mood, "{\"Bad\":1}"), "Bad: expected string, found the number 1");
+  EXPECT_EQ(read(mood, "{\"Bad\":\"a\",\"Good\":null}"), "it: expected \"Good\" or {\"Bad\": string}, found an object");
 }
 
-TEST_F(ValueReaderTest, TellsOfAtMostTwentyMismatches) {
+TEST_F(ValueReaderTest, ReportsAtMostTwentyMismatches) {
   std::string text = "[0";
   for (int i = 0; i < 1000; ++i) text += ",0";
   const Result<vm::Value, std::vector<Mismatch>> value =
-      reader_.read(types_.list(TypeTable::string), *parse_json(text + "]"));
+      read_json(types_.list(TypeTable::string), *parse_json(text + "]"));
   ASSERT_FALSE(value.has_value());
   EXPECT_EQ(value.error().size(), mismatches_max);
 }
 
+TEST_F(ValueReaderTest, OlderProgramsSeeTheMessagesOfTheirVersion) {
+  const TypeId tags = measure(types_.list(TypeTable::string), {}, 1);
+  const TypeId order = types_.add_struct({"Order", "", {{"count", TypeTable::i32, ""}, {"tags", tags, ""}}});
+  const auto messages = [&](std::string_view text) {
+    std::string shown;
+    const auto value = ValueReader(vm::Refinements(types_)).read(order, *parse_json(text), {}, MessageVersion::First);
+    if (value) return shown;
+    for (const Mismatch& mismatch : value.error()) shown += describe(mismatch, "it", MessageVersion::First) + "\n";
+    return shown;
+  };
+  EXPECT_EQ(messages("[1]"),
+            "it is a list of 1, where {\"count\": integer, \"tags\": [string, …] of at most 1 items} "
+            "is asked for\n");
+  EXPECT_EQ(messages(R"({"count": "a", "tags": ["b", "c"], "x": 1})"),
+            "count is the text \"a\", where integer is asked for\n"
+            "tags has 2 items, where [string, …] of at most 1 items is asked for\n"
+            "x is a key that is not asked for\n");
+}
+
 TEST_F(ValueReaderTest, ReadsArguments) {
-  EXPECT_EQ(show(reader_.read_argument(TypeTable::string, " {\"a\" ")), "\" {\\\"a\\\" \"");
-  EXPECT_EQ(show(reader_.read_argument(types_.text("Plan"), "5")), "\"5\"");
-  EXPECT_EQ(show(reader_.read_argument(TypeTable::i32, " 5 ")), "5");
-  EXPECT_EQ(show(reader_.read_argument(types_.option(TypeTable::string), "\"a\"")), "\"a\"");
-  EXPECT_EQ(show(reader_.read_argument(TypeTable::i32, "'5'")), "it is no JSON: a value is missing before \"'5'\"");
-  EXPECT_EQ(show(reader_.read_argument(TypeTable::string, "\xff")), "it is not UTF-8");
-  EXPECT_EQ(show(reader_.read_argument(measure(TypeTable::string, 3, {}), "ab")),
-            "it has 2 characters, where string of at least 3 characters is asked for");
+  EXPECT_EQ(read_argument(TypeTable::string, " {\"a\" "), "\" {\\\"a\\\" \"");
+  EXPECT_EQ(read_argument(types_.text("Plan"), "5"), "\"5\"");
+  EXPECT_EQ(read_argument(TypeTable::i32, " 5 "), "5");
+  EXPECT_EQ(read_argument(types_.option(TypeTable::string), "\"a\""), "\"a\"");
+  EXPECT_EQ(read_argument(TypeTable::i32, "'5'"), "it: invalid JSON: expected a value, found \"'5'\"");
+  EXPECT_EQ(read_argument(TypeTable::string, "\xff"), "it: invalid UTF-8");
+  EXPECT_EQ(read_argument(measure(TypeTable::string, 3, {}), "ab"),
+            "it: expected string of at least 3 characters, found 2 characters");
 }
 
 }  // namespace

@@ -15,14 +15,14 @@ namespace tenon::inference {
 struct TextForm;
 }
 
-/// Keeps a model's answer inside a JSON Schema, or a text inside its refinements, token by token. A small interface
-/// over llguidance, whose sources say how it works: an Earley parser over regular-expression derivatives, walked along
+/// Constrains a model's answer to a JSON Schema, or a text to its refinements, token by token. A small interface to
+/// llguidance, whose sources document how it works: an Earley parser over regular-expression derivatives, walked along
 /// the trie of the vocabulary.
 namespace tenon::inference::decoding {
 
 using Token = std::int32_t;
 
-/// Why a schema or a text's form cannot be enforced, or why a constraint cannot go on. For people.
+/// Why a schema or a text's form cannot be enforced, or why a constraint cannot continue. For people.
 struct DecodingError {
   std::string message;
 };
@@ -53,14 +53,14 @@ class Constraint final {
   /// Fails when the answer is complete, or when the schema's limits of work for one step are reached.
   [[nodiscard]] Result<std::span<const std::uint32_t>, DecodingError> compute_mask();
 
-  /// The tokens that must come next, in the tokenization that the model is used to; empty where there is a choice. They
+  /// The tokens that must come next, in the model's usual tokenization; empty if there is a choice. They
   /// are not accepted by this. Fails when the schema's limits of work are reached.
   [[nodiscard]] Result<std::vector<Token>, DecodingError> compute_forced();
 
-  /// Appends tokens. Fails on one that the mask would not allow; the constraint is of no use then.
+  /// Appends tokens. Fails on one that the mask would not allow; the constraint must not be used afterwards.
   [[nodiscard]] Result<void, DecodingError> accept(std::span<const Token> tokens);
 
-  /// Takes the last tokens back.
+  /// Removes the last tokens.
   [[nodiscard]] Result<void, DecodingError> rollback(std::size_t count);
 
   /// What was accepted satisfies the schema; more may follow.
@@ -78,7 +78,7 @@ class Constraint final {
 };
 
 /// Turns JSON Schemas and texts' forms into constraints over one vocabulary. What was compiled is kept (the last
-/// `constraints_kept_max`). Not for several threads at once.
+/// `constraints_kept_max`). Not thread-safe.
 class ConstraintCompiler final {
  public:
   /// Builds the vocabulary's trie: tens of milliseconds for 50,000 tokens, a second for 260,000.
@@ -91,7 +91,7 @@ class ConstraintCompiler final {
 
   /// A constraint at its beginning. An answer is compact JSON with its properties in the schema's order. Fails, naming
   /// the keyword, on whatever cannot be enforced exactly; a constraint is never looser than its schema. Bare `integer`
-  /// and `number` have no bounds but those of JSON, as JSON Schema has it: a schema for a machine type must give them.
+  /// and `number` have no bounds but those of JSON, as in JSON Schema: a schema for a machine type must specify them.
   [[nodiscard]] Result<Constraint, DecodingError> compile(std::string_view json_schema);
 
   /// A constraint at the beginning of a text of this form, which neither begins nor ends with white space. It ends

@@ -105,7 +105,7 @@ TEST_F(ConstraintTest, LeavesNoRoomForWhiteSpace) {
   EXPECT_FALSE(admits(R"({"type":"integer","minimum":0,"maximum":9,"x-guidance":{"whitespace_flexible":true}})", " 7"));
 }
 
-TEST_F(ConstraintTest, TellsForcedTokensInTheModelsOwnTokenization) {
+TEST_F(ConstraintTest, ReturnsForcedTokensInTheModelsTokenization) {
   Constraint constraint = compile(call_schema);
   const std::vector<Token> forced = *constraint.compute_forced();
   EXPECT_EQ(text_of(forced), R"({"tool":")");
@@ -127,7 +127,7 @@ TEST_F(ConstraintTest, EndsWhereNothingCanFollow) {
   EXPECT_FALSE(constraint.compute_mask().has_value());
 }
 
-TEST_F(ConstraintTest, TakesAnEndTokenOnlyWhereTheAnswerMayEnd) {
+TEST_F(ConstraintTest, AcceptsAnEndTokenOnlyWhereTheAnswerMayEnd) {
   Constraint constraint = compile(R"({"type":"integer","minimum":0,"maximum":99})");
   EXPECT_FALSE(allows(constraint, end_token));
   ASSERT_TRUE(constraint.accept({{'4'}}));
@@ -148,7 +148,7 @@ TEST_F(ConstraintTest, ClonesAndRollsBackIndependently) {
   EXPECT_TRUE(allows(branch, 's'));
 }
 
-TEST_F(ConstraintTest, SaysSoWhenATokenWasNotAllowed) {
+TEST_F(ConstraintTest, ReportsATokenThatIsNotAllowed) {
   Constraint constraint = compile(call_schema);
   EXPECT_FALSE(constraint.accept({{'['}}).has_value());
   EXPECT_FALSE(constraint.compute_mask().has_value());

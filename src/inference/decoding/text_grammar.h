@@ -14,7 +14,7 @@ namespace tenon::inference::decoding {
 /// Lark.
 [[nodiscard]] std::string make_text_grammar(const TextForm& form);
 
-/// The same of one pattern alone, to find out whether llguidance has a like for it.
+/// The grammar of one pattern, to check whether llguidance supports it.
 [[nodiscard]] std::string make_pattern_grammar(std::string_view pattern);
 
 /// Whether the brace at `at` begins a count, as in `{2}`, `{2,}` and `{2,3}`; any other one is a literal brace.

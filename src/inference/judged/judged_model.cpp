@@ -21,8 +21,8 @@ void JudgedModel::start(GenerationId generation, GenerationRequest request, Gene
   (is_judged ? *judge_ : *writer_).start(generation, std::move(request), *this);
 }
 
-void JudgedModel::convert_to_sent(GenerationRequest& request) const {
-  (request.is_judgement ? *judge_ : *writer_).convert_to_sent(request);
+std::optional<GenerationRequest> JudgedModel::sent_form(const GenerationRequest& request) const {
+  return (request.is_judgement ? *judge_ : *writer_).sent_form(request);
 }
 
 void JudgedModel::cancel(GenerationId generation) {

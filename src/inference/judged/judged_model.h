@@ -13,10 +13,10 @@ class JudgedModel final : public Model, private GenerationSink {
  public:
   JudgedModel(std::unique_ptr<Model> writer, std::unique_ptr<Model> judge);
 
-  /// The writer's.
+  /// The name of the writer.
   [[nodiscard]] std::string_view name() const override { return writer_->name(); }
   void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
-  void convert_to_sent(GenerationRequest& request) const override;
+  [[nodiscard]] std::optional<GenerationRequest> sent_form(const GenerationRequest& request) const override;
   void cancel(GenerationId generation) override;
   void poll(std::chrono::milliseconds wait) override;
   [[nodiscard]] bool follows_a_script() const override {
@@ -38,7 +38,7 @@ class JudgedModel final : public Model, private GenerationSink {
     bool is_judged = false;
   };
   std::unordered_map<GenerationId, InProgress> in_progress_;
-  std::size_t judged_count_ = 0;  ///< of them, the judge's
+  std::size_t judged_count_ = 0;  ///< those of the judge
 };
 
 }  // namespace tenon::inference

@@ -1,6 +1,7 @@
 #include "inference/llama_cpp/engine.h"
 
 #include <fmt/format.h>
+#include <gguf.h>
 #include <llama.h>
 
 #include <algorithm>
@@ -56,9 +57,15 @@ class ProcessState final {
   std::string errors_;
 };
 
-EngineError describe_failure(const EngineOptions& options, std::string_view what) {
+/// What llama.cpp has logged of its newest failure, without a newline at the end.
+std::string take_reason() {
   std::string reason = ProcessState::get().take_errors();
   while (!reason.empty() && reason.back() == '\n') reason.pop_back();
+  return reason;
+}
+
+EngineError describe_failure(const EngineOptions& options, std::string_view what) {
+  const std::string reason = take_reason();
   return EngineError{fmt::format("{} {}{}{}", options.file.string(), what, reason.empty() ? "." : ": ", reason)};
 }
 
@@ -74,6 +81,32 @@ std::uint32_t round_up_to_cells(std::uint32_t tokens) {
 }
 
 }  // namespace
+
+Result<void, EngineError> check_tensors(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+  if (error) return failure(EngineError{fmt::format("cannot be read: {}", error.message())});
+  static_cast<void>(ProcessState::get().take_errors());
+  const std::unique_ptr<gguf_context, decltype(&gguf_free)> header(
+      gguf_init_from_file(file.c_str(), {.no_alloc = true, .ctx = nullptr}), &gguf_free);
+  const std::string reason = take_reason();
+  if (header == nullptr)
+    return failure(EngineError{fmt::format("has a header that is damaged or cut off: {}", reason)});
+  const std::int64_t count = gguf_get_n_tensors(header.get());
+  // The first of several files may have the metadata only.
+  if (count == 0 && gguf_find_key(header.get(), "split.count") < 0) {
+    return failure(EngineError{"contains no tensors"});
+  }
+  std::uintmax_t end = gguf_get_data_offset(header.get());
+  for (std::int64_t i = 0; i < count; ++i) {
+    end = std::max<std::uintmax_t>(end, gguf_get_data_offset(header.get()) + gguf_get_tensor_offset(header.get(), i) +
+                                            gguf_get_tensor_size(header.get(), i));
+  }
+  if (count > 0 && end > bytes) {
+    return failure(EngineError{fmt::format("is cut off: it has {} of {} bytes", bytes, end)});
+  }
+  return {};
+}
 
 struct Engine::Batch {
   explicit Batch(std::uint32_t rows) : batch(llama_batch_init(static_cast<std::int32_t>(rows), 0, 1)) {}

@@ -40,8 +40,12 @@ struct EngineError {
   std::string message;
 };
 
-/// A loaded model with one context of llama.cpp: evaluates rows of tokens for many sequences at once. Not for several
-/// threads at once.
+/// Reads the header of a GGUF file, and checks that the file has the bytes of all tensors it describes; they are not
+/// read. Takes some milliseconds. The message is the end of a sentence whose subject is the file.
+[[nodiscard]] Result<void, EngineError> check_tensors(const std::filesystem::path& file);
+
+/// A loaded model with one context of llama.cpp: evaluates rows of tokens for many sequences at once. Not
+/// thread-safe.
 ///
 /// With `Determinism::SameBits` a token's logits have the same bits whether its sequence is evaluated alone or next to
 /// others, all at once or in parts, from the start or after a cached prefix. This holds on one machine with one build.

@@ -90,7 +90,7 @@ class KvCache final {
   [[nodiscard]] std::uint32_t evaluated_of(SequenceNumber sequence) const;
 
   [[nodiscard]] std::uint32_t cells_used() const { return static_cast<std::uint32_t>(cells_.size() - free_.size()); }
-  /// Of these, the cells of paths in use.
+  /// The number of these that belong to paths in use.
   [[nodiscard]] std::uint32_t cells_in_use() const { return cells_in_use_; }
   [[nodiscard]] std::uint32_t cells_max() const { return static_cast<std::uint32_t>(cells_.size()); }
 

@@ -135,14 +135,14 @@ TEST_P(KvCacheTest, EvaluatesACommonBeginningOnce) {
   EXPECT_EQ(memory_.count_used(), 8U);
 }
 
-TEST_P(KvCacheTest, TakesAWholePromptOnlyWithItsLogits) {
+TEST_P(KvCacheTest, ReusesAWholePromptOnlyWithItsLogits) {
   EXPECT_EQ(call({1, 2, 3}), 3U);
   EXPECT_EQ(call({1, 2, 3}), 0U);
   EXPECT_EQ(call({1, 2}), 1U);  // a beginning of it: the logits after 2 were never kept
   EXPECT_EQ(call({1, 2}), 0U);
 }
 
-TEST_P(KvCacheTest, SaysWhenABeginningIsBeingEvaluated) {
+TEST_P(KvCacheTest, ReportsAPrefixThatIsBeingEvaluated) {
   const Tokens first = {1, 2, 3, 4};
   const auto sequence = cache_.take(first, cache_.find_longest(first));
   const auto match = cache_.find_longest(Tokens{1, 2, 9});

@@ -17,7 +17,7 @@ namespace tenon::inference::llama_cpp {
 /// How messages become a prompt.
 enum class PromptMode : std::uint8_t {
   Auto,   ///< the chat template in the model's file; raw when it has none
-  Raw,    ///< plain text with a few examples, for models that only go on with a text
+  Raw,    ///< plain text with a few examples, for models that only continue a text
   Named,  ///< the template that `chat_template` gives
 };
 
@@ -33,7 +33,7 @@ struct LlamaCppOptions {
 /// common with an earlier or a running one is not evaluated again, branches that are started together evaluate their
 /// common prefix once, and all generations in progress advance in one batch. Thousands may be started; those without
 /// room are queued. `poll` works in slices of one batch, so that other work gets its turn. Answers with a schema
-/// are held inside it token by token: they satisfy it, or are cut off.
+/// are constrained token by token: they satisfy it, or are cut off.
 class LlamaCppModel final : public Model {
  public:
   /// Loads the file (tenths of a second for a small model). Fails with a message for people.
@@ -44,7 +44,7 @@ class LlamaCppModel final : public Model {
 
   [[nodiscard]] std::string_view name() const override;
   void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
-  void convert_to_sent(GenerationRequest& request) const override;
+  [[nodiscard]] std::optional<GenerationRequest> sent_form(const GenerationRequest& request) const override;
   void cancel(GenerationId generation) override;
   void poll(std::chrono::milliseconds wait) override;
   void wake() override;

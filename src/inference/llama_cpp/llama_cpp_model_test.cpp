@@ -258,7 +258,7 @@ TEST(LlamaCppModelTest, EvaluatesOnePromptOnceForManyThatAreTheSame) {
   EXPECT_GT(texts.size(), 10U);  // the seeds differ
 }
 
-TEST(LlamaCppModelTest, GivesTheSameAnswerAloneBesideOthersAndOnAKeptBeginning) {
+TEST(LlamaCppModelTest, ReturnsTheSameAnswerAloneInABatchAndWithACachedPrefix) {
   std::vector<GenerationRequest> requests;
   for (int i = 0; i < 5; ++i) {
     GenerationRequest request = make_request(
@@ -354,7 +354,7 @@ TEST(LlamaCppModelTest, WorksInTheFastModeTooWhenRoomRunsOut) {
   }
 }
 
-TEST(LlamaCppModelTest, TellsTheNumbersWhenThePromptIsTooLong) {
+TEST(LlamaCppModelTest, ReportsTheNumbersOfATooLongPrompt) {
   LlamaCppOptions options = make_options();
   options.engine.context_tokens = 256;
   auto model = open_model(options);
@@ -488,7 +488,7 @@ TEST(LlamaCppModelTest, HoldsATextInItsPattern) {
   EXPECT_LE(answer.text.size(), 8U);
 }
 
-TEST(LlamaCppModelTest, SaysWhenNoTextCanHaveTheForm) {
+TEST(LlamaCppModelTest, ReportsAFormThatNoTextCanHave) {
   auto model = open_model(make_options());
   Collector collector;
   GenerationRequest request = make_request({"Hello."});
@@ -500,7 +500,7 @@ TEST(LlamaCppModelTest, SaysWhenNoTextCanHaveTheForm) {
   EXPECT_THAT(collector.error(1).message, HasSubstr("text for `greet` cannot be enforced"));
 }
 
-TEST(LlamaCppModelTest, SaysWhatIsWrongWithAFile) {
+TEST(LlamaCppModelTest, ReportsWhatIsWrongWithAFile) {
   LlamaCppOptions options = make_options();
   options.engine.file = "no/such/file.gguf";
   EXPECT_THAT(LlamaCppModel::open(options).error().message, HasSubstr("no/such/file.gguf"));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #include <memory>
 #include <system_error>
 #include <vector>
+
+#include "inference/llama_cpp/engine.h"
 
 namespace tenon::inference::llama_cpp {
 namespace {
@@ -51,7 +54,8 @@ class TemporaryFolder final {
   std::filesystem::path path_;
 };
 
-/// Runs a program with its output in `log` and gives its exit code; 127 when it does not exist, as a shell does.
+/// Runs a program with its output in `log` and gives its exit code; 127 when it does not exist, as a shell does. The
+/// program blocks no signals, whatever this thread blocks.
 int run(std::vector<std::string> words, const std::filesystem::path& log) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -61,8 +65,15 @@ int run(std::vector<std::string> words, const std::filesystem::path& log) {
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
-  const int spawned = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), ::environ);
+  const int spawned = ::posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), ::environ);
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (spawned != 0) return 127;
   int status = 0;
@@ -170,6 +181,7 @@ Result<void, ModelFileError> check_model_file(const std::filesystem::path& file)
   if (version < gguf_version_min || version > gguf_version_max || header[6] != 0 || header[7] != 0) {
     return refuse(fmt::format("its GGUF version is not {} to {}", gguf_version_min, gguf_version_max));
   }
+  if (const auto checked = check_tensors(file); !checked) return refuse("it " + checked.error().message);
   return {};
 }
 

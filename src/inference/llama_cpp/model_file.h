@@ -53,8 +53,8 @@ struct ModelFileError {
 [[nodiscard]] Result<std::filesystem::path, ModelFileError> fetch_builtin_model(
     const std::filesystem::path& folder, const std::function<void(std::string_view)>& notice);
 
-/// Checks what can be checked of a model file without loading it: it can be read, and begins with the header of a GGUF
-/// file of a supported version. Takes no time.
+/// Checks what can be checked of a model file without loading it: it can be read, it is a GGUF file of a supported
+/// version, and it has the bytes of all its tensors. Takes some milliseconds.
 [[nodiscard]] Result<void, ModelFileError> check_model_file(const std::filesystem::path& file);
 
 /// The SHA-256 of a file in lower-case hexadecimal. Fails when it cannot be read.

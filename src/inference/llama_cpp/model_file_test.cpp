@@ -1,5 +1,6 @@
 #include "inference/llama_cpp/model_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +50,9 @@ TEST(ModelFileTest, ChecksTheHeaderOfAFile) {
     return checked ? std::string() : checked.error().message;
   };
   const std::string counts(16, '\1');
-  EXPECT_EQ(problem("GGUF" + std::string("\3\0\0\0", 4) + counts), "");
+  const std::string begin("GGUF\3\0\0\0", 8);
+  EXPECT_THAT(problem(begin + counts), HasSubstr("damaged or cut off"));
+  EXPECT_THAT(problem(begin + std::string(10'000, '\0')), HasSubstr("it contains no tensors"));
   EXPECT_THAT(problem("GGUF" + std::string("\1\0\0\0", 4) + counts), HasSubstr("its GGUF version is not 2 to 3"));
   EXPECT_THAT(problem("GGUF" + std::string("\0\0\0\3", 4) + counts), HasSubstr("its GGUF version is not 2 to 3"));
   EXPECT_THAT(problem("GGUF" + std::string("\3\0\0\0", 4)), HasSubstr("it is not a GGUF file"));
@@ -58,11 +61,27 @@ TEST(ModelFileTest, ChecksTheHeaderOfAFile) {
   EXPECT_THAT(check_model_file(folder).error().message, HasSubstr("Is a directory"));
 }
 
-TEST(ModelFileTest, KeepsTheFileThatItsChecksumSays) {
+TEST(ModelFileTest, FindsThatAFileIsCutOff) {
+  const auto folder = make_test_folder("cut_off");
+  const auto file = folder / "model.gguf";
+  std::filesystem::copy_file(get_builtin_model_for_tests(), file);
+  EXPECT_TRUE(check_model_file(file).has_value());
+  for (const std::uint64_t bytes : {builtin_model.file_bytes - 1000, std::uint64_t{40'000'000}}) {
+    std::filesystem::resize_file(file, bytes);
+    const auto checked = check_model_file(file);
+    ASSERT_FALSE(checked.has_value());
+    EXPECT_THAT(checked.error().message, HasSubstr(fmt::format("it is cut off: it has {} of 9", bytes)));
+  }
+  std::filesystem::resize_file(file, 100'000);
+  EXPECT_THAT(check_model_file(file).error().message, HasSubstr("damaged or cut off"));
+  std::filesystem::remove(file);
+}
+
+TEST(ModelFileTest, TheFileHasTheExpectedChecksum) {
   EXPECT_EQ(compute_file_sha256(get_builtin_model_for_tests()), builtin_model.file_sha256);
 }
 
-TEST(ModelFileTest, SaysThatAFolderCannotBeMade) {
+TEST(ModelFileTest, ReportsAFolderThatCannotBeCreated) {
   const auto folder = make_test_folder("blocked");
   std::ofstream(folder / "file") << "x";
   const auto fetched = fetch_builtin_model(folder / "file" / "models", {});

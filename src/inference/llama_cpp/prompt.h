@@ -14,7 +14,7 @@
 
 namespace tenon::inference::llama_cpp {
 
-/// The prompt's form for a model without a chat template: plain text, in which examples show what is asked. A system
+/// The prompt's form for a model without a chat template: plain text with examples of what is expected. A system
 /// message is sent unchanged.
 struct RawFrame {
   std::string examples =
@@ -40,14 +40,14 @@ struct PromptError {
 };
 
 /// Turns messages into tokens. A message's text is tokenized entry by entry, each entry's closing newline by itself, so
-/// that prompts which share their first entries share their first tokens; pieces that came lately are remembered.
+/// that prompts which share their first entries share their first tokens; recent pieces are cached.
 class PromptTokenizer final {
  public:
   /// Borrows the vocabulary. Fails when llama.cpp does not know the chat template.
   [[nodiscard]] static Result<PromptTokenizer, PromptError> open(const Vocabulary& vocabulary, PromptFrame frame);
 
   /// Fails when the template has no place for a message of these roles, or when the prompt surely has more than
-  /// `tokens_max` tokens, which is found out without tokenizing megabytes. May give more than `tokens_max`.
+  /// `tokens_max` tokens, which is found out without tokenizing megabytes. May return more than `tokens_max`.
   [[nodiscard]] Result<std::vector<Token>, PromptError> tokenize(std::span<const Message> messages,
                                                                  std::uint32_t tokens_max);
 

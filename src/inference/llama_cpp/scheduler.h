@@ -21,8 +21,8 @@
 namespace tenon::inference::llama_cpp {
 
 /// Decides which generations are in progress, and evaluates one batch for all of them at a time. First come, first
-/// served; a prompt whose beginning is being evaluated for another waits for that. When room runs out, the generation
-/// that came last makes room and continues later, with the same tokens.
+/// served; a prompt whose beginning is being evaluated for another waits for that. If the memory does not suffice, the
+/// newest generation is evicted and continues later, with the same tokens.
 class Scheduler final {
  public:
   using Clock = std::chrono::steady_clock;
@@ -35,7 +35,7 @@ class Scheduler final {
   /// Ends what has taken too long, admits what has room, evaluates one batch and appends a token to each answer that it
   /// completes the input of. False when there was nothing to do.
   void step();
-  /// Tells the sinks what happened since the last call. A sink may start and cancel generations meanwhile.
+  /// Reports to the sinks what happened since the last call. A sink may start and cancel generations meanwhile.
   void report();
 
   [[nodiscard]] bool is_idle() const { return generations_.empty() && events_.empty(); }

@@ -8,7 +8,7 @@
 namespace tenon::inference::llama_cpp {
 namespace {
 
-TEST(TextAssemblerTest, GivesWholeCharacters) {
+TEST(TextAssemblerTest, ReturnsWholeCharacters) {
   TextAssembler assembler;
   EXPECT_EQ(assembler.append("a"), "a");
   EXPECT_EQ(assembler.append("\xE2\x82"), "");
@@ -31,7 +31,7 @@ TEST(TextAssemblerTest, ReplacesWhatCanNeverBeACharacter) {
   EXPECT_EQ(assembler.finish(), "");
 }
 
-TEST(TextAssemblerTest, GivesTheSameTextHoweverTheBytesAreCut) {
+TEST(TextAssemblerTest, ReturnsTheSameTextForAnySplitOfTheBytes) {
   const std::string text = "naïve café — 東京 🙂🙃 end";
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
@@ -46,7 +46,7 @@ TEST(TextAssemblerTest, GivesTheSameTextHoweverTheBytesAreCut) {
   }
 }
 
-TEST(TextAssemblerTest, GivesSoundTextForAnyBytes) {
+TEST(TextAssemblerTest, ReturnsValidUtf8ForAnyBytes) {
   std::mt19937 random(5);
   for (int round = 0; round < 2000; ++round) {
     TextAssembler assembler;

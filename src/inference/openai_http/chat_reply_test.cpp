@@ -86,7 +86,7 @@ TEST(ChatReply, ContentMayComeInParts) {
       "ab");
 }
 
-TEST(ChatReply, WhatIsNoAnswerIsAFault) {
+TEST(ChatReply, RejectsAReplyThatIsNotAnAnswer) {
   EXPECT_EQ(fault_in("{}").kind, ModelErrorKind::BadReply);
   EXPECT_EQ(fault_in("[]").kind, ModelErrorKind::BadReply);
   EXPECT_EQ(fault_in("3").kind, ModelErrorKind::BadReply);

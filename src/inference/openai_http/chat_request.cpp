@@ -58,15 +58,19 @@ void ChatRequestWriter::leave_out_note(GenerationRequest& request) const {
   if (is_strict(request)) leave_out_form_note(request);
 }
 
-void ChatRequestWriter::convert_to_sent(GenerationRequest& request) const {
-  leave_out_note(request);
-  if (schema_field_ != SchemaField::JsonSchema) {
-    request.schema = nullptr;
-  } else if (is_strict(request)) {
+std::optional<GenerationRequest> ChatRequestWriter::sent_form(const GenerationRequest& request) const {
+  const bool drops_schema = request.schema && schema_field_ != SchemaField::JsonSchema;
+  if (!drops_schema && !is_strict(request)) return std::nullopt;
+  GenerationRequest sent = request;
+  leave_out_note(sent);
+  if (drops_schema) {
+    sent.schema = nullptr;
+  } else {
     const AnswerSchema& schema = *request.schema;
-    request.schema =
+    sent.schema =
         std::make_shared<const AnswerSchema>(AnswerSchema{schema.name, schema.strict_schema, schema.strict_schema});
   }
+  return sent;
 }
 
 void ChatRequestWriter::append(std::string& out, const GenerationRequest& request) const {

@@ -13,8 +13,8 @@ class ChatRequestWriter {
   /// `token_limit_field` is decided here: not ByHost.
   ChatRequestWriter(const OpenAiOptions& options, TokenLimitField token_limit_field);
 
-  /// Changes the messages and the schema of `request` into those that are sent, see Model::convert_to_sent.
-  void convert_to_sent(GenerationRequest& request) const;
+  /// The request with the messages and the schema that are sent, see Model::sent_form.
+  [[nodiscard]] std::optional<GenerationRequest> sent_form(const GenerationRequest& request) const;
 
   /// Removes the message that need not be sent where the server enforces the schema.
   void leave_out_note(GenerationRequest& request) const;

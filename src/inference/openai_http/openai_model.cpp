@@ -79,7 +79,9 @@ class CurlOpenAiModel final : public OpenAiModel {
 
   [[nodiscard]] std::string_view name() const override { return options_.model; }
   void start(GenerationId id, GenerationRequest request, GenerationSink& sink) override;
-  void convert_to_sent(GenerationRequest& request) const override { writer_.convert_to_sent(request); }
+  [[nodiscard]] std::optional<GenerationRequest> sent_form(const GenerationRequest& request) const override {
+    return writer_.sent_form(request);
+  }
   void cancel(GenerationId id) override;
   void poll(milliseconds wait) override;
   void wake() override { client_->wake(); }

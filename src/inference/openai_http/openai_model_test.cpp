@@ -80,7 +80,7 @@ TEST(OpenAiModel, ASchemaThatStrictModeCannotTakeIsAWish) {
   EXPECT_THAT(server.bodies().at(0), HasSubstr(R"("json_schema":{"name":"count","strict":false,"schema":)" + schema));
 }
 
-TEST(OpenAiModel, WhatIsShownIsWhatIsSent) {
+TEST(OpenAiModel, TheShownPromptIsThePromptThatIsSent) {
   const auto with_schema = [](std::string strict) {
     GenerationRequest request = ask("Is water wet?");
     request.form_note = request.messages.size();
@@ -94,8 +94,7 @@ TEST(OpenAiModel, WhatIsShownIsWhatIsSent) {
       OpenAiOptions options = options_for(server);
       options.fields.schema = field;
       const auto model = open_model(options);
-      GenerationRequest shown = with_schema(strict);
-      model->convert_to_sent(shown);
+      const GenerationRequest shown = model->sent_form(with_schema(strict)).value_or(with_schema(strict));
       static_cast<void>(get_answer(*model, with_schema(strict)));
       const auto body = nlohmann::json::parse(server.bodies().at(0));
       ASSERT_EQ(body["messages"].size(), shown.messages.size());
@@ -497,7 +496,7 @@ TEST(OpenAiTransport, ReplyOfExactlyTheLimitIsRead) {
   EXPECT_EQ(get_error(*open_model(options), ask("hello")).kind, ModelErrorKind::BadReply);
 }
 
-TEST(OpenAiTransport, WhatIsNotHttpIsABadReply) {
+TEST(OpenAiTransport, AReplyThatIsNotHttpIsABadReply) {
   for (const auto* bytes :
        {"SSH-2.0-OpenSSH_9.2\r\n", "\x16\x03\x01\x02", "{\"choices\":[]}", "HTTP/9.9 200\r\n\r\n"}) {
     MockServerThread server(replies({{Send{bytes}, Close{}}}));
@@ -543,7 +542,7 @@ TEST(OpenAiTransport, AKeptConnectionThatTheServerClosedIsReplaced) {
   }
 }
 
-TEST(OpenAiTransport, WhenSocketsRunOutTheRestTakesTurns) {
+TEST(OpenAiTransport, WithoutFreeSocketsTheRestTakesTurns) {
   // The server has a process of its own here, because the limit on open files is for one process.
   MockServer server([](const HttpRequest&) -> ReplyPlan {
     return {Wait{milliseconds(5)}, Send{http_reply(200, chat_reply_json("ok"))}};

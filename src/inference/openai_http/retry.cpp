@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/ascii.h"
+#include "base/backoff.h"
 #include "http_client/http_client.h"
 
 namespace tenon::inference {
@@ -19,12 +20,11 @@ constexpr std::int64_t seconds_max = 1'000'000'000;
 }  // namespace
 
 milliseconds backoff_delay(const RetryPolicy& policy, std::uint32_t attempts_made, double random_unit) {
-  milliseconds delay = std::min(policy.delay_first, policy.delay_max);
-  for (std::uint32_t made = 1; made < attempts_made && delay < policy.delay_max; ++made) {
-    delay = std::min(delay * 2, policy.delay_max);
-  }
+  const Backoff backoff{static_cast<double>(policy.delay_first.count()), 2,
+                        static_cast<double>(policy.delay_max.count())};
+  const double delay = backoff.wait_after(std::max(attempts_made, 1U) - 1);
   const double fraction = 0.5 + 0.5 * std::clamp(random_unit, 0.0, 1.0);
-  return milliseconds(static_cast<std::int64_t>(static_cast<double>(delay.count()) * fraction));
+  return milliseconds(static_cast<std::int64_t>(delay * fraction));
 }
 
 std::optional<milliseconds> read_retry_after(std::string_view value, system_clock::time_point now) {

@@ -35,7 +35,7 @@ TEST(Retry, ReadsDates) {
   EXPECT_EQ(read_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", date + std::chrono::hours(1)), milliseconds(0));
 }
 
-TEST(Retry, OtherTextsAreNoWait) {
+TEST(Retry, OtherTextsAreNotWaits) {
   const auto now = system_clock::now();
   for (const auto* text : {"", "soon", "-5", "Sun, 99 Foo 1994", "\xFF\xFE"}) {
     EXPECT_EQ(read_retry_after(text, now), std::nullopt) << text;

@@ -21,7 +21,7 @@ TEST(Secret, IsScrubbedWhereverItOccurs) {
   EXPECT_EQ(secret.scrub(""), "");
 }
 
-TEST(Secret, PlaceholdersAreNoSecret) {
+TEST(Secret, PlaceholdersAreNotSecrets) {
   EXPECT_EQ(Secret{"x"}.scrub("an extra x"), "an extra x");
   EXPECT_EQ(Secret{}.scrub("text"), "text");
 }

@@ -64,7 +64,7 @@ TEST(StreamedReply, PiecesComeAsTheyAreSent) {
   EXPECT_THAT(server.heads().at(0), HasSubstr("Accept: text/event-stream"));
 }
 
-TEST(StreamedReply, AnySplitOfTheBytesGivesTheSameAnswer) {
+TEST(StreamedReply, AnySplitOfTheBytesYieldsTheSameAnswer) {
   const std::string bytes = chunk("grü") + ": c\r\n" + chunk("ße 🎉") + last_chunk("length") + usage_chunk + done;
   for (const std::size_t size : {1U, 7U, 61U}) {
     std::vector<std::string> pieces;

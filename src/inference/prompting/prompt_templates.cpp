@@ -37,12 +37,6 @@ TemplateNames names_of(TemplateKind kind) {
   return {};
 }
 
-std::string all_files() {
-  std::string all;
-  for (const std::string_view name : names) all += fmt::format("{}{}.txt", all.empty() ? "" : ", ", name);
-  return all;
-}
-
 }  // namespace
 
 std::string_view template_name(TemplateKind kind) {
@@ -79,10 +73,8 @@ Result<PromptTemplates, TemplateError> PromptTemplates::load(std::string_view st
   }
   if (!has_file) {
     return failure(TemplateError{
-        std::string(style), 0,
-        fmt::format("no style of this name, and no folder with one of {}; the styles are `default`, `slides` and "
-                    "`marked`",
-                    all_files())});
+        "", 0,
+        fmt::format("unknown prompt style `{}`; expected default, slides, marked or a folder of templates", style)});
   }
   return PromptTemplates(std::move(entries));
 }

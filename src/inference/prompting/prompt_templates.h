@@ -50,7 +50,7 @@ class PromptTemplates {
   /// The template's text as it was loaded, for the program's record: equal templates have equal texts.
   [[nodiscard]] const std::string& source(TemplateKind kind) const;
   /// Whether the record that `from_texts` read has the template. Older programs were recorded without some; what is
-  /// sent for them is then no part of a request's identity.
+  /// sent for them is then not part of a request's identity.
   [[nodiscard]] bool is_recorded(TemplateKind kind) const;
 
  private:

@@ -38,7 +38,7 @@ RepairLoop::Step RepairLoop::on_answer(const Answer& answer) {
       return fail(types::FailureKind::ModelRefused, "was refused by the model");
   }
   Result<answers::AnswerValues, answers::AnswerProblems> values =
-      answers::read_answer(reader_, *prompts_.shape(site_), answer.text);
+      answers::read_answer(reader_, *prompts_.shape(site_), answer.text, prompts_.program().messages);
   if (values) return std::move(*values);
   attempts_.push_back({show(answer.text), values.error()});
   if (attempts_.size() > repairs_max_) return fail(types::FailureKind::ModelUnusable, "cannot be used");

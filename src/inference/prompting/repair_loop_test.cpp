@@ -22,13 +22,15 @@ class RepairLoopTest : public testing::Test {
   void complete(TypeId type) { program_.sites.front().result = type; }
   RepairLoop open(std::uint32_t repairs_max = default_repairs_max) {
     prompts_ = std::make_unique<SitePrompts>(program_, PromptTemplates::builtin());
-    reader_ = std::make_unique<answers::ValueReader>(program_.types);
+    refinements_ = std::make_unique<vm::Refinements>(program_.types);
+    reader_ = std::make_unique<answers::ValueReader>(*refinements_);
     return {*prompts_, *reader_, 0, prompts_->make_request(0, "Is it?", {}, {}), repairs_max};
   }
   static Answer answer(std::string text, Finish finish = Finish::Complete) { return {std::move(text), finish, {}, {}}; }
 
   bytecode::Program program_;
   std::unique_ptr<SitePrompts> prompts_;
+  std::unique_ptr<vm::Refinements> refinements_;
   std::unique_ptr<answers::ValueReader> reader_;
 };
 
@@ -41,7 +43,7 @@ TEST_F(RepairLoopTest, AUsableAnswerEndsIt) {
   EXPECT_EQ(repair_loop.repairs(), 0U);
 }
 
-TEST_F(RepairLoopTest, TellsTheModelWhatWasWrong) {
+TEST_F(RepairLoopTest, SendsTheReasonsToTheModel) {
   complete(TypeTable::boolean);
   RepairLoop repair_loop = open();
   ASSERT_TRUE(std::holds_alternative<RepairLoop::AskAgain>(repair_loop.on_answer(answer("{\"value\": 1}"))));
@@ -51,9 +53,22 @@ TEST_F(RepairLoopTest, TellsTheModelWhatWasWrong) {
   EXPECT_EQ(messages[2].role, Role::Assistant);
   EXPECT_EQ(messages[2].text, "{\"value\": 1}");
   EXPECT_EQ(messages[3].role, Role::User);
-  EXPECT_NE(messages[3].text.find("- value is the number 1, where true or false is asked for\n"), std::string::npos);
+  EXPECT_NE(messages[3].text.find("- value: expected true or false, found the number 1\n"), std::string::npos);
   EXPECT_NE(repair_loop.request().schema, nullptr);
   EXPECT_TRUE(std::holds_alternative<AnswerValues>(repair_loop.on_answer(answer("{\"value\": true}"))));
+}
+
+/// A resumed run sends again what it has sent before, though its reasons are not recorded.
+TEST_F(RepairLoopTest, SendsTheModelOfAnOlderProgramTheReasonsOfItsVersion) {
+  complete(TypeTable::boolean);
+  program_.messages = MessageVersion::First;
+  RepairLoop repair_loop = open();
+  ASSERT_TRUE(std::holds_alternative<RepairLoop::AskAgain>(repair_loop.on_answer(answer("{\"value\": 1}"))));
+  ASSERT_TRUE(std::holds_alternative<RepairLoop::AskAgain>(repair_loop.on_answer(answer("perhaps"))));
+  const std::vector<Message>& messages = repair_loop.request().messages;
+  ASSERT_EQ(messages.size(), 6U);
+  EXPECT_NE(messages[3].text.find("- value is the number 1, where true or false is asked for\n"), std::string::npos);
+  EXPECT_NE(messages[5].text.find("- the answer is no JSON: there is no JSON in the text\n"), std::string::npos);
 }
 
 TEST_F(RepairLoopTest, EndsWithAllAnswersWhenNoneCanBeUsed) {
@@ -67,11 +82,11 @@ TEST_F(RepairLoopTest, EndsWithAllAnswersWhenNoneCanBeUsed) {
   EXPECT_EQ(std::get<AnswerFailure>(step).message,
             "the answer for `judge` cannot be used, also after 1 repair\n"
             "  \"\"\n"
-            "    the answer is no JSON: the answer is empty\n"
+            "    invalid JSON: the answer is empty\n"
             "  \"" +
                 std::string(500, 'x') +
                 "\"… (600 bytes)\n"
-                "    the answer is no JSON: there is no JSON in the text");
+                "    invalid JSON: the text contains no JSON");
 }
 
 TEST_F(RepairLoopTest, WithoutRepairsTheFirstAnswerIsTheLast) {
@@ -95,7 +110,7 @@ TEST_F(RepairLoopTest, ARefusalIsAFailureOfItsOwn) {
   EXPECT_EQ(std::get<AnswerFailure>(step).kind, types::FailureKind::ModelRefused);
 }
 
-TEST_F(RepairLoopTest, BytesThatAreNoTextAreNotSentBack) {
+TEST_F(RepairLoopTest, DoesNotSendBackBytesThatAreNotUtf8) {
   complete(TypeTable::boolean);
   RepairLoop repair_loop = open();
   ASSERT_TRUE(std::holds_alternative<RepairLoop::AskAgain>(repair_loop.on_answer(answer("so\xff{"))));

@@ -100,7 +100,7 @@ class SitePrompts {
   bool marks_data_ = false;
   mutable std::deque<Slot> slots_;  ///< by site
   mutable std::mutex sets_mutex_;
-  /// Of sites with sets of tools; all are dropped when there are too many.
+  /// Those of sites with sets of tools; all are dropped when there are too many.
   mutable std::map<CompletionSite, std::shared_ptr<const Prepared>> with_sets_;
 };
 

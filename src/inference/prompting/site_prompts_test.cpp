@@ -273,7 +273,8 @@ TEST(PromptTemplatesTest, AProjectOverridesSingleTemplates) {
 
 TEST(PromptTemplatesTest, ReportsWhyAStyleCannotBeUsed) {
   TableFileSystem files;
-  EXPECT_EQ(PromptTemplates::load("fancy", files).error().file, "fancy");
+  EXPECT_THAT(PromptTemplates::load("fancy", files).error().message,
+              testing::StartsWith("unknown prompt style `fancy`"));
   EXPECT_TRUE(PromptTemplates::load("marked", files).has_value());
   files.files["mine/fill.txt"] = "a\n{{clauses}}\n";
   const TemplateError unknown = PromptTemplates::load("mine", files).error();

@@ -12,7 +12,7 @@
 namespace tenon::inference::prompting {
 
 struct TemplateError {
-  std::string file;
+  std::string file;        ///< empty: none
   std::uint32_t line = 0;  ///< from 1; 0: the file as a whole
   std::string message;
 };

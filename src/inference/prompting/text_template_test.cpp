@@ -25,7 +25,7 @@ TEST(TextTemplateTest, FillsInNames) {
   EXPECT_EQ(render("a\n\n", {}), "a");
 }
 
-TEST(TextTemplateTest, WhatIsFilledInIsNotReadAgain) {
+TEST(TextTemplateTest, AFilledInTextIsNotParsedAgain) {
   EXPECT_EQ(render("{{name}}", data_of("{{words}} {{#items}} \\{{", {})), "{{words}} {{#items}} \\{{");
 }
 
@@ -47,7 +47,7 @@ TEST(TextTemplateTest, ABackslashMakesBracesPlain) {
   EXPECT_EQ(render("\\{{name}} {{name}}", data_of("x", {})), "{{name}} x");
 }
 
-TEST(TextTemplateTest, TellsWhatDoesNotFit) {
+TEST(TextTemplateTest, ReportsWhatDoesNotFit) {
   EXPECT_EQ(render("a\n{{nmae}}", {}),
             "x.txt:2: {{nmae}} is not a name of this template; the names are: name, words, items, item, tail");
   EXPECT_EQ(render("{{item}}", {}),

@@ -76,7 +76,9 @@ std::string describe_difference(const Recording& recording, const GenerationRequ
       nearest_likeness = likeness;
     }
   }
-  std::string text = fmt::format("the nearest is that of `{}` in line {}", nearest->request.label, nearest->line);
+  std::string text = nearest->request.label == request.label
+                         ? fmt::format("closest is line {}", nearest->line)
+                         : fmt::format("closest is line {}, of `{}`", nearest->line, nearest->request.label);
   if (nearest_prompt != asked) {
     const std::size_t position = common_prefix(nearest_prompt, asked);
     const auto line = 1 + std::count(asked.begin(), asked.begin() + static_cast<std::ptrdiff_t>(position), '\n');
@@ -121,10 +123,10 @@ std::vector<const RecordedExchange*> RecordedModel::unused() const {
 GenerationOutcome RecordedModel::next_outcome(const GenerationRequest& request) {
   const auto found = by_hash_.find(hash_request(canonical_request(request)));
   if (found == by_hash_.end()) {
-    return ModelError{ModelErrorKind::ScriptEnded,
-                      fmt::format("the recording does not hold this request of `{}`; {}", request.label,
-                                  describe_difference(recording_, request)),
-                      Usage{}};
+    return ModelError{
+        ModelErrorKind::ScriptEnded,
+        fmt::format("no recorded request matches `{}`; {}", request.label, describe_difference(recording_, request)),
+        Usage{}};
   }
   Outcomes& outcomes = found->second;
   const std::size_t index = std::min(outcomes.given, outcomes.exchanges.size() - 1);

@@ -18,7 +18,7 @@ class RecordedModel final : public Model {
  public:
   explicit RecordedModel(Recording recording, std::string name = "recorded");
 
-  /// Recorded exchanges that no request has met, in the recording's order.
+  /// Recorded exchanges that were not requested, in the recording's order.
   [[nodiscard]] std::vector<const RecordedExchange*> unused() const;
 
   [[nodiscard]] std::string_view name() const override { return name_; }
@@ -41,7 +41,7 @@ class RecordedModel final : public Model {
   OutcomeSchedule schedule_;
 };
 
-/// Says in a few lines how `request` differs from the recorded request that is nearest to it.
+/// Describes in a few lines how `request` differs from the most similar recorded request.
 [[nodiscard]] std::string describe_difference(const Recording& recording, const GenerationRequest& request);
 
 }  // namespace tenon::inference

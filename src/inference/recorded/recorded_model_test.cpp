@@ -14,6 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using test::GenerationRecorder;
+using test::outcome_of;
+using test::text_of;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -24,20 +26,6 @@ GenerationRequest ask(std::string label, std::string text) {
   request.messages.push_back({Role::System, "Be brief.", {}});
   request.messages.push_back({Role::User, std::move(text), {}});
   return request;
-}
-
-GenerationOutcome outcome_of(Model& model, GenerationRequest request) {
-  GenerationRecorder recorder;
-  model.start(3, std::move(request), recorder);
-  for (int i = 0; i < 3 && recorder.outcomes.empty(); ++i) model.poll(milliseconds(0));
-  EXPECT_EQ(recorder.finished_count[3], 1U);
-  return recorder.outcomes.at(3);
-}
-
-std::string text_of(Model& model, GenerationRequest request) {
-  const auto outcome = outcome_of(model, std::move(request));
-  if (const auto* error = std::get_if<ModelError>(&outcome)) return "error: " + error->message;
-  return std::get<Answer>(outcome).text;
 }
 
 /// Records what a scripted model says to the requests.
@@ -59,7 +47,7 @@ Script two_answers() {
   return {{{.label = "f", .answers = {{.text = "one"}, {.text = "two \"2\"\n"}}}}};
 }
 
-TEST(RecordedModel, GivesWhatWasRecorded) {
+TEST(RecordedModel, ReturnsTheRecordedOutcomes) {
   RecordedModel model = play(record(two_answers(), {ask("f", "first"), ask("f", "second")}));
   EXPECT_THAT(model.unused(), SizeIs(2));
   EXPECT_EQ(text_of(model, ask("f", "second")), "two \"2\"\n");
@@ -112,11 +100,10 @@ TEST(RecordedModel, ARequestThatWasNotRecordedIsComparedWithTheNearest) {
   RecordedModel model = play(record(two_answers(), {ask("f", "unrelated words"), ask("g", "Sum:\n2 and 3\nis what?")}));
   const auto outcome = outcome_of(model, ask("h", "Sum:\n2 and 4\nis what?"));
   EXPECT_EQ(std::get<ModelError>(outcome).kind, ModelErrorKind::ScriptEnded);
-  EXPECT_EQ(
-      std::get<ModelError>(outcome).message,
-      "the recording does not hold this request of `h`; the nearest is that of `g` in line 2. In line 3 of the prompt\n"
-      "  recorded: `2 and 3`\n"
-      "  asked:    `2 and 4`");
+  EXPECT_EQ(std::get<ModelError>(outcome).message,
+            "no recorded request matches `h`; closest is line 2, of `g`. In line 3 of the prompt\n"
+            "  recorded: `2 and 3`\n"
+            "  asked:    `2 and 4`");
 }
 
 TEST(RecordedModel, SchemaAndSamplingAreComparedToo) {
@@ -169,7 +156,7 @@ TEST(Recording, InvalidRecordingsAreReportedWithTheirLine) {
   }
 }
 
-TEST(Recording, WhatIsNotUtf8IsRecordedAsReplaced) {
+TEST(Recording, InvalidUtf8IsRecordedAsReplaced) {
   const GenerationRequest request = ask("f", "a\xFFz");
   RecordedModel model = play(record(two_answers(), {request}));
   EXPECT_EQ(text_of(model, request), "one");

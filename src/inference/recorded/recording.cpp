@@ -25,11 +25,12 @@ struct Named {
   Value value;
 };
 
-constexpr std::array role_names = {Named<Role>{"system", Role::System}, Named<Role>{"user", Role::User},
-                                   Named<Role>{"assistant", Role::Assistant}};
-constexpr std::array finish_names = {Named<Finish>{"complete", Finish::Complete},
-                                     Named<Finish>{"cut_off", Finish::CutOff},
-                                     Named<Finish>{"refused", Finish::Refused}};
+constexpr std::array role_names = {Named<Role>{role_name(Role::System), Role::System},
+                                   Named<Role>{role_name(Role::User), Role::User},
+                                   Named<Role>{role_name(Role::Assistant), Role::Assistant}};
+constexpr std::array finish_names = {Named<Finish>{finish_name(Finish::Complete), Finish::Complete},
+                                     Named<Finish>{finish_name(Finish::CutOff), Finish::CutOff},
+                                     Named<Finish>{finish_name(Finish::Refused), Finish::Refused}};
 constexpr std::array error_names = {Named<ModelErrorKind>{"unreachable", ModelErrorKind::Unreachable},
                                     Named<ModelErrorKind>{"timed_out", ModelErrorKind::TimedOut},
                                     Named<ModelErrorKind>{"rejected", ModelErrorKind::Rejected},

@@ -27,8 +27,7 @@ struct RecordingSyntaxError {
   std::string message;
 };
 
-/// What makes two requests the same: messages, schema and sampling, as canonical JSON. Label, schema name and timeout
-/// do not count.
+/// What identifies a request: messages, schema and sampling, as canonical JSON, without label, schema name and timeout.
 [[nodiscard]] std::string canonical_request(const GenerationRequest& request);
 
 /// SHA-256 of a canonical request, in hexadecimal.

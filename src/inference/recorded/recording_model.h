@@ -16,13 +16,15 @@ class RecordingModel final : public Model, private GenerationSink {
  public:
   using LineWriter = std::function<void(std::string_view line)>;
 
-  /// `write_line` is called with each line and its newline, from within `poll`; what to do when it cannot write is its
-  /// own affair.
+  /// `write_line` is called with each line and its newline, from within `poll`; it handles its own
+  /// errors.
   RecordingModel(std::unique_ptr<Model> model, LineWriter write_line);
 
   [[nodiscard]] std::string_view name() const override { return model_->name(); }
   void start(GenerationId generation, GenerationRequest request, GenerationSink& sink) override;
-  void convert_to_sent(GenerationRequest& request) const override { model_->convert_to_sent(request); }
+  [[nodiscard]] std::optional<GenerationRequest> sent_form(const GenerationRequest& request) const override {
+    return model_->sent_form(request);
+  }
   void cancel(GenerationId generation) override { model_->cancel(generation); }
   void poll(std::chrono::milliseconds wait) override { model_->poll(wait); }
   void wake() override { model_->wake(); }

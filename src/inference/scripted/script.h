@@ -22,8 +22,8 @@ struct ScriptedAnswer {
   std::chrono::milliseconds delay{0};
 };
 
-/// The answers for one kind of request. A single answer is given again and again; of several, each is given once, in
-/// order, and after the last the script has ended.
+/// The answers for one kind of request. A single answer is repeated; several are used once each, in order, and
+/// then the script has ended.
 struct ScriptRule {
   std::string label{};                         ///< the request's label; empty: any
   std::vector<std::string> prompt_contains{};  ///< texts that all occur in the prompt

@@ -12,6 +12,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using test::GenerationRecorder;
+using test::outcome_of;
+using test::text_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -21,20 +23,6 @@ GenerationRequest ask_script(std::string label, std::string text = "hello") {
   request.label = std::move(label);
   request.messages.push_back({Role::User, std::move(text), {}});
   return request;
-}
-
-GenerationOutcome outcome_of(ScriptedModel& model, GenerationRequest request) {
-  GenerationRecorder recorder;
-  model.start(7, std::move(request), recorder);
-  for (int i = 0; i < 3 && recorder.outcomes.empty(); ++i) model.poll(milliseconds(0));
-  EXPECT_EQ(recorder.finished_count[7], 1U);
-  return recorder.outcomes.at(7);
-}
-
-std::string text_of(ScriptedModel& model, GenerationRequest request) {
-  const auto outcome = outcome_of(model, std::move(request));
-  if (const auto* error = std::get_if<ModelError>(&outcome)) return "error: " + error->message;
-  return std::get<Answer>(outcome).text;
 }
 
 Script of(std::vector<ScriptRule> rules) {

@@ -147,8 +147,8 @@ Result<void, StoreError> Appender::write_batch(const Append& append, const RunRo
   RunRow after;
   after.id = run.id;
   after.last_batch = last_batch;
-  after.head = {append.run, append.epoch,        append.first - 1 + append.records.size(),
-                chain,      run.head.created_at, append.summary};
+  after.head = {append.run,     append.epoch, append.first - 1 + append.records.size(), chain, run.head.created_at,
+                append.summary, false};
   return Execution(statements.update_head)
       .integer(after.id)
       .integer(after.head.records)

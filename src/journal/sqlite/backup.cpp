@@ -7,17 +7,17 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/descriptor.h"
+
 #include "journal/sqlite/sqlite_admin.h"
 
 namespace tenon::journal::sqlite {
 namespace {
 
 Result<void, StoreError> sync_file(const std::string& path, int flags) {
-  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
-  const bool is_synced = file >= 0 && ::fsync(file) == 0;
+  const Descriptor file(::open(path.c_str(), flags | O_CLOEXEC));
+  if (file.is_open() && ::fsync(file.number()) == 0) return {};
   const int reason = errno;
-  if (file >= 0) ::close(file);
-  if (is_synced) return {};
   return failure(
       StoreError{StoreError::Kind::Broken, fmt::format("{}: {}", path, std::generic_category().message(reason))});
 }

@@ -30,9 +30,9 @@ class Check {
  public:
   explicit Check(Database& database) : database_(database) {}
 
-  /// While no process writes: what SQLite does not read of the log.
+  /// While no process owns the store: what SQLite does not read of the log.
   [[nodiscard]] Result<void, StoreError> check_log() {
-    const auto damage = find_log_damage(database_.path());
+    const auto damage = find_lasting_log_damage(database_.path());
     if (!damage) return failure(damage.error());
     if (*damage) tell(describe(**damage, database_.path()));
     return {};

@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "base/clock.h"
 #include "journal/sqlite/log_damage.h"
 #include "journal/sqlite/schema.h"
 
 namespace tenon::journal::sqlite {
+
 namespace {
 
 /// An owner copies the log in `maintain`; a commit does it by itself after this many times the usual number of pages.
@@ -20,6 +23,9 @@ constexpr std::int64_t log_bytes_kept = std::int64_t{64} << 20;
 constexpr int wait_for_readers_ms = 100;
 /// How long a writer waits for another process that is writing a command to the inbox.
 constexpr int wait_for_writers_ms = 10'000;
+/// How long a reader waits for an owner that is opening the store.
+constexpr std::chrono::milliseconds wait_for_owner{1'000};
+constexpr std::chrono::milliseconds owner_poll{10};
 
 }  // namespace
 
@@ -29,11 +35,25 @@ Connection::Connection(std::optional<OwnerLock> lock, std::unique_ptr<Database> 
       database_(std::move(database)),
       statements_(std::make_unique<Statements>(*database_)) {}
 
-/// Before SQLite reads the log of a store that this process owns: it would drop what follows the damage. Adds to
-/// `notices` what was found or cut off.
+/// An owner checks the log while it opens the store. What a reader would find until then is not known.
+static void wait_for_opening_owner(const std::string& path) {
+  RealClock clock;
+  for (std::chrono::milliseconds waited{0}; waited < wait_for_owner && OwnerLock::is_opening(path);
+       waited += owner_poll)
+    clock.wait(owner_poll);
+}
+
+/// Before SQLite reads the log: it would drop what follows the damage. Adds to `notices` what was found or cut off. An
+/// owner that has opened the store has checked the log, and its readers see what it wrote since by the log's index.
 static Result<void, StoreError> handle_log_damage(const std::string& path, const StoreOptions& options,
                                                   std::vector<std::string>& notices) {
-  const auto damage = find_log_damage(path);
+  const bool is_reader = options.access == Access::Reader;
+  if (is_reader) {
+    if (options.damaged_log == DamagedLog::Report) return {};
+    wait_for_opening_owner(path);
+    if (OwnerLock::is_held(path) && !OwnerLock::is_opening(path)) return {};
+  }
+  const auto damage = is_reader ? find_lasting_log_damage(path) : find_log_damage(path);
   if (!damage) return failure(damage.error());
   if (!*damage) return {};
   const std::string description = describe(**damage, path);
@@ -64,10 +84,12 @@ static bool may_be_read_only(const StoreError& error, const std::string& path) {
 }
 
 Result<std::unique_ptr<Connection>, StoreError> Connection::open_read_only(const std::string& path,
-                                                                           const StoreOptions& options) {
+                                                                           const StoreOptions& options,
+                                                                           std::vector<std::string> notices) {
   auto database = Database::open(path, {Access::Reader, {}, ReadOnly::Yes});
   if (!database) return failure(database.error());
   std::unique_ptr<Connection> connection(new Connection(std::nullopt, std::move(*database), options));
+  connection->notices_ = std::move(notices);
   auto done = connection->set_up();
   if (!done && done.error().kind == StoreError::Kind::OldFormat) done = read_format_2(*connection->database_);
   if (!done) return failure(done.error());
@@ -81,16 +103,17 @@ Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::stri
     auto acquired = OwnerLock::acquire(path);
     if (!acquired) return failure(acquired.error());
     lock.emplace(std::move(*acquired));
-    if (auto done = handle_log_damage(path, options, notices); !done) return failure(done.error());
   }
+  if (auto done = handle_log_damage(path, options, notices); !done) return failure(done.error());
+  if (lock) lock->announce();
   auto database = Database::open(path, {options.access, options.disk});
   if (!database) return failure(database.error());
   std::unique_ptr<Connection> connection(new Connection(std::move(lock), std::move(*database), options));
-  connection->notices_ = std::move(notices);
+  connection->notices_ = notices;
   auto done = connection->prepare();
   if (!done && options.access == Access::Reader && may_be_read_only(done.error(), path)) {
     connection.reset();
-    return open_read_only(path, options);
+    return open_read_only(path, options, std::move(notices));
   }
   if (!done && done.error().kind == StoreError::Kind::OldFormat) {
     // A reader upgrades the store too: as its owner for a moment, unless another process owns it.
@@ -98,7 +121,7 @@ Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::stri
     StoreOptions as_owner = options;
     as_owner.access = Access::Owner;
     if (auto upgraded = open(path, as_owner); !upgraded) {
-      if (may_be_read_only(upgraded.error(), path)) return open_read_only(path, options);
+      if (may_be_read_only(upgraded.error(), path)) return open_read_only(path, options, std::move(notices));
       if (upgraded.error().kind == StoreError::Kind::InUse)
         upgraded.error().message +=
             "; it is either upgrading the store, which takes a while, or an older Tenon, whose stores only it can read";

@@ -45,7 +45,8 @@ class Connection {
  private:
   Connection(std::optional<OwnerLock> lock, std::unique_ptr<Database> database, const StoreOptions& options);
   [[nodiscard]] static Result<std::unique_ptr<Connection>, StoreError> open_read_only(const std::string& path,
-                                                                                      const StoreOptions& options);
+                                                                                      const StoreOptions& options,
+                                                                                      std::vector<std::string> notices);
   [[nodiscard]] Result<void, StoreError> set_up();
   [[nodiscard]] Result<void, StoreError> prepare();
   [[nodiscard]] Result<void, StoreError> copy_former_log();

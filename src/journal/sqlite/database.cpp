@@ -257,6 +257,10 @@ StoreError Database::make_error(int code) {
     default:
       break;
   }
+  // The index of the log could not be enlarged; nothing was written to the store.
+  if (code == SQLITE_IOERR_SHMSIZE)
+    return {StoreError::Kind::Full,
+            fmt::format("{0}: there is no space left on the disk for {0}-shm, which the store needs in use", path_)};
   StoreError error{StoreError::Kind::Broken, fmt::format("{} (SQLite's code {})", message, code)};
   // What was written may be in the kernel's memory and not on the disk, and a further fsync would not tell. Closing
   // must not copy it either.

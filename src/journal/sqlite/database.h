@@ -59,7 +59,7 @@ class Execution {
   [[nodiscard]] std::uint64_t get_unsigned(int column) const { return static_cast<std::uint64_t>(get_integer(column)); }
   [[nodiscard]] std::optional<std::int64_t> find_integer(int column) const;
   [[nodiscard]] std::optional<std::string_view> find_bytes(int column) const;
-  /// Of a text or a blob.
+  /// The bytes of a text or a blob.
   [[nodiscard]] std::string_view get_bytes(int column) const;
 
  private:

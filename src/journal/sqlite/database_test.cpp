@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(Lengths, FaultAtEachOperationTest, testing::Values(0, 3
                          [](const auto& it) { return it.param == 0 ? "Once" : "SeveralTimes"; });
 
 /// After each number of appends the power goes, and comes back.
-TEST_F(FaultyDiskTest, APowerCutTakesNoAcknowledgedAppendFromAFullStore) {
+TEST_F(FaultyDiskTest, APowerCutKeepsAcknowledgedAppendsOfAFullStore) {
   for (std::uint64_t appends = 0; appends <= appends_in_scenario; ++appends)
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       SCOPED_TRACE(std::to_string(appends) + " appends, seed " + std::to_string(seed));
@@ -237,7 +237,7 @@ TEST_F(FaultyDiskTest, APowerCutTakesNoAcknowledgedAppendFromAFullStore) {
 }
 
 /// The power goes within a commit or a copy of the log: at each write and sync.
-TEST_F(FaultyDiskTest, APowerCutInTheMiddleOfACommitTakesNoAcknowledgedOne) {
+TEST_F(FaultyDiskTest, APowerCutDuringACommitKeepsAcknowledgedCommits) {
   for (std::uint64_t operation = 0; operation < 400; ++operation) {
     SCOPED_TRACE("operation " + std::to_string(operation));
     path = folder.file("store_" + std::to_string(operation) + ".db");
@@ -283,7 +283,7 @@ TEST_F(FaultyDiskTest, APowerCutMayTakeTheNewestAppendsOfAProcessStoreAndBreaksN
 }
 
 /// SQLite without any sync loses rows, or the whole file.
-TEST_F(FaultyDiskTest, APowerCutTakesRowsThatWereNeverSynced) {
+TEST_F(FaultyDiskTest, APowerCutLosesUnsyncedRows) {
   const auto open_bare = [&] { return Database::open(path, {Access::Owner, disk.name()}); };
   {
     auto database = open_bare();

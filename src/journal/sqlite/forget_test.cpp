@@ -44,7 +44,7 @@ TEST_F(ForgetTest, LeavesATombstone) {
   EXPECT_EQ(head.summary.title, "");
   EXPECT_EQ(head.summary.detail, "");
   EXPECT_EQ(head.summary.wake_at, std::nullopt);
-  EXPECT_EQ(store->runs().next_due().value(), std::nullopt);
+  EXPECT_EQ(store->runs().next_due(std::nullopt).value(), std::nullopt);
   EXPECT_TRUE(store->inbox().unanswered(10)->empty());
   for (const auto kind : {store->journals().read(run, 0, 1).error().kind, store->journals().snapshot(run).error().kind,
                           store->admin().export_run(run).error().kind, store->journals().claim(run).error().kind,

@@ -2,54 +2,35 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <thread>
 #include <utility>
 
+#include "base/descriptor.h"
+#include "base/signal_free_thread.h"
+#include "base/waker.h"
+
 namespace tenon::journal::sqlite {
 namespace {
-
-/// A file descriptor that is closed with the object.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  const int number_;
-};
 
 class WatchedFile final : public Subscription {
  public:
   WatchedFile(const std::string& path, std::function<void()> notify)
       : changes_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
-        end_(eventfd(0, EFD_CLOEXEC)),
-        is_watching_(changes_.number() >= 0 && end_.number() >= 0 &&
+        is_watching_(changes_.is_open() && end_.is_open() &&
                      inotify_add_watch(changes_.number(), path.c_str(), IN_ATTRIB) >= 0),
         notify_(std::move(notify)) {
     if (!is_watching_) return;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { watch(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    thread_ = start_signal_free_thread([this] { watch(); });
   }
   ~WatchedFile() override {
     if (!thread_.joinable()) return;
-    eventfd_write(end_.number(), 1);
+    end_.wake();
     thread_.join();
   }
 
@@ -57,7 +38,7 @@ class WatchedFile final : public Subscription {
 
  private:
   void watch() {
-    std::array<pollfd, 2> waits{pollfd{changes_.number(), POLLIN, 0}, pollfd{end_.number(), POLLIN, 0}};
+    std::array<pollfd, 2> waits{pollfd{changes_.number(), POLLIN, 0}, pollfd{end_.descriptor(), POLLIN, 0}};
     while (true) {
       if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return;
       if (waits[1].revents != 0) return;
@@ -69,8 +50,8 @@ class WatchedFile final : public Subscription {
     }
   }
 
-  Descriptor changes_;
-  Descriptor end_;
+  const Descriptor changes_;
+  const Waker end_;
   const bool is_watching_;
   const std::function<void()> notify_;
   std::thread thread_;

@@ -2,16 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <unordered_map>
+
+#include "base/clock.h"
+#include "base/descriptor.h"
 
 namespace tenon::journal::sqlite {
 namespace {
@@ -25,8 +31,43 @@ constexpr std::uint32_t version = 3'007'000;
 /// The page size of every store: SQLite's default.
 constexpr std::uint32_t store_page_bytes = 4'096;
 
+/// Between two looks at a log that others may write to; longer than the resolution of a file's times.
+constexpr std::chrono::milliseconds look_pause{50};
+constexpr int looks_max = 20;
+
 std::string log_path(const std::string& store_path) {
   return store_path + "-wal";
+}
+
+/// All bytes of the log; empty if it does not exist.
+Result<std::string, StoreError> read_log(const std::string& path) {
+  const auto error = [&](int code) {
+    return failure(StoreError{StoreError::Kind::Denied, fmt::format("{}: cannot read the write-ahead log: {}", path,
+                                                                    std::generic_category().message(code))});
+  };
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return errno == ENOENT ? Result<std::string, StoreError>(std::string()) : error(errno);
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0) return error(errno);
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t count = ::read(file.number(), bytes.data() + size, bytes.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return error(errno);
+    if (count == 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+/// What changes with every write to the log, within the resolution of its times; all zeros if there is none.
+using LogState = std::tuple<dev_t, ino_t, off_t, time_t, long>;
+LogState state_of_log(const std::string& store_path) {
+  struct stat status {};
+  if (::stat(log_path(store_path).c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
 static_assert(std::endian::native == std::endian::little);
@@ -172,15 +213,10 @@ std::optional<LogDamage> damage_of_header(Log& log, const std::string& store_pat
 }  // namespace
 
 Result<std::optional<LogDamage>, StoreError> find_log_damage(const std::string& store_path) {
-  const std::string path = log_path(store_path);
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return std::optional<LogDamage>{};
-  std::ifstream stream(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(stream), {});
-  if (!stream.is_open() || stream.bad())
-    return failure(StoreError{StoreError::Kind::Denied, fmt::format("{}: cannot read the write-ahead log", path)});
-  if (bytes.size() < header_bytes) return std::optional<LogDamage>{};
-  Log log(bytes);
+  const auto bytes = read_log(log_path(store_path));
+  if (!bytes) return failure(bytes.error());
+  if (bytes->size() < header_bytes) return std::optional<LogDamage>{};
+  Log log(*bytes);
   if (log.frames() == 0) return std::optional<LogDamage>{};
   if (!log.has_header()) return damage_of_header(log, store_path);
   std::uint32_t last_commit = 0;
@@ -194,6 +230,19 @@ Result<std::optional<LogDamage>, StoreError> find_log_damage(const std::string& 
   const bool ends_commit = (log.is_current(broken) || log.has_right_checksum(broken)) && log.is_commit(broken);
   return LogDamage{broken, log.frames(), commits + (ends_commit ? 1 : 0), Log::offset_of(last_commit + 1),
                    ends_commit || commits > 1};
+}
+
+Result<std::optional<LogDamage>, StoreError> find_lasting_log_damage(const std::string& store_path) {
+  for (int looks = 0; looks < looks_max; ++looks) {
+    const LogState before = state_of_log(store_path);
+    auto damage = find_log_damage(store_path);
+    if (!damage || !*damage) return damage;
+    // A log that was written while it was read looks damaged.
+    RealClock().wait(look_pause);
+    damage = find_log_damage(store_path);
+    if (!damage || !*damage || state_of_log(store_path) == before) return damage;
+  }
+  return std::optional<LogDamage>{};
 }
 
 std::string describe(const LogDamage& damage, const std::string& store_path) {
@@ -219,11 +268,8 @@ Result<std::string, StoreError> cut_log(const LogDamage& damage, const std::stri
     return failure(StoreError{kind, fmt::format("{}: {}", file, code.message())});
   };
   if (!std::filesystem::copy_file(path, copy, problem)) return error(copy, problem);
-  const int file = ::open(copy.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool is_synced = file >= 0 && ::fsync(file) == 0;
-  const std::error_code reason(errno, std::generic_category());
-  if (file >= 0) ::close(file);
-  if (!is_synced) return error(copy, reason);
+  const Descriptor file(::open(copy.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open() || ::fsync(file.number()) != 0) return error(copy, {errno, std::generic_category()});
   std::filesystem::resize_file(path, damage.frame == 0 ? 0 : damage.intact_bytes, problem);
   if (problem) return error(path, problem);
   return copy;

@@ -26,6 +26,10 @@ struct LogDamage {
 /// No process may have the store open for writing.
 [[nodiscard]] Result<std::optional<LogDamage>, StoreError> find_log_damage(const std::string& store_path);
 
+/// The same while other processes may write to the log: damage counts only if the log stays as it is while it is read a
+/// second time. None for a log that keeps changing: its writer has checked it.
+[[nodiscard]] Result<std::optional<LogDamage>, StoreError> find_lasting_log_damage(const std::string& store_path);
+
 /// Describes the damage in a sentence that names the log's file.
 [[nodiscard]] std::string describe(const LogDamage& damage, const std::string& store_path);
 

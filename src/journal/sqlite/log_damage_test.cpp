@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
+#include "journal/sqlite/owner_lock.h"
 #include "tests/support/journal_testing.h"
 
 namespace tenon::journal::sqlite {
@@ -124,7 +127,12 @@ TEST_F(LogDamageTest, ARefusedStoreIsUnchangedAndItsRepairKeepsACopy) {
   EXPECT_EQ(read_file(path + "-wal"), damaged);
   EXPECT_EQ(read_file(path), database);
 
-  const auto reader = open_store(path, {.access = Access::Reader});
+  const auto refused_reader = open_store(path, {.access = Access::Reader});
+  ASSERT_FALSE(refused_reader.has_value());
+  EXPECT_EQ(refused_reader.error().kind, StoreError::Kind::Damaged);
+  EXPECT_EQ(refused_reader.error().message, refused.error().message);
+
+  const auto reader = open_store(path, {.access = Access::Reader, .damaged_log = DamagedLog::Report});
   ASSERT_TRUE(reader.has_value());
   EXPECT_THAT((*reader)->admin().check()->problems, testing::Contains(HasSubstr("is damaged")));
   EXPECT_EQ(read_file(path + "-wal"), damaged);
@@ -138,7 +146,7 @@ TEST_F(LogDamageTest, ARefusedStoreIsUnchangedAndItsRepairKeepsACopy) {
 
 /// SQLite leaves the frames of a transaction that was rolled back after the last commit, until later ones overwrite
 /// them.
-TEST_F(LogDamageTest, FramesOfARolledBackTransactionAreNoDamage) {
+TEST_F(LogDamageTest, FramesOfARolledBackTransactionAreNotDamage) {
   leave_log(4);
   std::uint32_t last_commit_begins = frames;
   while (!is_commit(last_commit_begins - 1)) --last_commit_begins;
@@ -148,6 +156,79 @@ TEST_F(LogDamageTest, FramesOfARolledBackTransactionAreNoDamage) {
     bytes.replace(offset_of(frame) + 4, 4, std::string(4, '\0'));
   write_log(bytes);
   EXPECT_FALSE(find_log_damage(path).value().has_value());
+}
+
+TEST_F(LogDamageTest, AReaderWarnsOfDamageInTheLastCommit) {
+  leave_log(4);
+  std::uint32_t last_commit_begins = frames;
+  while (!is_commit(last_commit_begins - 1)) --last_commit_begins;
+  ASSERT_LT(last_commit_begins, frames);
+  flip(offset_of(last_commit_begins) + 100);
+  const auto reader = open_store(path, {.access = Access::Reader});
+  ASSERT_TRUE(reader.has_value());
+  EXPECT_THAT((*reader)->notices(), testing::Contains(HasSubstr("in the last commit of the log")));
+}
+
+/// Until the owner has checked the log, a reader does not rely on it.
+TEST_F(LogDamageTest, AReaderChecksTheLogBesideAnOwnerThatIsStillOpening) {
+  leave_log(6);
+  flip(offset_of(1) + 100);
+  const auto opening = OwnerLock::acquire(path);
+  ASSERT_TRUE(opening.has_value());
+  EXPECT_FALSE(open_store(path, {.access = Access::Reader}).has_value());
+  opening->announce();
+  EXPECT_TRUE(open_store(path, {.access = Access::Reader}).has_value());
+}
+
+/// The owner appends, starts its log anew, closes and opens the store again.
+TEST_F(LogDamageTest, AReaderBesideAWriterFindsNoDamage) {
+  store.reset();
+  constexpr int openings = 25;
+  constexpr int commits_per_opening = 40;
+  std::atomic<bool> is_writing = true;
+  std::atomic<std::uint64_t> committed = 0;
+  std::thread writer([&] {
+    StoreOptions options = test::without_waiting;
+    options.checkpoint_pages = 30;
+    for (int opening = 0; opening < openings; ++opening) {
+      const auto owner = open(options);
+      if (owner == nullptr) break;
+      const std::string record(std::size_t{1} << (opening % 16), 'x');
+      for (int commits = 0; commits < commits_per_opening; ++commits) {
+        EXPECT_EQ(commit(owner->journals(), make_append(run, committed + 1, {record})), std::nullopt);
+        ++committed;
+        EXPECT_TRUE(owner->journals().maintain().has_value());
+      }
+    }
+    is_writing = false;
+  });
+  std::vector<std::thread> readers;
+  std::atomic<int> looks = 0;
+  for (int number = 0; number < 2; ++number)
+    readers.emplace_back([&] {
+      while (is_writing) {
+        const auto damage = find_lasting_log_damage(path);
+        if (!damage || *damage) ADD_FAILURE() << (damage ? describe(**damage, path) : damage.error().message);
+        ++looks;
+      }
+    });
+  while (is_writing) {
+    const std::uint64_t before = committed;
+    const auto reader = open_store(path, {.access = Access::Reader});
+    if (!reader) {
+      EXPECT_EQ(reader.error().kind, StoreError::Kind::Missing) << reader.error().message;
+      EXPECT_EQ(before, 0U) << reader.error().message;
+      continue;
+    }
+    EXPECT_THAT((*reader)->notices(), testing::IsEmpty());
+    if (before == 0) continue;
+    const auto head = (*reader)->journals().head(run);
+    ASSERT_TRUE(head.has_value()) << head.error().message;
+    EXPECT_GE(head->records, before);
+  }
+  writer.join();
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_GT(looks, 10);
 }
 
 TEST_F(LogDamageTest, WithoutASyncPerCommitALostCommitIsANotice) {

@@ -8,27 +8,52 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <string_view>
 
 namespace tenon::journal::sqlite {
 namespace {
 
-/// What the file says; an owner that has the lock but has not yet written is unknown.
-std::string owner_of(int descriptor) {
+/// As long as any process id, so that the file need not be cut.
+constexpr std::size_t owner_bytes = 11;
+
+/// The id of the process that the file says; 0 for an owner that has not announced itself.
+long process_of(const Descriptor& file) {
   std::array<char, 32> text{};
-  const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
+  const ssize_t size = pread(file.number(), text.data(), text.size(), 0);
   long process = 0;
-  if (size <= 0 || std::from_chars(text.data(), text.data() + size, process).ec != std::errc{})
-    return "another process";
+  if (size <= 0 || std::from_chars(text.data(), text.data() + size, process).ec != std::errc{}) return 0;
+  return process;
+}
+
+std::string owner_of(const Descriptor& file) {
+  const long process = process_of(file);
+  if (process == 0) return "another process";
   if (process == static_cast<long>(getpid())) return "this process";
   return fmt::format("process {}", process);
+}
+
+struct flock lock_of_whole_file() {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return whole;
+}
+
+bool is_locked(const Descriptor& file) {
+  struct flock whole = lock_of_whole_file();
+  return file.is_open() && fcntl(file.number(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
+Descriptor open_lock_file(const std::string& store_path) {
+  return Descriptor(open((store_path + ".lock").c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 }  // namespace
 
 Result<OwnerLock, StoreError> OwnerLock::acquire(const std::string& store_path) {
   const std::string path = store_path + ".lock";
-  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) {
+  Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.is_open()) {
     const int code = errno;
     const bool is_denied = code == EACCES || code == EPERM || code == EROFS;
     return failure(StoreError{code == ENOSPC ? StoreError::Kind::Full
@@ -36,39 +61,38 @@ Result<OwnerLock, StoreError> OwnerLock::acquire(const std::string& store_path) 
                                              : StoreError::Kind::Missing,
                               fmt::format("{}: {}", path, std::strerror(code))});
   }
-  OwnerLock lock(descriptor);
   // A lock of the open file: two stores of one process exclude each other too, and closing another descriptor of the
   // file does not give it up.
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  if (fcntl(descriptor, F_OFD_SETLK, &whole) != 0) {
+  struct flock whole = lock_of_whole_file();
+  if (fcntl(file.number(), F_OFD_SETLK, &whole) != 0) {
     const int code = errno;
     if (code == EAGAIN || code == EACCES)
       return failure(StoreError{StoreError::Kind::InUse,
-                                fmt::format("{}: the store is in use by {}", store_path, owner_of(descriptor))});
+                                fmt::format("{}: the store is in use by {}", store_path, owner_of(file))});
     return failure(StoreError{StoreError::Kind::Broken, fmt::format("{}: {}", path, std::strerror(code))});
   }
-  // As long as any other, so that the file need not be cut. Only for people: an owner whose id could not be written
-  // owns the store all the same.
-  const std::string process = fmt::format("{:<10}\n", getpid());
-  static_cast<void>(pwrite(descriptor, process.data(), process.size(), 0) == 0);
+  OwnerLock lock(std::move(file));
+  lock.write_owner("");
   return lock;
 }
 
-bool OwnerLock::is_held(const std::string& store_path) {
-  const int descriptor = open((store_path + ".lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  const bool is_held = fcntl(descriptor, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-  close(descriptor);
-  return is_held;
+void OwnerLock::announce() const {
+  write_owner(std::to_string(getpid()));
 }
 
-OwnerLock::~OwnerLock() {
-  if (descriptor_ >= 0) close(descriptor_);
+void OwnerLock::write_owner(std::string_view owner) const {
+  // An owner whose id could not be written owns the store all the same.
+  const std::string text = fmt::format("{:<{}}\n", owner, owner_bytes - 1);
+  static_cast<void>(pwrite(file_.number(), text.data(), text.size(), 0) == 0);
+}
+
+bool OwnerLock::is_held(const std::string& store_path) {
+  return is_locked(open_lock_file(store_path));
+}
+
+bool OwnerLock::is_opening(const std::string& store_path) {
+  const Descriptor file = open_lock_file(store_path);
+  return is_locked(file) && process_of(file) == 0;
 }
 
 }  // namespace tenon::journal::sqlite

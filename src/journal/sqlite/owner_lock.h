@@ -1,7 +1,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "journal/store.h"
 
@@ -13,16 +16,18 @@ class OwnerLock {
  public:
   /// `InUse` if it is held, by this process too.
   [[nodiscard]] static Result<OwnerLock, StoreError> acquire(const std::string& store_path);
+  /// Writes the owner's process id into the file: it has checked the store's log, and will write to it.
+  void announce() const;
+
   /// Whether a process holds it at this moment.
   [[nodiscard]] static bool is_held(const std::string& store_path);
-  OwnerLock(OwnerLock&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
-  OwnerLock& operator=(OwnerLock&&) = delete;
-  OwnerLock(const OwnerLock&) = delete;
-  ~OwnerLock();
+  /// Whether a process holds it that has not announced itself yet.
+  [[nodiscard]] static bool is_opening(const std::string& store_path);
 
  private:
-  explicit OwnerLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
+  explicit OwnerLock(Descriptor file) : file_(std::move(file)) {}
+  void write_owner(std::string_view owner) const;
+  Descriptor file_;
 };
 
 }  // namespace tenon::journal::sqlite

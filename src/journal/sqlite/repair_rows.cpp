@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "journal/sqlite/sqlite_store.h"
+#include "journal/sqlite/derive_row.h"
 
 namespace tenon::journal::sqlite {
 namespace {
 
-constexpr std::size_t records_per_read = 1'000;
 /// Keeps the sum of times within 64 bits for every number of runs.
 constexpr std::int64_t time_modulus = 1'000'003;
 
@@ -30,16 +29,17 @@ class RowRepair {
 
   Result<std::vector<std::string>, StoreError> run() {
     if (auto done = read_rows(); !done) return failure(done.error());
-    for (const RunRow& row : damaged_)
-      if (auto done = repair(row); !done) return failure(done.error());
     auto agree = damaged_.empty() ? do_indexes_agree() : Result<bool, StoreError>(false);
     if (!agree) return failure(agree.error());
     if (!*agree) {
       if (damaged_.empty())
         notices_.push_back(
             fmt::format("{}: an index of the runs was damaged and has been built again", connection_.path()));
+      // Before the rows are changed: SQLite changes none that an index contradicts.
       if (auto done = connection_.database().execute("REINDEX runs"); !done) return failure(done.error());
     }
+    for (const RunRow& row : damaged_)
+      if (auto done = repair(row); !done) return failure(done.error());
     return std::move(notices_);
   }
 
@@ -54,12 +54,7 @@ class RowRepair {
       if (step == StepResult::Done) return {};
       add_totals(query);
       if (is_intact_run_row(query)) continue;
-      auto row = read_run_row(connection_.database(), query);
-      if (!row) {
-        notices_.push_back(row.error().message);
-        continue;
-      }
-      if (row->is_damaged) damaged_.push_back(std::move(*row));
+      damaged_.push_back(read_unverified_run_row(query));
     }
   }
 
@@ -68,31 +63,36 @@ class RowRepair {
     if (const auto wake_at = row.find_integer(9)) by_wake_at_.add(*wake_at % time_modulus, row.get_integer(0));
   }
 
-  Result<void, StoreError> repair(const RunRow& row) {
-    const RunName& run = row.head.run;
-    SqliteStore store(connection_);
-    for (std::uint64_t after = 0; row.head.summary.state != RunState::Forgotten;) {
-      const auto records = store.read(run, after, records_per_read);
-      if (!records) {
-        notices_.push_back(fmt::format("{}: run {}: its row is damaged, and its records cannot be read by it: {}",
-                                       connection_.path(), run.text, records.error().message));
-        return {};
-      }
-      if (records->empty()) break;
-      after = records->back().number;
+  Result<void, StoreError> repair(const RunRow& damaged) {
+    const auto derived = derive_run_row(connection_.database(), damaged);
+    if (!derived) return failure(derived.error());
+    if (!derived->problem.empty()) {
+      notices_.push_back(fmt::format("{}: run {}: its row is damaged, and its records cannot be read: {}",
+                                     connection_.path(), damaged.head.run.text, derived->problem));
+      return {};
     }
+    const RunRow& row = derived->row;
     const RunSummary& summary = row.head.summary;
     Statement statement(connection_.database(),
-                        "UPDATE runs SET state = ?2, wake_at = NULL, detail = '', checksum = ?3 WHERE id = ?1");
+                        "UPDATE runs SET id = ?2, name = ?3, records = ?4, chain = ?5, last_batch = ?6, state = ?7, "
+                        "wake_at = ?8, title = ?9, detail = ?10, checksum = ?11 WHERE id = ?1");
     if (auto done = Execution(statement)
+                        .integer(damaged.id)
                         .integer(row.id)
+                        .text(row.head.run.text)
+                        .integer(row.head.records)
+                        .blob(row.head.chain.view())
+                        .integer(row.last_batch)
                         .integer(static_cast<std::int64_t>(summary.state))
+                        .optional(summary.wake_at)
+                        .text(summary.title)
+                        .text(summary.detail)
                         .integer(checksum_of(row))
                         .finish();
         !done)
       return done;
     notices_.push_back(fmt::format("{}: the summary of run {} was damaged; it is derived from the run's records",
-                                   connection_.path(), run.text));
+                                   connection_.path(), row.head.run.text));
     return {};
   }
 

@@ -1,4 +1,5 @@
 // Rows of runs whose bytes were changed on the disk.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
@@ -34,6 +35,10 @@ class RepairRowsTest : public test::JournalTest {
     auto reader = open({.access = Access::Reader});
     return reader->admin().check().value();
   }
+  /// Assigns the column with one bit flipped.
+  static std::string flip(std::string_view column, int bit) {
+    return fmt::format("{0} = ({0} | (1 << {1})) & ~({0} & (1 << {1}))", column, bit);
+  }
   RunName run = make_run_name(1);
 };
 
@@ -65,23 +70,85 @@ TEST_F(RepairRowsTest, EachColumnIsCovered) {
   }
 }
 
-TEST_F(RepairRowsTest, ARowThatItsRecordsContradictIsReportedAndLeftAlone) {
-  for (const char* const change : {"records = 1", "chain = zeroblob(32)", "last_batch = 2"}) {
+/// What follows from the batches is restored, and with it the checksum: the summary is what it was.
+TEST_F(RepairRowsTest, WhatFollowsFromTheBatchesIsRestored) {
+  const RunHead before = store->journals().head(run).value();
+  std::vector<std::string> changes = {"records = 0", "chain = zeroblob(32)", "chain = x'01'", "last_batch = 0",
+                                      "records = 0, chain = zeroblob(32), last_batch = 0"};
+  for (int bit = 0; bit < 64; ++bit)
+    for (const char* const column : {"id", "records", "last_batch"}) changes.push_back(flip(column, bit));
+  for (std::size_t at = 0; at < run.text.size(); ++at)
+    for (const char other : {'!', '0', 'z'})
+      changes.push_back("name = '" + std::string(run.text).replace(at, 1, 1, other) + "'");
+  for (const std::string& change : changes) {
     SCOPED_TRACE(change);
-    execute(std::string("UPDATE runs SET ") + change + " WHERE name = '" + run.text + "'");
+    execute("UPDATE OR IGNORE runs SET " + change + " WHERE name = '" + run.text + "'");
+    store = open();
+    const auto head = store->journals().head(run);
+    ASSERT_TRUE(head.has_value()) << head.error().message;
+    EXPECT_EQ(head->records, before.records);
+    EXPECT_EQ(head->chain, before.chain);
+    EXPECT_EQ(head->summary, before.summary);
+    ASSERT_EQ(read_all(run), (std::vector<std::string>{"a", "b"}));
+    expect_clean(*store);
+  }
+}
+
+TEST_F(RepairRowsTest, NoFlippedBitForgetsARunOrLosesARecord) {
+  for (const char* const column :
+       {"id", "epoch", "records", "last_batch", "created_at", "updated_at", "state", "wake_at", "checksum"})
+    for (int bit = 0; bit < 64; ++bit) {
+      SCOPED_TRACE(fmt::format("bit {} of {}", bit, column));
+      execute("UPDATE OR IGNORE runs SET " + flip(column, bit) + " WHERE name = '" + run.text + "'");
+      {
+        const auto reader = open({.access = Access::Reader});
+        ASSERT_NE(reader, nullptr);
+        const auto head = reader->journals().head(run);
+        ASSERT_TRUE(head.has_value()) << head.error().message;
+        EXPECT_NE(head->summary.state, RunState::Forgotten);
+      }
+      store = open();
+      EXPECT_NE(store->journals().head(run)->summary.state, RunState::Forgotten);
+      ASSERT_EQ(read_all(run), (std::vector<std::string>{"a", "b"}));
+      expect_clean(*store);
+    }
+}
+
+TEST_F(RepairRowsTest, ARowWhoseBatchesAreDamagedIsReportedAndLeftAlone) {
+  execute("UPDATE runs SET last_batch = 0 WHERE name = '" + run.text + "'; UPDATE batches SET bytes = x'00'");
+  for (int opening = 0; opening < 2; ++opening) {
     store = open();
     EXPECT_THAT(store->notices(), testing::Contains(HasSubstr("its row is damaged, and its records cannot be read")));
+    EXPECT_NE(store->journals().head(run)->summary.state, RunState::Forgotten);
+    store.reset();
     EXPECT_FALSE(check().problems.empty());
-    execute("UPDATE runs SET records = 2, last_batch = 1 WHERE name = '" + run.text + "'");
+  }
+}
+
+TEST_F(RepairRowsTest, AReaderReadsTheRecordsOfARunWhoseRowIsDamaged) {
+  for (const char* const change : {"records = 0", "last_batch = 0", "chain = zeroblob(32)", "state = 6"}) {
+    SCOPED_TRACE(change);
+    execute(std::string("UPDATE runs SET ") + change + " WHERE name = '" + run.text + "'");
+    const auto reader = open({.access = Access::Reader});
+    EXPECT_EQ(read_all(reader->journals(), run).size(), 2U);
+    EXPECT_TRUE(reader->admin().export_run(run).has_value());
+    const auto heads = reader->runs().list({});
+    ASSERT_TRUE(heads.has_value());
+    ASSERT_EQ(heads->size(), 2U);
+    EXPECT_TRUE(heads->front().is_damaged);
+    EXPECT_FALSE(heads->back().is_damaged);
   }
 }
 
 TEST_F(RepairRowsTest, AForgottenRunStaysForgotten) {
   ASSERT_TRUE(store->admin().forget(run, 2'000).has_value());
-  execute("UPDATE runs SET state = 0 WHERE name = '" + run.text + "'");
-  store = open();
-  EXPECT_EQ(store->journals().head(run)->summary.state, RunState::Forgotten);
-  expect_clean(*store);
+  for (const char* const change : {"state = 0", "last_batch = 1", "records = 0", "title = 'x'"}) {
+    SCOPED_TRACE(change);
+    execute(std::string("UPDATE runs SET ") + change + " WHERE name = '" + run.text + "'");
+    store = open();
+    EXPECT_EQ(store->journals().head(run)->summary.state, RunState::Forgotten);
+    expect_clean(*store);
+  }
 }
 
 /// The rows are right, and a query that goes by the index would not find the run.
@@ -97,7 +164,7 @@ TEST_F(RepairRowsTest, AnIndexThatContradictsTheRowsIsBuiltAgain) {
   redefine("IS NOT NULL");
   store = open();
   EXPECT_THAT(store->notices(), testing::Contains(HasSubstr("an index of the runs")));
-  EXPECT_EQ(store->runs().due(6'000, 10)->size(), 1U);
+  EXPECT_EQ(store->runs().due({.now = 6'000})->size(), 1U);
   expect_clean(*store);
 }
 

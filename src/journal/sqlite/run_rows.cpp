@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "journal/sqlite/derive_row.h"
+
 namespace tenon::journal::sqlite {
 
 Result<std::optional<RunRow>, StoreError> find_run(Connection& connection, const RunName& run) {
@@ -14,7 +16,15 @@ Result<std::optional<RunRow>, StoreError> find_run(Connection& connection, const
   if (step == StepResult::Done) return std::optional<RunRow>{};
   auto row = read_run_row(connection.database(), query);
   if (!row) return failure(row.error());
-  return std::optional<RunRow>(std::move(*row));
+  // An owner has repaired the row when it opened the store. What it finds since is damage that it must not build on.
+  const bool is_derived = row->is_damaged && row->checksum && connection.access() == Access::Reader;
+  if (!is_derived) return std::optional<RunRow>(std::move(*row));
+  auto derived = derive_run_row(connection.database(), read_unverified_run_row(query));
+  if (!derived) return failure(derived.error());
+  const bool is_same_row = derived->row.id == row->id && derived->row.head.run == run;
+  if (!derived->problem.empty() || !is_same_row) return std::optional<RunRow>(std::move(*row));
+  derived->row.is_damaged = true;
+  return std::optional<RunRow>(std::move(derived->row));
 }
 
 Result<RunRow, StoreError> get_run(Connection& connection, const RunName& run) {

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace tenon::journal::sqlite {
+namespace {
+
+const DueRun before_all{INT64_MIN, {}};
+
+}  // namespace
 
 Result<std::vector<RunHead>, StoreError> SqliteQueries::read_heads(Execution& query) {
   std::vector<RunHead> heads;
@@ -12,6 +17,7 @@ Result<std::vector<RunHead>, StoreError> SqliteQueries::read_heads(Execution& qu
     if (step == StepResult::Failed) return failure(query.error());
     auto row = read_run_row(connection_.database(), query);
     if (!row) return failure(row.error());
+    row->head.is_damaged = row->is_damaged;
     heads.push_back(std::move(row->head));
   }
 }
@@ -28,18 +34,29 @@ Result<std::vector<RunHead>, StoreError> SqliteQueries::list(const RunFilter& fi
   return read_heads(query);
 }
 
-Result<std::vector<RunHead>, StoreError> SqliteQueries::due(std::int64_t now, std::size_t limit) {
+Result<std::vector<DueRun>, StoreError> SqliteQueries::due(const DueFilter& filter) {
   if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
+  const DueRun after = filter.after.value_or(before_all);
   Execution query(connection_.statements().select_due);
-  query.integer(now).integer(row_limit(limit));
-  return read_heads(query);
+  query.integer(after.wake_at).text(after.run.text).integer(filter.now).integer(row_limit(filter.limit));
+  std::vector<DueRun> due;
+  while (true) {
+    const StepResult step = query.step();
+    if (step == StepResult::Done) return due;
+    if (step == StepResult::Failed) return failure(query.error());
+    due.push_back({query.get_integer(0), {std::string(query.get_bytes(1))}});
+  }
 }
 
-Result<std::optional<std::int64_t>, StoreError> SqliteQueries::next_due() {
+Result<std::optional<std::int64_t>, StoreError> SqliteQueries::next_due(const std::optional<DueRun>& after) {
   if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
+  const DueRun from = after.value_or(before_all);
   Execution query(connection_.statements().select_next_due);
-  if (query.step() != StepResult::Row) return failure(query.error());
-  return query.find_integer(0);
+  query.integer(from.wake_at).text(from.run.text);
+  const StepResult step = query.step();
+  if (step == StepResult::Failed) return failure(query.error());
+  if (step == StepResult::Done) return std::optional<std::int64_t>();
+  return std::optional(query.get_integer(0));
 }
 
 }  // namespace tenon::journal::sqlite

@@ -10,8 +10,8 @@ class SqliteQueries final : public RunQueries {
   explicit SqliteQueries(Connection& connection) : connection_(connection) {}
 
   [[nodiscard]] Result<std::vector<RunHead>, StoreError> list(const RunFilter& filter) override;
-  [[nodiscard]] Result<std::vector<RunHead>, StoreError> due(std::int64_t now, std::size_t limit) override;
-  [[nodiscard]] Result<std::optional<std::int64_t>, StoreError> next_due() override;
+  [[nodiscard]] Result<std::vector<DueRun>, StoreError> due(const DueFilter& filter) override;
+  [[nodiscard]] Result<std::optional<std::int64_t>, StoreError> next_due(const std::optional<DueRun>& after) override;
 
  private:
   [[nodiscard]] Result<std::vector<RunHead>, StoreError> read_heads(Execution& query);

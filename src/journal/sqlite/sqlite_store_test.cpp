@@ -66,7 +66,7 @@ TEST_F(SqliteStoreTest, TheLockEndsWithItsProcess) {
   close(ready[1]);
 }
 
-TEST_F(SqliteStoreTest, WhatIsNoStoreIsReportedAndLeftAlone) {
+TEST_F(SqliteStoreTest, ReportsAFileThatIsNotAStoreAndKeepsIt) {
   store.reset();
   const auto error_of = [&](const StoreOptions& options) {
     const auto opened = try_open(options);

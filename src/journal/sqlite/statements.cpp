@@ -99,14 +99,14 @@ bool is_intact_run_row(const Execution& row) {
                                              .detail = row.get_bytes(11)});
 }
 
-Result<RunRow, StoreError> read_run_columns(const Database& database, const Execution& row) {
+RunRow read_unverified_run_row(const Execution& row) {
   RunRow run;
   run.id = row.get_integer(0);
   RunHead& head = run.head;
   head.run.text = row.get_bytes(1);
   head.epoch = row.get_unsigned(2);
   head.records = row.get_unsigned(3);
-  const auto chain = Hash::from_bytes(row.get_bytes(4));
+  head.chain = Hash::from_bytes(row.get_bytes(4)).value_or(Hash{});
   run.last_batch = row.get_integer(5);
   head.created_at = row.get_integer(6);
   head.summary.updated_at = row.get_integer(7);
@@ -114,12 +114,18 @@ Result<RunRow, StoreError> read_run_columns(const Database& database, const Exec
   head.summary.wake_at = row.find_integer(9);
   head.summary.title = row.get_bytes(10);
   head.summary.detail = row.get_bytes(11);
-  if (!chain || !is_run_name(head.run.text))
-    return failure(damaged(fmt::format("{}: row {} of `runs` is damaged: it has no {}", database.path(), run.id,
-                                       chain ? "valid name" : "chain")));
-  head.chain = *chain;
+  run.checksum = row.find_integer(12);
   run.is_damaged = state > static_cast<std::uint64_t>(RunState::Forgotten);
   if (!run.is_damaged) head.summary.state = static_cast<RunState>(state);
+  return run;
+}
+
+Result<RunRow, StoreError> read_run_columns(const Database& database, const Execution& row) {
+  RunRow run = read_unverified_run_row(row);
+  const bool has_chain = row.get_bytes(4).size() == Hash::size;
+  if (!has_chain || !is_run_name(run.head.run.text))
+    return failure(damaged(fmt::format("{}: row {} of `runs` is damaged: it has no {}", database.path(), run.id,
+                                       has_chain ? "valid name" : "chain")));
   return run;
 }
 
@@ -127,12 +133,10 @@ Result<RunRow, StoreError> read_run_row(const Database& database, const Executio
   auto run = read_run_columns(database, row);
   if (!run) return run;
   // A store of format 2 that cannot be upgraded, because it is read-only, has no checksums.
-  const auto checksum = row.find_integer(12);
-  run->is_damaged = run->is_damaged || (checksum && *checksum != checksum_of(*run));
+  run->is_damaged = run->is_damaged || (run->checksum && *run->checksum != checksum_of(*run));
   if (run->is_damaged) {
     RunSummary& summary = run->head.summary;
-    const bool is_forgotten = run->last_batch == 0 && run->head.records > 0;
-    summary.state = is_forgotten ? RunState::Forgotten : RunState::Running;
+    summary.state = RunState::Running;
     summary.wake_at.reset();
     summary.detail.clear();
   }

@@ -10,6 +10,9 @@ namespace tenon::journal::sqlite {
 #define TENON_RUN_COLUMNS \
   "id, name, epoch, records, chain, last_batch, created_at, updated_at, state, wake_at, title, detail, checksum"
 
+/// Of the run ?2, which waits until ?1, in the order of the runs that wait for a time.
+#define TENON_DUE_PLACE "(?1, coalesce((SELECT id FROM runs WHERE name = ?2), 0))"
+
 /// The store's SQL, except for schema changes and checks.
 struct Statements {
   explicit Statements(Database& database)
@@ -17,8 +20,10 @@ struct Statements {
         select_runs(database, "SELECT " TENON_RUN_COLUMNS " FROM runs WHERE name > ?1 ORDER BY name LIMIT ?2"),
         select_runs_of_state(
             database, "SELECT " TENON_RUN_COLUMNS " FROM runs WHERE state = ?1 AND name > ?2 ORDER BY name LIMIT ?3"),
-        select_due(database, "SELECT " TENON_RUN_COLUMNS " FROM runs WHERE wake_at <= ?1 ORDER BY wake_at LIMIT ?2"),
-        select_next_due(database, "SELECT min(wake_at) FROM runs WHERE wake_at IS NOT NULL"),
+        select_due(database, "SELECT wake_at, name FROM runs WHERE (wake_at, id) > " TENON_DUE_PLACE
+                             " AND wake_at <= ?3 ORDER BY wake_at, id LIMIT ?4"),
+        select_next_due(database, "SELECT wake_at FROM runs WHERE (wake_at, id) > " TENON_DUE_PLACE
+                                  " AND wake_at IS NOT NULL ORDER BY wake_at, id LIMIT 1"),
         insert_run(
             database,
             "INSERT INTO runs(name, epoch, records, chain, last_batch, created_at, updated_at, state, wake_at, title, "
@@ -83,7 +88,8 @@ struct RunRow {
   std::int64_t id = 0;
   std::int64_t last_batch = 0;  ///< 0: none
   RunHead head;
-  bool is_damaged = false;  ///< the row does not match its checksum
+  std::optional<std::int64_t> checksum;  ///< as stored; none: read-only, of a format without checksums
+  bool is_damaged = false;               ///< the row does not match its checksum
 };
 
 /// Over all columns of the row, so that a damaged summary is not believed. It is stored with the row.
@@ -108,10 +114,14 @@ struct BatchRow {
   return static_cast<std::int64_t>(std::min<std::size_t>(limit, INT64_MAX));
 }
 
-/// Reads the columns TENON_RUN_COLUMNS as they are, without the checksum.
+/// Reads the columns TENON_RUN_COLUMNS as they are, even if they are not valid; an invalid state is `Running`, an
+/// invalid chain zero.
+[[nodiscard]] RunRow read_unverified_run_row(const Execution& row);
+/// Reads the columns TENON_RUN_COLUMNS as they are, without comparing the checksum. `Damaged` if they have no valid
+/// name or chain.
 [[nodiscard]] Result<RunRow, StoreError> read_run_columns(const Database& database, const Execution& row);
 /// Reads a row with the columns TENON_RUN_COLUMNS. If it does not match its checksum, its summary is that of a run that
-/// has work to do: an owner then derives it from the records.
+/// has work to do: an owner then derives the row from the run's batches.
 [[nodiscard]] Result<RunRow, StoreError> read_run_row(const Database& database, const Execution& row);
 /// Reads a row with the columns of `select_batch`.
 [[nodiscard]] Result<BatchRow, StoreError> read_batch_row(const Database& database, const Execution& row);

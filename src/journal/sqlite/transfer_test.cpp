@@ -42,7 +42,7 @@ class TransferTest : public test::JournalTest {
   std::unique_ptr<StoreConnection> other;
 };
 
-TEST_F(TransferTest, ARunComesBackWhole) {
+TEST_F(TransferTest, ARunRoundTrips) {
   const auto imported = other->admin().import_run(exported);
   ASSERT_TRUE(imported.has_value()) << imported.error().message;
   EXPECT_EQ(imported->run, run);
@@ -91,7 +91,7 @@ TEST_F(TransferTest, AnEmptyRunCanBeMovedToo) {
   expect_clean(*other);
 }
 
-TEST_F(TransferTest, ATitleThatIsNoTextIsMadeOne) {
+TEST_F(TransferTest, ReplacesATitleThatIsNotUtf8) {
   const RunName odd = make_run_name(2);
   Append append = make_append(odd, 1, {});
   append.summary.title = "a\xff";

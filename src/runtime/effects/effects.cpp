@@ -2,43 +2,48 @@
 
 #include <algorithm>
 
+#include "base/ensure.h"
+
 namespace tenon::runtime {
 
 using effects::EffectKind;
 
-void Effects::perform(RunId id, const std::string& key) {
+Result<void, effects::SecretError> Effects::perform(RunId id, const std::string& key) {
   OpenRequest* const open = runs_.find(id, key);
-  if (open == nullptr) return;
+  if (open == nullptr) return {};
   if (open->outage && open->outage->is_waiting) {
     if (open->wake_at) timers_.add(*open->wake_at, id, key);
-    return;
+    return {};
   }
   const Run& run = runs_[id];
   switch (open->described.kind) {
     case EffectKind::Complete:
     case EffectKind::Fill:
     case EffectKind::Select:
-      return generations_.start(id, *open);
+      generations_.start(id, *open);
+      break;
     case EffectKind::Extern: {
       if (open->question) {  // a person is asked first
-        if (!run.journal.is_stored()) questions_.ask_now(id, key);
-        return;
+        if (!run.journal.is_stored()) questions_.ask_interactively(id, key);
+        break;
       }
       if (open->wake_at) {
-        if (*open->wake_at <= recorder_.now_ms()) return calls_.time_out(id, *open);  // while no process ran
+        if (*open->wake_at <= recorder_.now_ms()) {  // while no process ran
+          calls_.time_out(id, *open);
+          break;
+        }
         timers_.add(*open->wake_at, id, key);
       }
       const bool is_alone = runs_.all().size() == 1 && run.core->open().size() == 1 && generations_.size() == 0;
-      auto started = calls_.start(id, *open, is_alone);
-      if (!started) detach(id, {std::move(started.error().message), std::nullopt});
-      return;
+      return calls_.start(id, *open, is_alone);
     }
     case EffectKind::Ask:
       if (open->wake_at) timers_.add(*open->wake_at, id, key);
-      if (!run.journal.is_stored()) questions_.ask_now(id, key);
-      return;
+      if (!run.journal.is_stored()) questions_.ask_interactively(id, key);
+      break;
     case EffectKind::Sleep:
-      return timers_.add(*open->wake_at, id, key);
+      timers_.add(*open->wake_at, id, key);
+      break;
     case EffectKind::Now:
     case EffectKind::Random:
     case EffectKind::AgentCalled:
@@ -48,21 +53,23 @@ void Effects::perform(RunId id, const std::string& key) {
     case EffectKind::BlockEntered:
     case EffectKind::BlockLeft:
     case EffectKind::Emitted:
-      return outcomes_.enqueue(id, key, requests_.instant_outcome(open->described.kind));
+      ENSURE(false);  // has an instant outcome
   }
+  return {};
 }
 
 void Effects::perform_dropped(RunId id) {
   Run& run = runs_[id];
+  std::vector<std::string> cut_off;
   for (const auto& [key, open] : run.core->open()) {
     const bool is_call = open.described.kind == EffectKind::Extern || effects::is_generation(open.described.kind);
     const bool is_planned = std::ranges::find(run.to_perform, key) != run.to_perform.end();
     const bool is_pending = std::ranges::any_of(
         run.pending_outcomes, [&](const PendingOutcome& arrived) { return arrived.key == open.request.key; });
-    if (is_call && !is_waiting(open) && !is_planned && !is_pending && !is_in_progress(id, open.request.id)) {
-      run.to_perform.push_back(key);
-    }
+    if (!is_call || is_waiting(open) || is_planned || is_pending || is_in_progress(id, open.request.id)) continue;
+    (is_once(open, run.core->image()->program()) ? cut_off : run.to_perform).push_back(key);
   }
+  for (const std::string& key : cut_off) questions_.settle_cut_off(id, key);
 }
 
 bool Effects::is_in_progress(RunId run, vm::RequestId request) const {
@@ -114,12 +121,6 @@ void Effects::cancel(RunId run) {
 void Effects::cancel_all() {
   generations_.cancel_all();
   calls_.cancel_all();
-}
-
-void Effects::detach(RunId id, RunDetached problem) {
-  cancel(id);
-  runs_[id].end = std::move(problem);
-  runs_.enqueue(id);
 }
 
 }  // namespace tenon::runtime

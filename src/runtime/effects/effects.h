@@ -6,7 +6,8 @@
 
 #include "runtime/effects/extern_calls.h"
 #include "runtime/effects/generations.h"
-#include "runtime/effects/requests.h"
+#include "runtime/effects/in_progress.h"
+#include "runtime/effects/outcomes.h"
 #include "runtime/effects/timers.h"
 #include "runtime/waits/questions.h"
 
@@ -16,25 +17,27 @@ namespace tenon::runtime {
 class Effects {
  public:
   /// All outlive this.
-  Effects(RunTable& runs, Recorder& recorder, Requests& requests, Outcomes& outcomes, Timers& timers,
-          Questions& questions, Generations& generations, ExternCalls& calls)
+  Effects(RunTable& runs, Recorder& recorder, Outcomes& outcomes, Timers& timers, Questions& questions,
+          Generations& generations, ExternCalls& calls)
       : runs_(runs),
         recorder_(recorder),
-        requests_(requests),
         outcomes_(outcomes),
         timers_(timers),
         questions_(questions),
         generations_(generations),
         calls_(calls) {}
 
-  /// What the request needs is durable. Nothing happens if it was cancelled in the meantime.
-  void perform(RunId run, const std::string& key);
-  /// Of what a clean-up waits for, calls and generations may have been dropped when the process was interrupted: they
-  /// are performed with the next commit.
+  /// What the request needs is durable. Nothing happens if it was cancelled in the meantime. After a failure the run
+  /// cannot continue here, and nothing of it has changed: another process, or a later attempt, can resume it.
+  [[nodiscard]] Result<void, effects::SecretError> perform(RunId run, const std::string& key);
+  /// Performs, with the next commit, the calls and generations that a clean-up waits for and that were dropped when the
+  /// process was interrupted. A call that is made at most once is not made again: a person decides what became of it,
+  /// and without a store it fails.
   void perform_dropped(RunId run);
   [[nodiscard]] bool is_in_progress(RunId run, vm::RequestId request) const;
   /// Generations and calls in progress.
   [[nodiscard]] std::size_t in_progress() const { return generations_.size() + calls_.size(); }
+  [[nodiscard]] EffectsInProgress list_in_progress() const { return {generations_.size(), calls_.names()}; }
   /// Whether an outcome can arrive while nothing is polled.
   [[nodiscard]] bool arrive_by_themselves() const { return calls_.size() > 0 || generations_.are_awaited(); }
 
@@ -46,17 +49,14 @@ class Effects {
   /// Reports outcomes, waiting `wait` at most, and not beyond the next timer, for one. Something is in progress.
   void poll(std::chrono::milliseconds wait);
 
-  /// Of one request, of a run, of all runs: there is no outcome.
+  /// Cancel one request, those of a run, those of all runs: there is no outcome.
   void cancel(RunId run, vm::RequestId request);
   void cancel(RunId run);
   void cancel_all();
-  /// The run cannot continue here, and nothing of it has changed: another process, or a later attempt, can resume it.
-  void detach(RunId run, RunDetached problem);
 
  private:
   RunTable& runs_;
   Recorder& recorder_;
-  Requests& requests_;
   Outcomes& outcomes_;
   Timers& timers_;
   Questions& questions_;

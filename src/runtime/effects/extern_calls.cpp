@@ -13,6 +13,9 @@ using types::FailureKind;
 
 namespace {
 
+/// A call that takes less is quick: handing it to another thread would cost as much.
+constexpr std::chrono::microseconds quick_call_max{200};
+
 /// `5 s`, `250 ms`
 std::string describe_ms(std::uint64_t milliseconds) {
   if (milliseconds % 1'000 == 0) return fmt::format("{} s", milliseconds / 1'000);
@@ -57,9 +60,6 @@ Result<void, effects::SecretError> ExternCalls::start(RunId id, const OpenReques
   }
   call.time_left = run.core->machine().time_left(request.id);
   if (call.time_left) budget_ends_.add(call_id, clock_.monotonic(), *call.time_left);
-  // Handing a call to another thread costs more than most functions take. It is worth it when something else could
-  // continue meanwhile, and needed when the call may have to be abandoned.
-  const auto placement = is_alone && !open.wake_at && !call.time_left ? lone_call_ : tools::Placement::Pool;
   // Without a store, calls of different runs could have the same key, and a service must not confuse them.
   std::string key = run.journal.is_stored() ? run.journal.name().text + "/" + request.key : std::string();
   // A call with an answer is another effect than the one that asked.
@@ -69,9 +69,24 @@ Result<void, effects::SecretError> ExternCalls::start(RunId id, const OpenReques
   auto outcome = caller_->start(
       call_id,
       {run.core->image()->externs(), call.request.subject, std::move(*arguments), std::move(key), std::move(input)},
-      placement, *this);
+      place(call, open, is_alone), *this);
   if (outcome) on_returned(call_id, std::move(*outcome));
   return {};
+}
+
+tools::Placement ExternCalls::place(const Call& call, const OpenRequest& open, bool is_alone) const {
+  if (!is_alone || open.wake_at || call.time_left) return tools::Placement::Pool;
+  return quick_.contains(name_of(call)) ? lone_call_ : tools::Placement::Pool;
+}
+
+const std::string& ExternCalls::name_of(const Call& call) const {
+  return runs_[call.run].core->image()->program().externs[call.request.subject].name;
+}
+
+std::vector<std::string> ExternCalls::names() const {
+  std::vector<std::string> names;
+  for (const auto& [id, call] : calls_) names.push_back(name_of(call));
+  return names;
 }
 
 bool ExternCalls::is_in_progress(RunId run, vm::RequestId request) const {
@@ -88,6 +103,11 @@ void ExternCalls::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   if (found == calls_.end()) return;  // cancelled
   Call call = std::move(found->second);
   calls_.erase(found);
+  if (clock_.monotonic() - call.started < quick_call_max) {
+    quick_.insert(name_of(call));
+  } else {
+    quick_.erase(name_of(call));
+  }
   conclude(std::move(call), std::move(outcome));
 }
 

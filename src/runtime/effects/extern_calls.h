@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/effects/budget_ends.h"
@@ -18,7 +19,7 @@ namespace tenon::runtime {
 class ExternCalls final : private tools::ExternSink {
  public:
   /// All outlive this. `caller` and `listener` may be null: without a caller, calls fail. `lone_call`: where a call
-  /// runs if nothing else is in progress.
+  /// runs if nothing else is in progress and the last call of its extern was quick.
   ExternCalls(RunTable& runs, Outcomes& outcomes, Questions& questions, RunSecrets& secrets,
               tools::ExternCaller* caller, Clock& clock, Listener* listener, tools::Placement lone_call);
 
@@ -26,6 +27,8 @@ class ExternCalls final : private tools::ExternSink {
   [[nodiscard]] Result<void, effects::SecretError> start(RunId run, const OpenRequest& open, bool is_alone);
   [[nodiscard]] bool is_in_progress(RunId run, vm::RequestId request) const;
   [[nodiscard]] std::size_t size() const { return calls_.size(); }
+  /// The names of the externs, one for each call.
+  [[nodiscard]] std::vector<std::string> names() const;
   /// Reports calls that have ended, waiting `wait` at most for one.
   void poll(std::chrono::milliseconds wait);
   /// The call's time is over (`within`), whether or not it is in progress. A function in this process continues, and
@@ -35,7 +38,7 @@ class ExternCalls final : private tools::ExternSink {
   void end_late();
   /// Until `end_late` has something to do.
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_late();
-  /// Of one request, of a run, of all runs: there is no outcome.
+  /// Cancel one request, those of a run, those of all runs: there is no outcome.
   void cancel(RunId run, vm::RequestId request);
   void cancel(RunId run);
   void cancel_all();
@@ -51,6 +54,11 @@ class ExternCalls final : private tools::ExternSink {
   };
 
   [[nodiscard]] std::optional<Call> take(RunId run, vm::RequestId request);
+  /// Where the call runs. Handing it to another thread costs more than most functions take. It is worth it when
+  /// something else could continue meanwhile, and needed when the call may have to be abandoned: because its time is
+  /// limited, or because the process is asked to stop during a call that takes long.
+  [[nodiscard]] const std::string& name_of(const Call& call) const;
+  [[nodiscard]] tools::Placement place(const Call& call, const OpenRequest& open, bool is_alone) const;
   /// The end of a call that is not in `calls_` any more.
   void conclude(Call call, tools::ExternOutcome outcome, std::uint64_t milliseconds_min = 0);
   void end(tools::CallId id);
@@ -64,6 +72,7 @@ class ExternCalls final : private tools::ExternSink {
   Clock& clock_;
   Listener* listener_;
   tools::Placement lone_call_;
+  std::unordered_set<std::string> quick_;  ///< names of externs whose last call was quick
   std::unordered_map<tools::CallId, Call> calls_;
   BudgetEnds budget_ends_;
   tools::CallId next_id_ = 1;

@@ -145,8 +145,8 @@ void Generations::send(GenerationId id) {
   request.earlier = std::exchange(generation.earlier, {});
   if (generation.guard) generation.guard->restart();
   if (listener_ != nullptr) {
-    inference::GenerationRequest sent = request;
-    model_.convert_to_sent(sent);
+    const std::optional<inference::GenerationRequest> converted = model_.sent_form(request);
+    const inference::GenerationRequest& sent = converted ? *converted : request;
     const RunCore& core = *runs_[generation.run].core;
     const bool is_plain_text = sent.schema == nullptr && sent.text_form == nullptr;
     listener_->on_generation_started({performed_effect(generation.run, core, generation.request),

@@ -36,7 +36,7 @@ class Generations final : private inference::GenerationSink {
   void end_late();
   /// Until `end_late` has something to do.
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_late();
-  /// Of one request, of a run, of all runs: the model stops, and there is no outcome.
+  /// Cancel one request, those of a run, those of all runs: the model stops, and there is no outcome.
   void cancel(RunId run, vm::RequestId request);
   void cancel(RunId run);
   void cancel_all();

@@ -37,7 +37,16 @@ void Outcomes::enqueue(RunId id, std::string key, vm::Outcome outcome, effects::
   cost.tokens = usage.tokens;
   cost.cost_millionths = usage.cost_millionths;
   cost.milliseconds = usage.milliseconds;
-  run.pending_outcomes.push_back({std::move(key), std::move(outcome), std::move(cost), std::move(form)});
+  PendingOutcome arrived{std::move(key), std::move(outcome), std::move(cost), std::move(form)};
+  arrived.is_of_notification = effects::is_notification(open->described.kind);
+  auto before = run.pending_outcomes.end();
+  if (arrived.is_of_notification) {
+    // In an order that follows from the other outcomes, so that the run can be rebuilt from these (src/algebra).
+    before = std::ranges::find_if(run.pending_outcomes, [&](const PendingOutcome& other) {
+      return !other.is_of_notification || arrived.key < other.key;
+    });
+  }
+  run.pending_outcomes.insert(before, std::move(arrived));
   runs_.enqueue(id);
 }
 

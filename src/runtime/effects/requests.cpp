@@ -21,23 +21,23 @@ void Requests::open(RunId id, const std::vector<std::string>& keys) {
     }
     if (kind == EffectKind::Extern) open.wake_at = call_deadline(open, program, now);
     recorder_.add_request(run, open);
-    if (kind == EffectKind::HandedOff && run.conversation && request.depth == 0) {
-      run.conversation->hand_off(request.arguments[0].as_text());
-    }
+    if (run.conversation) run.conversation->follow_request(open);
     if (run.known) {
       const effects::Finished* const known = run.known->take(open.described.identity, key);
-      if (known != nullptr && give_known(id, open, *known)) continue;
+      if (known != nullptr && deliver_known(id, open, *known)) continue;
     }
-    const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notification(kind);
-    if (is_instant) {
-      outcomes_.enqueue(id, key, instant_outcome(kind));
-    } else {
-      run.to_perform.push_back(key);
-    }
+    if (!give_instant(id, open)) run.to_perform.push_back(key);
   }
 }
 
-bool Requests::give_known(RunId id, const OpenRequest& open, const effects::Finished& known) {
+bool Requests::give_instant(RunId id, const OpenRequest& open) {
+  const EffectKind kind = open.described.kind;
+  const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notification(kind);
+  if (is_instant) outcomes_.enqueue(id, open.request.key, instant_outcome(kind));
+  return is_instant;
+}
+
+bool Requests::deliver_known(RunId id, const OpenRequest& open, const effects::Finished& known) {
   const Run& run = runs_[id];
   if (known.value.hash) return false;  // the value is lost
   auto outcome = effects::read_outcome(effects::form_of(known, known.value.text), open.request, run.image->program());

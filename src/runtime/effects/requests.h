@@ -21,11 +21,14 @@ class Requests {
   void open(RunId run, const std::vector<std::string>& keys);
   /// Gives an outcome of another run, as if the effect had been performed. False if it is lost, or of a type
   /// that has changed: then the effect is performed.
-  [[nodiscard]] bool give_known(RunId run, const OpenRequest& open, const effects::Finished& known);
-  /// Of an effect that nothing outside of the process is needed for, so that it can be repeated.
-  [[nodiscard]] vm::Outcome instant_outcome(effects::EffectKind kind) const;
+  [[nodiscard]] bool deliver_known(RunId run, const OpenRequest& open, const effects::Finished& known);
+  /// Gives the outcome of an effect that needs nothing outside of the process, and so can be repeated. False if it is
+  /// another one.
+  [[nodiscard]] bool give_instant(RunId run, const OpenRequest& open);
 
  private:
+  [[nodiscard]] vm::Outcome instant_outcome(effects::EffectKind kind) const;
+
   RunTable& runs_;
   Recorder& recorder_;
   Outcomes& outcomes_;

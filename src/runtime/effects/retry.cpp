@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/backoff.h"
+
 namespace tenon::runtime {
 namespace {
 
@@ -18,14 +20,11 @@ bool waits_for_services(const effects::RetrySettings& settings) {
 std::optional<std::int64_t> next_retry_ms(const effects::RetrySettings& settings, std::uint32_t retries,
                                           std::int64_t elapsed_ms, double random_unit) {
   const auto bounded = [](std::uint64_t ms) { return static_cast<double>(std::min(ms, retry_ms_bound)); };
-  const double interval_max = bounded(settings.interval_max_ms.value_or(retry_interval_max_ms_default));
-  const double factor =
-      static_cast<double>(settings.factor_thousandths.value_or(retry_factor_thousandths_default)) / 1'000.0;
-  double wait = std::min(bounded(settings.initial_ms.value_or(retry_initial_ms_default)), interval_max);
-  for (std::uint32_t made = 0; made < retries && wait < interval_max && factor > 1; ++made) {
-    wait = std::min(wait * factor, interval_max);
-  }
-  wait = std::max(wait * (1 - spread * std::clamp(random_unit, 0.0, 1.0)), 1.0);
+  const Backoff backoff{
+      bounded(settings.initial_ms.value_or(retry_initial_ms_default)),
+      static_cast<double>(settings.factor_thousandths.value_or(retry_factor_thousandths_default)) / 1'000.0,
+      bounded(settings.interval_max_ms.value_or(retry_interval_max_ms_default))};
+  const double wait = std::max(backoff.wait_after(retries) * (1 - spread * std::clamp(random_unit, 0.0, 1.0)), 1.0);
   const double elapsed_max = bounded(settings.elapsed_max_ms.value_or(retry_elapsed_max_ms_default));
   if (static_cast<double>(elapsed_ms) + wait > elapsed_max) return std::nullopt;
   return static_cast<std::int64_t>(wait);

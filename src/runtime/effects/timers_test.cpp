@@ -19,7 +19,7 @@ class TimersTest : public testing::Test {
         "fn main() -> i64 { let (a, b) = parallel { nap(1), nap(2) }\n a + b }");
     runs[run].core =
         std::make_unique<RunCore>(image, *find_function(image->program(), "main"), std::vector<vm::Argument>{},
-                                  vm::MachineOptions{}, RunCore::Recording::Off);
+                                  bytecode::default_bounds, RunCore::Recording::Off);
     EXPECT_TRUE(runs[run].core->advance(1'000).is_quiescent);
     std::int64_t time = 0;
     for (auto& [key, open] : runs[run].core->open()) {

@@ -11,7 +11,7 @@ namespace tenon::runtime {
 namespace {
 
 /// How long the loop waits at most, in case a wake-up is lost while the model is waited for.
-constexpr std::chrono::milliseconds nap{100};
+constexpr std::chrono::milliseconds poll_interval_max{100};
 
 }  // namespace
 
@@ -84,7 +84,7 @@ void Host::begin(DrivenBy driver) {
   schedule_->begin();
   if (driver == DrivenBy::Caller) return;
   thread_ = std::thread([this] {
-    while (run_once(nap)) {
+    while (run_once(poll_interval_max)) {
     }
   });
 }
@@ -100,7 +100,7 @@ void Host::end(std::chrono::milliseconds grace) {
 }
 
 std::int64_t Host::now_ms() const {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(parts_.clock.wall().time_since_epoch()).count();
+  return wall_ms(parts_.clock);
 }
 
 /// From any thread.
@@ -132,7 +132,7 @@ bool Host::run_once(std::chrono::milliseconds wait) {
   inbox_->poll();
   schedule_->poll();
   const auto now = std::chrono::milliseconds{0};
-  const auto next = std::min({wait, time_to_next(), nap});
+  const auto next = std::min({wait, time_to_next(), poll_interval_max});
   const bool has_worked = runtime_->poll(residents_->has_touched() ? now : next);
   retry_detached();
   if (is_broken_) return true;
@@ -168,6 +168,8 @@ void Host::finish(std::chrono::milliseconds grace) {
   if (!is_broken_) {
     // What was taken becomes durable.
     if (grace.count() == 0) static_cast<void>(runtime_->poll(std::chrono::milliseconds{0}));
+    const EffectsInProgress effects = runtime_->list_effects_in_progress();
+    if (grace.count() > 0 && effects.count() > 0) parts_.observer.on_waiting(effects, grace);
     runtime_->drain(grace);
   }
   pending_.fail_all(RequestQueue::stopping());
@@ -181,7 +183,9 @@ void Host::finish(std::chrono::milliseconds grace) {
 void Host::note_broken(std::string_view message) {
   if (std::exchange(is_broken_, true)) return;
   parts_.observer.on_broken(message);
-  pending_.fail_all({HostFailure::Kind::Unavailable, std::string(message)});  // no run records anything any more
+  const HostFailure why{HostFailure::Kind::Unavailable, std::string(message)};
+  loader_->stop(why);
+  pending_.fail_all(why);  // no run records anything any more
 }
 
 void Host::retry_detached() {
@@ -206,17 +210,13 @@ void Host::on_recorded(const RecordBatch& batch) {
 }
 
 void Host::on_generation_started(const SentGeneration& generation) {
-  const PerformedEffect& effect = generation.effect;
-  pieces_.begin(effect.run, effect.key,
-                {effect.agent.empty() ? runtime_->title(effect.run) : std::string(effect.agent),
-                 generation.is_streamed_output, effect.depth});
+  pieces_.begin(generation, runtime_->title(generation.effect.run));
 }
 
 void Host::on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
                    std::string_view piece) {
-  pieces_.add(run, key, {attempt, transport_attempt}, piece, [&](std::string_view agent, const TextProgress& progress) {
-    parts_.observer.on_text((*residents_)[run].name, agent, progress);
-  });
+  pieces_.add(run, key, {attempt, transport_attempt}, piece,
+              [&](const TextProgress& progress) { parts_.observer.on_text((*residents_)[run].name, progress); });
 }
 
 void Host::on_run_ended(RunId run, const EndedRun& ended) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/waker.h"
 #include "journal/async_store.h"
 #include "json/json.h"
 #include "runtime/host/host_counts.h"
@@ -26,7 +27,6 @@
 #include "runtime/host/run_schedule.h"
 #include "runtime/host/store_notes.h"
 #include "runtime/host/text_pieces.h"
-#include "runtime/host/waker.h"
 #include "runtime/runtime.h"
 
 namespace tenon::runtime {
@@ -49,14 +49,15 @@ class HostObserver {
   virtual ~HostObserver() = default;
   virtual void on_recorded(const journal::RunName& run, std::string_view agent, std::uint64_t first,
                            std::span<const effects::Record> records) = 0;
-  /// `agent`: whose answer is being written.
-  virtual void on_text(const journal::RunName& run, std::string_view agent, const TextProgress& text) = 0;
+  virtual void on_text(const journal::RunName& run, const TextProgress& text) = 0;
   /// The store has records that `on_recorded` was not called for.
   virtual void on_changed(const journal::RunName& run) = 0;
   /// A problem that is not the answer to a request, for people.
   virtual void on_problem(std::string_view message) = 0;
   /// The store is broken: no run continues until it is opened again.
   virtual void on_broken(std::string_view message) = 0;
+  /// The host ends, and waits `grace` at most for these effects.
+  virtual void on_waiting(const EffectsInProgress& /*effects*/, std::chrono::milliseconds /*grace*/) {}
 };
 
 /// Owns a Runtime and drives it with a store: takes requests from other threads, commands that other processes left in
@@ -138,6 +139,7 @@ class Host final : private Listener {
   [[nodiscard]] std::int64_t now_ms() const;
 
   // host_requests.cpp
+  void post_request(RequestGate::Request request);
   void begin_conversation(const std::string& note, RunStart start, const RequestKey& key, const OnReply& reply);
   /// Answers to several questions that are taken one after the other.
   struct AnswerList {

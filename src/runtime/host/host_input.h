@@ -22,7 +22,7 @@ struct RunStart {
   std::shared_ptr<const ProgramImage> image;
   std::uint32_t function = 0;          ///< an index into Program::functions
   std::optional<std::uint32_t> agent;  ///< an index into Program::agents: then there is no function
-  /// Of a function. Called on the host's thread, to which values belong.
+  /// Makes the arguments of a function. Called on the host's thread, because values belong to a thread.
   std::function<Result<std::vector<vm::Argument>, std::string>()> arguments;
   std::optional<Json> input;  ///< of an agent; nothing: it waits for a prompt
   RunOptions options;

@@ -9,15 +9,16 @@
 
 namespace tenon::runtime {
 
+void Host::post_request(RequestGate::Request request) {
+  const OnReply reply = request.reply;
+  post([this, request = std::move(request)] { gate_->admit(request); }, reply);
+}
+
 void Host::start(RunStart start, RequestKey key, OnReply reply) {
   const auto perform = [this, start = std::move(start), key](const auto&, const OnReply& answer) {
     performing_->begin_run(start, key, {}, answer);
   };
-  post(
-      [this, request = RequestGate::Request{.key = std::move(key), .reply = reply, .perform = perform}] {
-        gate_->admit(request);
-      },
-      reply);
+  post_request({.key = std::move(key), .reply = std::move(reply), .perform = perform});
 }
 
 void Host::resume(journal::RunName run, std::string wait, std::optional<Json> input, RequestKey key, OnReply reply) {
@@ -28,11 +29,7 @@ void Host::resume(journal::RunName run, std::string wait, std::optional<Json> in
       performing_->give_answer(id, wait, {Input::Form::Json, *input}, key, answer);
     });
   };
-  post(
-      [this, request = RequestGate::Request{.key = std::move(key), .reply = reply, .perform = perform}] {
-        gate_->admit(request);
-      },
-      reply);
+  post_request({.key = std::move(key), .reply = std::move(reply), .perform = perform});
 }
 
 void Host::cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply) {
@@ -40,11 +37,7 @@ void Host::cancel(journal::RunName run, CancelScope scope, std::string reason, R
                                                                                             const OnReply& answer) {
     performing_->cancel_run(run, scope, reason, key, answer);
   };
-  post(
-      [this, request = RequestGate::Request{.key = std::move(key), .reply = reply, .perform = perform}] {
-        gate_->admit(request);
-      },
-      reply);
+  post_request({.key = std::move(key), .reply = std::move(reply), .perform = perform});
 }
 
 void Host::prompt(journal::RunName run, Json input, RequestKey key, OnReply reply) {
@@ -52,11 +45,7 @@ void Host::prompt(journal::RunName run, Json input, RequestKey key, OnReply repl
     performing_->with_run(run, answer,
                           [this, input, key, answer](RunId id) { performing_->prompt_run(id, input, key, answer); });
   };
-  post(
-      [this, request = RequestGate::Request{.key = std::move(key), .reply = reply, .perform = perform}] {
-        gate_->admit(request);
-      },
-      reply);
+  post_request({.key = std::move(key), .reply = std::move(reply), .perform = perform});
 }
 
 void Host::say(std::string name, RunStart start, std::string text, SeveralQuestions several, RequestKey key,
@@ -69,11 +58,7 @@ void Host::say(std::string name, RunStart start, std::string text, SeveralQuesti
       performing_->say_in(id, text, several, key, answer);
     });
   };
-  post([this, request = RequestGate::Request{.key = std::move(key),
-                                             .reply = reply,
-                                             .conversation = note,
-                                             .perform = perform}] { gate_->admit(request); },
-       reply);
+  post_request({.key = std::move(key), .reply = std::move(reply), .conversation = note, .perform = perform});
 }
 
 void Host::say(journal::RunName run, std::string text, SeveralQuestions several, RequestKey key, OnReply reply) {
@@ -82,11 +67,7 @@ void Host::say(journal::RunName run, std::string text, SeveralQuestions several,
       performing_->say_in(id, text, several, key, answer);
     });
   };
-  post([this, request = RequestGate::Request{.key = std::move(key),
-                                             .reply = reply,
-                                             .run = std::move(run),
-                                             .perform = perform}] { gate_->admit(request); },
-       reply);
+  post_request({.key = std::move(key), .reply = std::move(reply), .run = std::move(run), .perform = perform});
 }
 
 void Host::note_shown(journal::RunName run, std::string wait) {
@@ -105,11 +86,8 @@ void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey
     list->run = *known;
     answer_next(list, 0, answer);
   };
-  post([this, request = RequestGate::Request{.key = std::move(key),
-                                             .reply = reply,
-                                             .conversation = "conversation/" + name,
-                                             .perform = perform}] { gate_->admit(request); },
-       reply);
+  post_request(
+      {.key = std::move(key), .reply = std::move(reply), .conversation = "conversation/" + name, .perform = perform});
 }
 
 /// The first answer carries the request's key: a repetition is recognized from then on.

@@ -11,8 +11,8 @@ constexpr std::string_view command_purpose = "inbox command";
 
 Result<Json, std::string> read_object(std::string_view bytes) {
   auto json = parse_json(bytes);
-  if (!json) return failure("it is no JSON: " + json.error().message);
-  if (!json->is_object()) return failure(std::string("it is no JSON object"));
+  if (!json) return failure("invalid JSON: " + json.error().message);
+  if (!json->is_object()) return failure(std::string("expected a JSON object"));
   return std::move(*json);
 }
 

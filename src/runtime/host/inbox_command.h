@@ -26,7 +26,7 @@ struct InboxCommand {
 
 /// The same under the store's key, of a command that may have a secret in it: JSON {"sealed":…}, base 64.
 [[nodiscard]] Result<std::string, std::string> seal_command(const InboxCommand& command, effects::SecretVault& secrets);
-/// Of either form; `secrets` may be null.
+/// Decodes a command, encrypted or not; `secrets` may be null.
 [[nodiscard]] Result<InboxCommand, std::string> open_command(std::string_view bytes, effects::SecretVault* secrets);
 
 /// Why the command was not performed, or nothing: it was. JSON: {} or {"error":…}.

@@ -5,7 +5,7 @@
 namespace tenon::runtime {
 namespace {
 
-TEST(InboxCommandTest, ComesBackAsItWas) {
+TEST(InboxCommandTest, RoundTrips) {
   const InboxCommand resume{InboxCommand::Verb::Resume, "0.1", "\"yes\"\n", ""};
   EXPECT_EQ(decode_command(encode(resume)).value(), resume);
   const InboxCommand cancel{InboxCommand::Verb::Cancel, "", "", "why"};

@@ -6,11 +6,11 @@
 namespace tenon::runtime {
 namespace {
 
-bool is_recorded(const PendingReply& pending, std::uint64_t first, std::span<const effects::Record> records) {
+bool is_recorded(const PendingReply& pending, std::span<const effects::Record> records) {
   const auto has = [&](const auto& is_it) { return std::ranges::any_of(records, is_it, &effects::Record::body); };
   switch (pending.until) {
     case PendingReply::Until::Started:
-      return first == 1;
+      return has([](const effects::RecordBody& body) { return std::holds_alternative<effects::Started>(body); });
     case PendingReply::Until::Prompted:
       return has([](const effects::RecordBody& body) { return std::holds_alternative<effects::TurnStarted>(body); });
     case PendingReply::Until::Answered:
@@ -38,13 +38,12 @@ HostFailure answer_dropped() {
   return make_conflict("the question was given up before its answer was recorded");
 }
 
-/// Whether what the answer belongs to has ended. The end of an earlier turn may become durable after the answer came.
-bool is_too_late(const PendingReply& pending, std::uint64_t first, std::span<const effects::Record> records) {
+/// Whether what the answer belongs to has ended.
+bool is_too_late(const PendingReply& pending, std::span<const effects::Record> records) {
   if (pending.until != PendingReply::Until::Answered) return false;
-  return std::ranges::any_of(records, [&](const effects::Record& record) {
-    const bool is_end =
-        std::holds_alternative<effects::TurnEnded>(record.body) || std::holds_alternative<effects::Ended>(record.body);
-    return is_end && first + static_cast<std::uint64_t>(&record - records.data()) > pending.accepted.after;
+  return std::ranges::any_of(records, [](const effects::Record& record) {
+    return std::holds_alternative<effects::TurnEnded>(record.body) ||
+           std::holds_alternative<effects::Ended>(record.body);
   });
 }
 
@@ -56,10 +55,14 @@ void PendingReplies::on_recorded(RunId run, std::uint64_t first, std::span<const
   std::vector<PendingReply> ready, too_late;
   auto [at, end] = pending_.equal_range(run.index);
   while (at != end) {
-    if (is_recorded(at->second, first, records)) {
+    // What was recorded before the request may become durable after it came.
+    const std::uint64_t after = at->second.accepted.after;
+    const std::uint64_t earlier = after < first ? 0 : std::min<std::uint64_t>(after - first + 1, records.size());
+    const auto later = records.subspan(earlier);
+    if (is_recorded(at->second, later)) {
       ready.push_back(std::move(at->second));
       at = pending_.erase(at);
-    } else if (is_too_late(at->second, first, records)) {
+    } else if (is_too_late(at->second, later)) {
       too_late.push_back(std::move(at->second));
       at = pending_.erase(at);
     } else {

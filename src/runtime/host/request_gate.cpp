@@ -1,5 +1,6 @@
 #include "runtime/host/request_gate.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/host/request_queue.h"
@@ -35,7 +36,7 @@ void RequestGate::look_up(std::shared_ptr<Request> request) {
   const auto answers = std::make_shared<Answers>();
   std::optional<StoreNotes::Query> query;
   if (!request->key.key.empty()) query = parts_.notes.query_of(request->key);
-  ++lookups_;
+  if (!request->conversation.empty()) looked_up_.emplace(request->conversation, request);
   parts_.store.read(
       [answers, query = std::move(query), request](journal::StoreConnection& reader) {
         journal::Store& store = reader.journals();
@@ -48,19 +49,22 @@ void RequestGate::look_up(std::shared_ptr<Request> request) {
         if (!request->conversation.empty()) answers->conversation = store.find_note(request->conversation);
       },
       [this, answers, request] {
-        const auto begun = begun_.find(request->conversation);
-        std::optional<journal::RunName> known;
-        if (begun != begun_.end()) known = begun->second;
-        if (--lookups_ == 0) begun_.clear();
+        end_lookup(request);
         const OnReply& reply = request->reply;
         if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
         if (!answers->kept) return reply(failure(std::move(answers->kept.error())));
         if (*answers->kept) return reply(std::move((*answers->kept)->accepted));
         if (request->key.find_refusal) return check_refusal(request, answers->records, answers->refusal);
         if (!answers->conversation) return reply(failure(make_failure(answers->conversation.error())));
-        if (*answers->conversation) known = journal::RunName{(*answers->conversation)->bytes};
-        request->perform(known, reply);
+        const std::optional<journal::Note>& note = *answers->conversation;
+        request->perform(note ? journal::RunName{note->bytes} : request->begun, reply);
       });
+}
+
+void RequestGate::end_lookup(const std::shared_ptr<Request>& request) {
+  const auto [begin, end] = looked_up_.equal_range(request->conversation);
+  const auto found = std::find_if(begin, end, [&](const auto& entry) { return entry.second == request; });
+  if (found != end) looked_up_.erase(found);
 }
 
 /// Performs the request unless it is refused. What was looked at, up to record `records`, must still be all of the run.
@@ -87,8 +91,10 @@ bool RequestGate::begin_conversation(const std::string& note) {
 
 void RequestGate::end_conversation(const std::string& note, const HostReply& outcome) {
   in_progress_.erase(note);
+  if (!outcome) return;
   // A request that was looked up before this was durable has not found it.
-  if (outcome && lookups_ > 0) begun_.insert_or_assign(note, outcome->run);
+  const auto [begin, end] = looked_up_.equal_range(note);
+  for (auto at = begin; at != end; ++at) at->second->begun = outcome->run;
 }
 
 }  // namespace tenon::runtime

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -38,9 +37,10 @@ class RequestGate {
   struct Request {
     RequestKey key;
     OnReply reply;
-    std::string conversation = {};  ///< the key of the note that names its run; empty: none
-    journal::RunName run = {};      ///< that `key.find_refusal` looks at
-    std::uint32_t lookups = 0;      ///< that were made in vain, because the run changed meanwhile
+    std::string conversation = {};               ///< the key of the note that names its run; empty: none
+    journal::RunName run = {};                   ///< that `key.find_refusal` looks at
+    std::uint32_t lookups = 0;                   ///< that were made in vain, because the run changed meanwhile
+    std::optional<journal::RunName> begun = {};  ///< the conversation's run, which began during the lookup
     /// Performs it. `known`: the run of the conversation.
     std::function<void(const std::optional<journal::RunName>& known, const OnReply& reply)> perform;
   };
@@ -54,13 +54,13 @@ class RequestGate {
 
  private:
   void look_up(std::shared_ptr<Request> request);
+  void end_lookup(const std::shared_ptr<Request>& request);
   void check_refusal(std::shared_ptr<Request> request, std::uint64_t records,
                      const std::optional<HostFailure>& refusal);
 
   const Parts parts_;
-  std::set<std::string> in_progress_;              ///< keys of requests, and names of conversations that begin
-  std::map<std::string, journal::RunName> begun_;  ///< conversations that began while a request was looked up
-  std::size_t lookups_ = 0;                        ///< in progress
+  std::set<std::string> in_progress_;  ///< keys of requests, and names of conversations that begin
+  std::multimap<std::string, std::shared_ptr<Request>> looked_up_;  ///< by conversation
 };
 
 }  // namespace tenon::runtime

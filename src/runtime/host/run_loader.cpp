@@ -9,6 +9,11 @@ namespace tenon::runtime {
 void RunLoader::load(const journal::RunName& run, Then then) {
   if (stopped_) return then(failure(*stopped_));
   if (const auto found = parts_.residents.find(run)) {
+    const auto& end = parts_.runtime.end(*found);
+    // It is about to leave the memory.
+    if (const auto* const detached = end ? std::get_if<RunDetached>(&*end) : nullptr) {
+      return then(failure(HostFailure{HostFailure::Kind::Unavailable, detached->message}));
+    }
     parts_.residents.touch(*found);
     return then(*found);
   }

@@ -18,15 +18,15 @@ bool is_wrong_input(PromptRefusal::Kind kind) {
   return kind == PromptRefusal::Kind::WrongInput;
 }
 
-/// Gives the input to `take`, which reads text types raw and the rest as JSON, in the readings that it may have, until
-/// one is taken; otherwise returns the failure that says most. `wants_text`: a text type is asked for. `wrong`: makes a
-/// failure.
+/// Passes the input to `take`, which reads text types raw and other types as JSON, in each of its possible readings
+/// until one is accepted; otherwise returns the most specific failure. `wants_text`: a text type is expected. `wrong`:
+/// makes a failure.
 template <class Take, class Wrong>
 auto take_input(const Input& input, bool wants_text, const Take& take, const Wrong& wrong) {
   const Json& json = input.json;
   if (!json.is_string()) {
-    // Its words are not repeated: a mistyped secret is nearly one.
-    return wants_text ? wrong("a text is asked for, and this is no JSON string") : take(json.dump(JsonForm::Shortest));
+    // The input is not shown: it may be a mistyped secret.
+    return wants_text ? wrong("expected a JSON string") : take(json.dump(JsonForm::Shortest));
   }
   const std::string& text = json.as_string();
   if (wants_text) return take(text);
@@ -38,12 +38,6 @@ auto take_input(const Input& input, bool wants_text, const Take& take, const Wro
   // A text that holds JSON was meant as that JSON, any other one as a text.
   const bool holds_json = parse_json(text).has_value();
   return holds_json == is_typed ? first : second;
-}
-
-/// What the request wants to be kept, in addition to its reply.
-void keep_more(Runtime& runtime, RunId run, const RequestKey& key, const Accepted& accepted) {
-  if (!key.notes) return;
-  for (journal::Note& note : key.notes(accepted)) runtime.keep_note(run, std::move(note));
 }
 
 }  // namespace
@@ -78,12 +72,10 @@ void RunRequests::begin_run(RunStart start, const RequestKey& key, std::vector<j
   }
   parts_.residents.add(id, name);
   parts_.loader.note_started(name);
-  for (journal::Note& note : notes) {
-    note.bytes = name.text;
-    parts_.runtime.keep_note(id, std::move(note));
-  }
+  for (journal::Note& note : notes) note.bytes = name.text;
+  parts_.runtime.keep_notes(id, std::move(notes));
   Accepted accepted{name, "", 0};
-  keep_notes(id, key, accepted);
+  parts_.runtime.keep_notes(id, notes_of(key, accepted));
   ++parts_.counts.runs_started;
   await(id, {PendingReply::Until::Started, std::move(accepted), reply});
 }
@@ -99,18 +91,20 @@ bool RunRequests::refuse_detached(RunId run, const OnReply& reply) {
   return true;
 }
 
-/// With the run's next commit: by what a repetition is recognized, and what the request wants to be kept.
-void RunRequests::keep_notes(RunId run, const RequestKey& key, const Accepted& accepted) {
-  if (auto note = parts_.notes.note_of(key, accepted)) parts_.runtime.keep_note(run, std::move(*note));
-  keep_more(parts_.runtime, run, key, accepted);
+/// To be kept together with what the request leads to: by what a repetition is recognized, and what the request wants.
+std::vector<journal::Note> RunRequests::notes_of(const RequestKey& key, const Accepted& accepted) const {
+  std::vector<journal::Note> notes;
+  if (key.notes) notes = key.notes(accepted);
+  if (auto note = parts_.notes.note_of(key, accepted)) notes.push_back(std::move(*note));
+  return notes;
 }
 
 void RunRequests::retry_services(RunId run, const RequestKey& key, const OnReply& reply) {
   if (parts_.runtime.retries(run).empty())
     return reply(failure(make_conflict("the run is not waiting for a model or a tool")));
   Accepted accepted{parts_.residents[run].name, "", parts_.runtime.last_record(run)};
-  keep_notes(run, key, accepted);
   parts_.runtime.retry_services(run);
+  parts_.runtime.keep_notes(run, notes_of(key, accepted));
   await(run, {PendingReply::Until::Retried, std::move(accepted), reply});
 }
 
@@ -125,10 +119,10 @@ void RunRequests::give_answer(RunId run, std::string wait, const Input& input, c
     wait = questions.front().wait;
   }
   Accepted accepted{parts_.residents[run].name, wait, parts_.runtime.last_record(run)};
-  const auto note = parts_.notes.note_of(key, accepted);
+  const std::vector<journal::Note> notes = notes_of(key, accepted);
   auto taken = take_input(
       input, parts_.runtime.takes_raw_answer(run, wait),
-      [&](const std::string& text) { return parts_.runtime.answer(run, wait, text, note); },
+      [&](const std::string& text) { return parts_.runtime.answer(run, wait, text, notes); },
       [](std::string message) -> Result<void, AnswerRefusal> {
         return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
       });
@@ -145,7 +139,6 @@ void RunRequests::give_answer(RunId run, std::string wait, const Input& input, c
         HostFailure{is_wrong ? HostFailure::Kind::WrongInput : HostFailure::Kind::Conflict, std::move(message)}));
   }
   ++parts_.counts.answers_taken;
-  keep_more(parts_.runtime, run, key, accepted);
   await(run, {PendingReply::Until::Answered, std::move(accepted), reply});
 }
 
@@ -166,8 +159,9 @@ void RunRequests::cancel_resident(RunId run, CancelScope scope, const std::strin
   const bool ends_turn = conversation != nullptr && scope == CancelScope::Turn;
   if (ends_turn && !conversation->is_in_turn()) return reply(failure(make_conflict("no turn is in progress")));
   Accepted accepted{parts_.residents[run].name, "", parts_.runtime.last_record(run)};
-  if (auto note = parts_.notes.note_of(key, accepted)) parts_.runtime.keep_note(run, std::move(*note));
-  ends_turn ? parts_.runtime.cancel_turn(run, reason) : parts_.runtime.cancel(run, reason);
+  std::vector<journal::Note> notes = notes_of(key, accepted);
+  ends_turn ? parts_.runtime.cancel_turn(run, reason, std::move(notes))
+            : parts_.runtime.cancel(run, reason, std::move(notes));
   await(run, {PendingReply::Until::Ended, std::move(accepted), reply});
 }
 
@@ -228,7 +222,7 @@ Result<void, HostFailure> RunRequests::begin_turn(RunId run, const Json& input) 
 void RunRequests::prompt_run(RunId run, const Json& input, const RequestKey& key, const OnReply& reply) {
   Accepted accepted{parts_.residents[run].name, "", parts_.runtime.last_record(run)};
   if (auto taken = begin_turn(run, input); !taken) return reply(failure(std::move(taken.error())));
-  keep_notes(run, key, accepted);
+  parts_.runtime.keep_notes(run, notes_of(key, accepted));
   await(run, {PendingReply::Until::Prompted, std::move(accepted), reply});
 }
 

@@ -60,7 +60,7 @@ class RunRequests {
   [[nodiscard]] bool refuse_detached(RunId run, const OnReply& reply);
   [[nodiscard]] Result<void, HostFailure> upgrade_program(RunId run);
   [[nodiscard]] Result<void, HostFailure> begin_turn(RunId run, const Json& input);
-  void keep_notes(RunId run, const RequestKey& key, const Accepted& accepted);
+  [[nodiscard]] std::vector<journal::Note> notes_of(const RequestKey& key, const Accepted& accepted) const;
   void await(RunId run, PendingReply pending);
 
   const Parts parts_;

@@ -1,7 +1,9 @@
 #include "runtime/host/run_schedule.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 namespace tenon::runtime {
 namespace {
@@ -12,8 +14,6 @@ constexpr std::size_t loads_max = 32;
 constexpr std::int64_t retry_ms = 1'000;
 constexpr std::int64_t retry_ms_max = 60'000;
 constexpr std::int64_t due_again_ms = 20;
-/// Due runs that could not be loaded and that are read past, at most.
-constexpr std::size_t failed_due_max = 4'096;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void RunSchedule::list_interrupted() {
           is_list_due_ = true;
           return on_read_failed(heads->error());
         }
-        for (journal::RunHead& head : **heads) interrupted_.push_back(std::move(head.run));
+        for (journal::RunHead& head : **heads) interrupted_.emplace(0, std::move(head.run));
       });
 }
 
@@ -52,51 +52,56 @@ void RunSchedule::poll() {
   const bool may_read = read_not_before_ <= parts_.now_ms();
   if (is_list_due_ && may_read) list_interrupted();
   if (is_reading_due_ || !may_read) return;
+  if (due_pass_.may_restart() && due_pass_.retry_at.value_or(0) <= parts_.now_ms()) restart_due_pass();
   if (!is_next_due_known_) return read_next_due();
   const std::int64_t now = parts_.now_ms();
   if (next_due_ && *next_due_ <= now && due_not_before_ <= now) read_due(now);
 }
 
+/// While the disk is full, when it may be tried again whether there is room.
+std::int64_t RunSchedule::load_not_before() const {
+  const std::int64_t first = interrupted_.begin()->first;
+  return room_wait_ms_ > 0 && !has_room_ ? std::max(first, check_room_at_) : first;
+}
+
 std::optional<std::chrono::milliseconds> RunSchedule::time_to_next() const {
   std::optional<std::int64_t> next;
   const auto add = [&](std::int64_t time) { next = std::min(time, next.value_or(time)); };
-  if (!interrupted_.empty() && loading_ < loads_max && !is_checking_room_) add(load_not_before_);
+  if (!interrupted_.empty() && loading_ < loads_max && !is_checking_room_) add(load_not_before());
   if (is_list_due_) add(read_not_before_);
   if (!is_reading_due_ && !is_next_due_known_) add(read_not_before_);
+  if (!is_reading_due_ && due_pass_.may_restart()) add(std::max(due_pass_.retry_at.value_or(0), read_not_before_));
   if (!is_reading_due_ && next_due_) add(std::max({*next_due_, due_not_before_, read_not_before_}));
   if (!next) return std::nullopt;
   return std::chrono::milliseconds(std::max<std::int64_t>(*next - parts_.now_ms(), 0));
 }
 
 void RunSchedule::load_interrupted() {
-  if (interrupted_.empty() || is_checking_room_ || load_not_before_ > parts_.now_ms()) return;
-  if (retry_ms_ > 0 && !std::exchange(has_room_, false)) {
+  const std::int64_t now = parts_.now_ms();
+  if (interrupted_.empty() || is_checking_room_ || load_not_before() > now) return;
+  if (room_wait_ms_ > 0 && !std::exchange(has_room_, false)) {
     skip_claimed();
     if (!interrupted_.empty()) check_room();
     return;
   }
-  // A load that ends at once may add to the queue.
-  for (std::size_t left = interrupted_.size(); left > 0 && loading_ < loads_max; --left) {
-    const journal::RunName run = std::move(interrupted_.front());
-    interrupted_.pop_front();
-    ++loading_;
-    parts_.loader.load(run, [this, run](const auto& loaded) { on_interrupted_loaded(run, loaded); });
+  // One that cannot be loaded comes again after those that have not been tried.
+  while (!interrupted_.empty() && interrupted_.begin()->first <= now && loading_ < loads_max) {
+    load_one(interrupted_.extract(interrupted_.begin()).mapped());
   }
+}
+
+void RunSchedule::load_one(const journal::RunName& run) {
+  ++loading_;
+  parts_.loader.load(run, [this, run](const auto& loaded) { on_interrupted_loaded(run, loaded); });
 }
 
 /// Takes the runs that a request has brought into memory, or is loading, from the queue: another claim would make their
 /// appends stale.
 void RunSchedule::skip_claimed() {
-  for (std::size_t left = interrupted_.size(); left > 0; --left) {
-    journal::RunName run = std::move(interrupted_.front());
-    interrupted_.pop_front();
-    if (parts_.residents.find(run)) continue;
-    if (parts_.loader.is_loading(run)) {
-      ++loading_;
-      parts_.loader.load(run, [this, run](const auto& loaded) { on_interrupted_loaded(run, loaded); });
-    } else {
-      interrupted_.push_back(std::move(run));
-    }
+  for (auto at = interrupted_.begin(); at != interrupted_.end();) {
+    const bool is_loading = parts_.loader.is_loading(at->second);
+    if (is_loading) load_one(at->second);
+    at = is_loading || parts_.residents.find(at->second) ? interrupted_.erase(at) : std::next(at);
   }
 }
 
@@ -105,7 +110,7 @@ void RunSchedule::check_room() {
   is_checking_room_ = true;
   const auto has_room = std::make_shared<bool>(true);
   parts_.store.write(
-      [has_room, run = interrupted_.front()](journal::StoreConnection& store) {
+      [has_room, run = interrupted_.begin()->second](journal::StoreConnection& store) {
         const auto head = store.journals().claim(run);
         if (!head) return;  // loading it reports why
         journal::Append nothing_new;
@@ -120,8 +125,8 @@ void RunSchedule::check_room() {
         is_checking_room_ = false;
         has_room_ = *has_room;
         if (has_room_) return;
-        retry_ms_ = std::min(2 * retry_ms_, retry_ms_max);
-        load_not_before_ = parts_.now_ms() + retry_ms_;
+        room_wait_ms_ = std::min(2 * room_wait_ms_, retry_ms_max);
+        check_room_at_ = parts_.now_ms() + room_wait_ms_;
       });
 }
 
@@ -130,19 +135,21 @@ void RunSchedule::on_interrupted_loaded(const journal::RunName& run, const Resul
   if (loaded) {
     reported_problem_.clear();
   } else if (loaded.error().kind == HostFailure::Kind::Unavailable) {
-    // For example without space on the disk: it continues when there is some again.
     report_problem(loaded.error().message);
-    interrupted_.push_front(run);
-    load_not_before_ = parts_.now_ms() + retry_ms;
+    interrupted_.emplace(parts_.now_ms() + retry_ms, run);
   } else if (loaded.error().kind == HostFailure::Kind::Damaged) {
     parts_.report(loaded.error().message);
   }
 }
 
 void RunSchedule::retry(const journal::RunName& run, Reason reason) {
-  if (reason == Reason::DiskFull) retry_ms_ = std::clamp(2 * retry_ms_, retry_ms, retry_ms_max);
-  interrupted_.push_back(run);
-  load_not_before_ = parts_.now_ms() + std::max(retry_ms_, retry_ms);
+  const std::int64_t now = parts_.now_ms();
+  // Runs that find the disk full together grow the wait once.
+  if (reason == Reason::DiskFull && (room_wait_ms_ == 0 || check_room_at_ <= now)) {
+    room_wait_ms_ = std::clamp(2 * room_wait_ms_, retry_ms, retry_ms_max);
+    check_room_at_ = now + room_wait_ms_;
+  }
+  interrupted_.emplace(now + retry_ms, run);
 }
 
 void RunSchedule::note_released() {
@@ -154,61 +161,60 @@ void RunSchedule::read_next_due() {
   is_next_due_known_ = true;  // a run that is released from now on may change it
   using Next = Result<std::optional<std::int64_t>, journal::StoreError>;
   const auto next = std::make_shared<Next>();
-  parts_.store.read([next](journal::StoreConnection& store) { *next = store.runs().next_due(); },
-                    [this, next] {
-                      is_reading_due_ = false;
-                      if (*next) {
-                        next_due_ = **next;
-                      } else {
-                        is_next_due_known_ = false;
-                        on_read_failed(next->error());
-                      }
-                    });
+  parts_.store.read(
+      [next, after = due_pass_.after](journal::StoreConnection& store) { *next = store.runs().next_due(after); },
+      [this, next] {
+        is_reading_due_ = false;
+        if (*next) {
+          next_due_ = **next;
+        } else {
+          is_next_due_known_ = false;
+          on_read_failed(next->error());
+        }
+      });
 }
 
 void RunSchedule::read_due(std::int64_t now) {
   is_reading_due_ = true;
   is_next_due_known_ = false;
   due_not_before_ = now + due_again_ms;
-  std::erase_if(failed_due_, [&](const auto& entry) { return entry.second <= now; });
-  const auto due = std::make_shared<Result<std::vector<journal::RunHead>, journal::StoreError>>();
-  // Those in memory fire by themselves, and are not due any more when that is recorded. Those that could not be loaded
-  // remain due.
-  parts_.store.read([due, now, limit = loads_max + parts_.residents.size() + failed_due_.size()](
-                        journal::StoreConnection& store) { *due = store.runs().due(now, limit); },
-                    [this, due] {
+  const auto due = std::make_shared<Result<std::vector<journal::DueRun>, journal::StoreError>>();
+  // Those in memory fire by themselves, and are not due any more when that is recorded.
+  const journal::DueFilter filter{now, due_pass_.after, loads_max + parts_.residents.size()};
+  parts_.store.read([due, filter](journal::StoreConnection& store) { *due = store.runs().due(filter); },
+                    [this, due, limit = filter.limit] {
                       is_reading_due_ = false;
                       if (!*due) return on_read_failed(due->error());
-                      load_due(**due);
+                      load_due(**due, limit);
                     });
 }
 
-void RunSchedule::load_due(const std::vector<journal::RunHead>& due) {
-  std::size_t count = 0;
-  std::optional<std::int64_t> next_try;  // of those that could not be loaded
-  for (const journal::RunHead& head : due) {
-    if (parts_.residents.find(head.run) || parts_.loader.is_loading(head.run)) continue;
-    if (const auto failed = failed_due_.find(head.run.text); failed != failed_due_.end()) {
-      next_try = std::min(failed->second, next_try.value_or(failed->second));
-      continue;
-    }
-    parts_.loader.load(head.run, [this, run = head.run](const auto& loaded) {
-      if (!loaded) on_due_failed(run, loaded.error());
+/// `limit`: how many there are in `due` at most.
+void RunSchedule::load_due(const std::vector<journal::DueRun>& due, std::size_t limit) {
+  std::size_t count = 0, seen = 0;
+  while (seen < due.size() && count < loads_max) {
+    const journal::RunName& run = due[seen].run;
+    due_pass_.after = due[seen++];
+    if (parts_.residents.find(run) || parts_.loader.is_loading(run)) continue;
+    ++count;
+    ++due_pass_.loading;
+    parts_.loader.load(run, [this](const auto& loaded) {
+      --due_pass_.loading;
+      if (!loaded) on_due_failed(loaded.error());
     });
-    if (++count == loads_max) break;
   }
-  if (count == 0 && next_try) due_not_before_ = std::max(due_not_before_, *next_try);
+  due_pass_.has_seen_all = seen == due.size() && due.size() < limit;
 }
 
-void RunSchedule::on_due_failed(const journal::RunName& run, const HostFailure& why) {
+void RunSchedule::on_due_failed(const HostFailure& why) {
   if (why.kind != HostFailure::Kind::Conflict) report_problem(why.message);
-  const std::int64_t again = parts_.now_ms() + retry_ms;
-  // Without room on the disk, for example, no other run could be loaded either.
-  if (why.kind == HostFailure::Kind::Unavailable || failed_due_.size() >= failed_due_max) {
-    due_not_before_ = again;
-  } else {
-    failed_due_.insert_or_assign(run.text, again);
-  }
+  if (!due_pass_.retry_at) due_pass_.retry_at = parts_.now_ms() + retry_ms;
+}
+
+/// Those that could not be loaded are tried again in the next pass.
+void RunSchedule::restart_due_pass() {
+  due_pass_ = {};
+  is_next_due_known_ = false;
 }
 
 void RunSchedule::report_problem(const std::string& message) {

@@ -2,12 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "journal/async_store.h"
@@ -42,7 +40,7 @@ class RunSchedule {
   /// The run could not continue: it is loaded again in a while.
   void retry(const journal::RunName& run, Reason reason);
   /// Something has become durable: there is room on the disk.
-  void note_room() { retry_ms_ = 0; }
+  void note_room() { room_wait_ms_ = 0; }
   /// The times in the store concern a run that has left the memory.
   void note_released();
   /// Reports a problem unless it was the last one reported, until a run is loaded.
@@ -51,29 +49,42 @@ class RunSchedule {
  private:
   void list_interrupted();
   void on_read_failed(const journal::StoreError& error);
+  [[nodiscard]] std::int64_t load_not_before() const;
   void load_interrupted();
+  void load_one(const journal::RunName& run);
   void skip_claimed();
   void check_room();
   void on_interrupted_loaded(const journal::RunName& run, const Result<RunId, HostFailure>& loaded);
   void read_next_due();
   void read_due(std::int64_t now);
-  void on_due_failed(const journal::RunName& run, const HostFailure& why);
-  void load_due(const std::vector<journal::RunHead>& due);
+  void load_due(const std::vector<journal::DueRun>& due, std::size_t limit);
+  void on_due_failed(const HostFailure& why);
+  void restart_due_pass();
+
+  /// Due runs are tried in passes over all of them, so that those that cannot be loaded delay no other one.
+  struct DuePass {
+    std::optional<journal::DueRun> after;  ///< those up to here have been tried
+    std::size_t loading = 0;
+    bool has_seen_all = false;
+    std::optional<std::int64_t> retry_at;  ///< of those that could not be loaded
+
+    [[nodiscard]] bool may_restart() const { return has_seen_all && loading == 0; }
+  };
 
   const Parts parts_;
-  std::deque<journal::RunName> interrupted_;
-  bool is_list_due_ = false;  ///< of the interrupted
-  std::int64_t read_not_before_ = 0;
-  std::size_t loading_ = 0;           ///< of the interrupted
-  std::int64_t load_not_before_ = 0;  ///< milliseconds since 1970, as all times here
-  std::int64_t retry_ms_ = 0;         ///< how long the last wait for room on the disk was; 0: there is room
+  std::multimap<std::int64_t, journal::RunName> interrupted_;  ///< by when they may be loaded
+  bool is_list_due_ = false;                                   ///< of the interrupted
+  std::int64_t read_not_before_ = 0;                           ///< milliseconds since 1970, as all times here
+  std::size_t loading_ = 0;                                    ///< of the interrupted
+  std::int64_t room_wait_ms_ = 0;  ///< how long the last wait for room on the disk was; 0: there is room
+  std::int64_t check_room_at_ = 0;
   bool is_checking_room_ = false;
   bool has_room_ = false;                 ///< the check that is due has found some
-  std::optional<std::int64_t> next_due_;  ///< the store's smallest time
+  std::optional<std::int64_t> next_due_;  ///< the smallest time in the store that the pass has not reached
   bool is_next_due_known_ = false;
   bool is_reading_due_ = false;
   std::int64_t due_not_before_ = 0;
-  std::unordered_map<std::string, std::int64_t> failed_due_;  ///< when each run may be loaded again, by its name
+  DuePass due_pass_;
   std::string reported_problem_;
 };
 

@@ -147,7 +147,7 @@ std::string StoreNotes::fingerprint_of(const RequestKey& key) const {
 }
 
 std::int64_t StoreNotes::now_ms() const {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(parts_.clock.wall().time_since_epoch()).count();
+  return wall_ms(parts_.clock);
 }
 
 }  // namespace tenon::runtime

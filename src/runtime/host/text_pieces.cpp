@@ -2,8 +2,12 @@
 
 namespace tenon::runtime {
 
-void TextPieces::begin(RunId run, std::string_view key, Author author) {
-  find(run, key).author = std::move(author);
+void TextPieces::begin(const SentGeneration& generation, std::string_view title) {
+  const PerformedEffect& effect = generation.effect;
+  Writing& writing = find(effect.run, effect.key);
+  writing.author = effects::AgentScope(effect.scope);
+  if (effect.scope.agent.empty()) writing.author.agent = title;
+  writing.is_answer = generation.is_streamed_output;
 }
 
 const TextPieces::Writing& TextPieces::advance(RunId run, std::string_view key,

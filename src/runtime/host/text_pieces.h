@@ -16,27 +16,21 @@ struct TextProgress {
   std::uint32_t attempt = 0;    ///< counts from 0 within the generation; a higher one voids those before
   std::uint64_t offset = 0;     ///< bytes of the attempt before it
   std::string_view piece;
-  bool is_answer = false;   ///< a piece of what the run says (vm/execution/streamed_output.h)
-  std::uint32_t depth = 0;  ///< agents above the one whose answer it is
+  bool is_answer = false;          ///< a piece of what the run says (vm/execution/streamed_output.h)
+  effects::AgentScopeView author;  ///< the run's title stands for no agent
 };
 
-/// The answers that are being streamed to a host's runs, piece by piece. Used only on the host's thread.
+/// The answers that are being streamed to a runtime's runs, piece by piece. Used only on the runtime's thread.
 class TextPieces {
  public:
-  /// Whose answer a generation is.
-  struct Author {
-    std::string agent;
-    bool is_answer = false;
-    std::uint32_t depth = 0;
-  };
-  void begin(RunId run, std::string_view key, Author author);
-  /// Calls `receive(agent, progress)` with the piece's place in the answer.
+  /// The generation's answer follows. `title`: of the run, the author outside of agents.
+  void begin(const SentGeneration& generation, std::string_view title);
+  /// Calls `receive(progress)` with the piece's place in the answer.
   template <class Receive>
   void add(RunId run, std::string_view key, std::pair<std::uint32_t, std::uint32_t> attempt, std::string_view piece,
            const Receive& receive) {
     const Writing& writing = advance(run, key, attempt);
-    receive(std::string_view(writing.author.agent), TextProgress{key, writing.attempts - 1, writing.bytes, piece,
-                                                                 writing.author.is_answer, writing.author.depth});
+    receive(TextProgress{key, writing.attempts - 1, writing.bytes, piece, writing.is_answer, writing.author.view()});
     find(run, key).bytes += piece.size();
   }
   /// The generation has an outcome.
@@ -46,7 +40,8 @@ class TextPieces {
 
  private:
   struct Writing {
-    Author author;
+    effects::AgentScope author;
+    bool is_answer = false;
     std::uint32_t attempts = 0;  ///< begun
     std::pair<std::uint32_t, std::uint32_t> newest{};
     std::uint64_t bytes = 0;  ///< of the newest attempt

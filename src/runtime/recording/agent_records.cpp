@@ -4,32 +4,34 @@
 
 #include <algorithm>
 
+#include "bytecode/agents.h"
 #include "inference/answers/mismatch.h"
 #include "json/reader.h"
 
 namespace tenon::runtime {
 
-vm::Outcome prompt_outcome(const ProgramImage& image, const tools::AgentPrompt& prompt, const std::string& name) {
+Result<vm::Value, std::string> read_prompt(const ProgramImage& image, const bytecode::Agent& agent,
+                                           std::string_view input, std::string_view whole) {
+  auto value = image.reader().read_argument(bytecode::prompt_type(image.program(), agent), input);
+  if (value) return std::move(*value);
+  std::string message;
+  for (const auto& mismatch : value.error()) {
+    if (!message.empty()) message += "; ";
+    message += inference::answers::describe(mismatch, whole);
+  }
+  return failure(std::move(message));
+}
+
+vm::Outcome prompt_outcome(const ProgramImage& image, const effects::AgentPrompt& prompt, const std::string& name) {
   const auto declined = [&](const std::string& why) {
     return vm::Outcome{vm::EffectFailure{types::FailureKind::ToolFailed, fmt::format("`{}` {}", name, why), name}, {}};
   };
   const bytecode::Program& program = image.program();
-  const auto agent = std::find_if(program.agents.begin(), program.agents.end(),
-                                  [&](const bytecode::Agent& one) { return one.name == prompt.agent; });
-  if (agent == program.agents.end()) {
-    return declined(fmt::format("prompts `{}`, and the program has no such agent", prompt.agent));
-  }
-  auto input = image.reader().read_argument(program.functions[agent->turn].parameters[1], prompt.input);
-  if (!input) {
-    std::string message;
-    for (const auto& mismatch : input.error()) {
-      if (!message.empty()) message += "; ";
-      message += inference::answers::describe(mismatch, "the input");
-    }
-    return declined(fmt::format("prompts `{}` with what it does not take: {}", prompt.agent, message));
-  }
-  const auto index = static_cast<std::uint32_t>(agent - program.agents.begin());
-  return {vm::SpawnedTurn{index, std::move(*input), prompt.then}, {}};
+  const auto agent = bytecode::find_agent(program, prompt.agent);
+  if (!agent) return declined(fmt::format("prompts `{}`, and the program has no such agent", prompt.agent));
+  auto input = read_prompt(image, program.agents[*agent], prompt.input, "");
+  if (!input) return declined(fmt::format("prompts `{}` with an invalid input: {}", prompt.agent, input.error()));
+  return {vm::SpawnedTurn{*agent, std::move(*input), prompt.kind}, {}};
 }
 
 std::optional<std::string> plain_answer(const vm::Request& request, const vm::Outcome& outcome,

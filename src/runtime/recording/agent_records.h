@@ -5,18 +5,23 @@
 #include <string_view>
 #include <vector>
 
+#include "effects/agent_prompt.h"
 #include "effects/record.h"
 #include "runtime/program_image.h"
-#include "tools/extern_error.h"
 #include "vm/machine.h"
 #include "vm/request.h"
 
 /// Conversions of what agents do between the machine's form and the journal's.
 namespace tenon::runtime {
 
+/// Reads a prompt to an agent: a text type raw, the rest as JSON. The error says why the agent does not accept it;
+/// `whole` is what it calls the input.
+[[nodiscard]] Result<vm::Value, std::string> read_prompt(const ProgramImage& image, const bytecode::Agent& agent,
+                                                         std::string_view input, std::string_view whole);
+
 /// The outcome of an extern that prompts an agent: a failure when the program has no such agent, or one that takes
 /// another input. `name`: the extern's.
-[[nodiscard]] vm::Outcome prompt_outcome(const ProgramImage& image, const tools::AgentPrompt& prompt,
+[[nodiscard]] vm::Outcome prompt_outcome(const ProgramImage& image, const effects::AgentPrompt& prompt,
                                          const std::string& name);
 
 /// The text of an outcome that is a model's answer in plain text; nothing for any other.

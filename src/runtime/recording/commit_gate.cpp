@@ -14,14 +14,14 @@ namespace {
 std::string describe_refusal(journal::AppendRefusal refusal) {
   switch (refusal) {
     case journal::AppendRefusal::UnknownRun:
-      return "the store does not know the run any more";
+      return "the run is no longer in the store";
     case journal::AppendRefusal::WrongNumber:
     case journal::AppendRefusal::OldEpoch:
       return "another process continues the run";
     case journal::AppendRefusal::UnknownReference:
       return "the store does not have a content that the journal refers to";
     case journal::AppendRefusal::TooLarge:
-      return fmt::format("what the run wants to record takes more than {} MB", journal::append_bytes_max >> 20U);
+      return fmt::format("the records of one step are too large (maximum {} MB)", journal::append_bytes_max >> 20U);
   }
   ENSURE(false);
 }

@@ -60,7 +60,7 @@ TEST_F(CommitGateTest, WhatFollowsWaitsForTheNewestOfItsRun) {
   EXPECT_THAT(passed[1].what.to_perform, ElementsAre("b"));
 }
 
-TEST_F(CommitGateTest, OneRunsRefusalIsNoOthers) {
+TEST_F(CommitGateTest, ARejectedRunDoesNotAffectOthers) {
   CommitGate gate(&store->journals(), nullptr);
   add(gate, one, first_run, 5, {});
   add(gate, two, second_run, 1, {});

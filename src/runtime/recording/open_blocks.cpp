@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "effects/effect.h"
+
 namespace tenon::runtime {
 namespace {
 
@@ -14,11 +16,6 @@ enum : std::uint32_t {
   block_tokens = 5,
   block_key = 6
 };
-
-std::string_view branch_of(std::string_view key) {
-  const auto dot = key.rfind('.');
-  return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
-}
 
 bool is_within(std::string_view branch, std::string_view outer) {
   if (outer.empty() || branch == outer) return true;
@@ -47,7 +44,7 @@ std::vector<OpenBlocks::Open>::iterator OpenBlocks::find(std::string_view branch
 }
 
 void OpenBlocks::enter(std::string_view key, std::uint32_t depth, std::string_view path, std::int64_t time) {
-  const std::string_view branch = branch_of(key);
+  const std::string_view branch = effects::branch_of(key);
   drop_inner(branch, depth);
   // A block that a failure has ended is entered again.
   if (const auto before = find(branch, depth, path); before != open_.end()) open_.erase(before);
@@ -57,7 +54,7 @@ void OpenBlocks::enter(std::string_view key, std::uint32_t depth, std::string_vi
 
 std::optional<OpenBlocks::Left> OpenBlocks::leave(std::string_view key, std::uint32_t depth, std::string_view path,
                                                   std::int64_t time) {
-  const std::string_view branch = branch_of(key);
+  const std::string_view branch = effects::branch_of(key);
   drop_inner(branch, depth);
   const auto open = find(branch, depth, path);
   if (open == open_.end()) return std::nullopt;
@@ -70,7 +67,7 @@ std::optional<OpenBlocks::Left> OpenBlocks::leave(std::string_view key, std::uin
 void OpenBlocks::add_tokens(std::string_view key, std::uint64_t tokens) {
   if (tokens == 0) return;
   for (Open& open : open_) {
-    if (is_within(branch_of(key), open.branch)) open.tokens += tokens;
+    if (is_within(effects::branch_of(key), open.branch)) open.tokens += tokens;
   }
 }
 

@@ -4,14 +4,15 @@
 #include <chrono>
 #include <utility>
 
+#include "base/ensure.h"
 #include "runtime/recording/agent_records.h"
+#include "runtime/recording/request_record.h"
 #include "runtime/recovery/recovery.h"
 #include "runtime/waits/waits.h"
 #include "vm/values/context.h"
 
 namespace tenon::runtime {
 
-using effects::EffectKind;
 using types::FailureKind;
 
 namespace {
@@ -27,80 +28,47 @@ RunFailed unrecordable(std::string message) {
   return {std::move(report)};
 }
 
+effects::AgentScope scope_of(const Run& run, const OpenRequest& open) {
+  return effects::AgentScope(effects::scope_of(open.request, run.image->program()));
+}
+
 }  // namespace
 
-void place(const Run& run, const vm::Request& request, std::string& agent, std::uint32_t& depth) {
-  if (request.agent != UINT32_MAX) agent = run.image->program().agents[request.agent].name;
-  depth = request.depth;
-}
-
-std::int64_t wall_ms(Clock& clock) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall().time_since_epoch()).count();
-}
-
-void Recorder::add(Run& run, effects::RecordBody body) {
+void Recorder::add(Run& run, effects::RecordBody&& body) {
   run.journal.add({now_ms(), std::move(body)});
 }
 
 void Recorder::add_request(Run& run, OpenRequest& open) {
   open.is_recorded = true;
   if (!run.journal.takes_records()) return;
-  const vm::Request& request = open.request;
-  const EffectKind kind = open.described.kind;
-  effects::Requested requested;
-  requested.key = request.key;
-  requested.kind = kind;
-  requested.subject = open.described.subject;
-  requested.request = open.described.identity;
-  requested.context = open.described.context;
-  requested.arguments = run.journal.keep(open.described.arguments);
-  if (effects::is_generation(kind)) run.journal.keep_context(request.context);
-  if (kind == EffectKind::Ask) {
-    PendingInput question = question_of(run, open);
-    requested.form = run.journal.keep(std::move(question.schema));
-    requested.callers = std::move(question.callers);
-  }
-  requested.place = run.core->place_of(request);
-  requested.wake_at = open.wake_at;
-  place(run, request, requested.agent, requested.depth);
   const std::int64_t now = now_ms();
-  if (auto left = run.core->follow_blocks(requested, now)) std::move(*left).add_to(requested);
-  if (kind == EffectKind::AnswerRefused) requested.call = refused_answer(request);
-  open.records.push_back(run.journal.add({now, std::move(requested)}));
+  open.records.push_back(run.journal.add({now, record_request(*run.core, run.journal, open, run.title, now)}));
 }
 
 void Recorder::add_outcome(Run& run, PendingOutcome& arrived, const OpenRequest& open) {
   if (!run.journal.takes_records()) return;
-  effects::OutcomeForm form = std::move(arrived.form);
   effects::Finished finished;
   finished.key = arrived.key;
   finished.kind = open.described.kind;
   finished.subject = open.described.subject;
-  place(run, open.request, finished.agent, finished.depth);
-  finished.value = run.journal.keep(std::move(form.value));
-  finished.clause = form.clause;
-  finished.tool = std::move(form.tool);
-  finished.failure = std::move(form.failure);
+  finished.scope = scope_of(run, open);
+  effects::record_outcome(std::move(arrived.form), finished,
+                          [&](std::string text) { return run.journal.keep(std::move(text)); });
   finished.cost = arrived.cost;
   run.core->blocks().add_tokens(arrived.key, arrived.cost.tokens);
-  finished.prompted = std::move(form.prompted);
   if (arrived.said) {
-    effects::Continued said{arrived.key, run.journal.keep(*arrived.said), {}, 0};
-    place(run, open.request, said.agent, said.depth);
-    add(run, std::move(said));
+    add(run, effects::Continued{arrived.key, run.journal.keep(*arrived.said), scope_of(run, open)});
   }
   add(run, std::move(finished));
   if (auto text = plain_answer(open.request, arrived.outcome, run.core->image()->program())) {
-    effects::Said said{arrived.key, run.journal.keep(std::move(*text)), {}, 0};
-    place(run, open.request, said.agent, said.depth);
-    add(run, std::move(said));
+    add(run, effects::Said{arrived.key, run.journal.keep(std::move(*text)), scope_of(run, open)});
   }
-  if (arrived.note) run.journal.keep_note(*arrived.note);
+  run.journal.keep_notes(std::move(arrived.notes));
 }
 
 void Recorder::add_attempt(Run& run, OpenRequest& open, effects::Attempted attempted) {
   attempted.key = open.request.key;
-  place(run, open.request, attempted.agent, attempted.depth);
+  attempted.scope = scope_of(run, open);
   const std::int64_t now = now_ms();
   open.follow(attempted, now, run.journal.add({now, attempted}));
 }
@@ -109,18 +77,18 @@ void Recorder::add_pause(Run& run, OpenRequest& open, effects::Paused::Why why, 
   effects::Paused paused;
   paused.key = open.request.key;
   paused.question = *open.question;
-  place(run, open.request, paused.agent, paused.depth);
+  paused.scope = scope_of(run, open);
   paused.callers = callers_of(run.core->machine(), open.request, run.title);
   paused.why = why;
   paused.form = std::move(form);
   open.records.push_back(run.journal.add({now_ms(), std::move(paused)}));
 }
 
-void Recorder::add_answer(Run& run, OpenRequest& open, std::string_view input, std::optional<journal::Note> note) {
-  effects::Continued continued{open.request.key, run.journal.keep(std::string(input)), {}, 0, open.wake_at};
-  place(run, open.request, continued.agent, continued.depth);
+void Recorder::add_answer(Run& run, OpenRequest& open, std::string_view input, std::vector<journal::Note> notes) {
+  effects::Continued continued{open.request.key, run.journal.keep(std::string(input)), scope_of(run, open),
+                               open.wake_at};
   open.records.push_back(run.journal.add({now_ms(), std::move(continued)}));
-  if (note) run.journal.keep_note(std::move(*note));
+  run.journal.keep_notes(std::move(notes));
 }
 
 void Recorder::end_turn(Run& run, TurnOutcome outcome) {
@@ -157,7 +125,8 @@ void Recorder::end_turn(Run& run, TurnOutcome outcome) {
     }
     ended.value = run.journal.keep(std::move(text));
     ended.state = run.journal.keep(conversation.state());
-    if (vm::context_length(conversation.talk()) > 0) ended.conversation = run.journal.keep_context(conversation.talk());
+    if (vm::context_length(conversation.history()) > 0)
+      ended.conversation = run.journal.keep_context(conversation.history());
     add(run, std::move(ended));
   }
   if (run.journal.is_stored()) run.journal.set_snapshot(write_snapshot(&conversation, nullptr));
@@ -204,6 +173,7 @@ void Recorder::add_snapshot(Run& run, std::uint64_t bytes_min) const {
 }
 
 journal::RunSummary Recorder::summary_of(const Run& run) const {
+  ENSURE(!is_detached(run));
   journal::RunSummary summary;
   summary.title = run.title;
   summary.updated_at = now_ms();

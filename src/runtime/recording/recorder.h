@@ -11,7 +11,6 @@
 namespace tenon::runtime {
 
 /// Milliseconds since 1970.
-[[nodiscard]] std::int64_t wall_ms(Clock& clock);
 
 /// Adds the records of what happens to a run's journal, as docs/internals/journal.md describes them. They become
 /// durable with the run's next commit.
@@ -22,16 +21,16 @@ class Recorder {
 
   [[nodiscard]] std::int64_t now_ms() const { return wall_ms(clock_); }
 
-  void add(Run& run, effects::RecordBody body);
+  void add(Run& run, effects::RecordBody&& body);
   void add_request(Run& run, OpenRequest& open);
-  /// Before the machine gets it; takes `arrived.form`.
+  /// Before the machine gets it; takes `arrived.form` and `arrived.notes`.
   void add_outcome(Run& run, PendingOutcome& arrived, const OpenRequest& open);
   /// Also kept in the request, for the attempts that follow.
   void add_attempt(Run& run, OpenRequest& open, effects::Attempted attempted);
-  /// Of a request whose question a person is asked now.
+  /// Records that a person is asked the question of the request.
   void add_pause(Run& run, OpenRequest& open, effects::Paused::Why why, effects::StoredText form = {});
   /// A person has answered that question.
-  void add_answer(Run& run, OpenRequest& open, std::string_view input, std::optional<journal::Note> note);
+  void add_answer(Run& run, OpenRequest& open, std::string_view input, std::vector<journal::Note> notes);
   /// Ends the turn of the run's conversation, also in memory: with a failure if its value cannot be recorded.
   void end_turn(Run& run, TurnOutcome outcome);
   /// Ends the run, also in memory: with a failure if its value cannot be stored.

@@ -37,7 +37,7 @@ Hash RunJournal::keep_context(const vm::Value& context) {
   return hash;
 }
 
-std::string RunJournal::add(effects::Record record) {
+std::string RunJournal::add(effects::Record&& record) {
   ++records_;
   std::string bytes;
   if (is_stored()) {

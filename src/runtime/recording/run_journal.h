@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -48,7 +50,7 @@ class RunJournal {
   [[nodiscard]] bool has_pending() const { return !bytes_.empty() || snapshot_.has_value(); }
   /// Whether nothing has been taken, and nothing was there before.
   [[nodiscard]] bool is_untouched() const { return records_ == bytes_.size(); }
-  /// Of the records since the last snapshot.
+  /// The size of the records since the last snapshot.
   [[nodiscard]] std::uint64_t bytes_since_snapshot() const { return bytes_since_snapshot_; }
 
   /// Text for a record: itself if it is short or in memory, otherwise a content of the store.
@@ -59,12 +61,13 @@ class RunJournal {
   /// A context and all before it; returns its hash, which is zero in memory.
   Hash keep_context(const vm::Value& context);
   /// Returns the record's bytes, for snapshots that repeat it; empty in memory.
-  std::string add(effects::Record record);
+  std::string add(effects::Record&& record);
   /// As `write_snapshot` makes it; the run's start is added, so that a recovery need not look for the oldest record.
   void set_snapshot(std::string bytes);
   /// After a restart: the record of the run's start.
   void know_start(const effects::Started& started);
-  void keep_note(journal::Note note) { notes_.push_back(std::move(note)); }
+  /// With what is gathered now.
+  void keep_notes(std::vector<journal::Note> notes) { std::ranges::move(notes, std::back_inserter(notes_)); }
   /// Read again after a restart: counts towards the next snapshot.
   void count(std::size_t record_bytes) { bytes_since_snapshot_ += record_bytes; }
 

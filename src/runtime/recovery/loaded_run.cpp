@@ -45,7 +45,7 @@ void LoadedRun::load_snapshot(std::string_view bytes) {
 
 void LoadedRun::load_conversation(std::string_view bytes) {
   wire::Reader in(bytes);
-  Hash talk, older;
+  Hash history, older;
   bool has_recent = false;
   while (in.next_field()) {
     const std::uint32_t number = in.number();
@@ -57,10 +57,10 @@ void LoadedRun::load_conversation(std::string_view bytes) {
     const std::optional<Hash> hash = Hash::from_bytes(part);
     has_recent = has_recent || number == conversation_recent;
     if (number == conversation_program && hash) load_content(*hash);
-    if (number == conversation_talk && hash) talk = *hash;
+    if (number == conversation_history && hash) history = *hash;
     if (number == conversation_older && hash) older = *hash;
   }
-  load_context(has_recent ? older : talk);
+  load_context(has_recent ? older : history);
 }
 
 void LoadedRun::load_context(Hash node) {

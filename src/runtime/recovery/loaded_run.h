@@ -28,7 +28,7 @@ class LoadedRun final : public journal::RunReader {
   void fill_in(RunCore& core) const;
 
   [[nodiscard]] Result<journal::RunHead, journal::StoreError> head(const journal::RunName& run) override;
-  /// Of the first record, and of those that a recovery takes.
+  /// Only for the first record and those that a recovery reads.
   [[nodiscard]] Result<std::vector<journal::Record>, journal::StoreError> read(const journal::RunName& run,
                                                                                std::uint64_t after,
                                                                                std::size_t limit) override;

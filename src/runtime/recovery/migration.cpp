@@ -80,32 +80,25 @@ void keep_added(std::vector<vm::Value>& fields, std::string_view state, const Pr
 
 std::string describe_differences(const TypeTable& old_types, const Agent& old_agent, const TypeTable& new_types,
                                  const Agent& agent) {
-  std::string text = fmt::format("the state of `{}` is of another shape in the new program:\n", agent.name);
+  std::string text = fmt::format("the state of `{}` changed in the new program:\n", agent.name);
   for (const std::string& line : types::list_shape_differences(old_types, old_agent.state, new_types, agent.state)) {
     text += "  " + line + "\n";
   }
   const std::string old_name = agent.name + "Before";
   text += fmt::format(
-      "Say in the new program what becomes of it:\n  {}\nand, in the agent:\n  fn migrate(old: {}) -> {} {{ … }}\n"
-      "Until then the conversation continues with the program that it has",
+      "Add a migration:\n  {}\nand, in the agent:\n  fn migrate(old: {}) -> {} {{ … }}\n"
+      "Until then it keeps its current program",
       types::declare_struct(old_types, old_agent.state, old_name), old_name, agent.name);
   return text;
 }
 
 }  // namespace
 
-std::optional<std::uint32_t> find_agent(const Program& program, std::string_view name) {
-  for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
-    if (program.agents[at].name == name) return at;
-  }
-  return std::nullopt;
-}
-
 Result<vm::Value, std::string> compute(const ProgramImage& image, std::uint32_t function,
                                        std::vector<vm::Argument> arguments, const std::optional<vm::Value>& agent_state,
                                        std::string_view what) {
-  vm::MachineOptions budgets;
-  budgets.instructions_max = preparation_instructions_max;
+  bytecode::Bounds budgets = bytecode::default_bounds;
+  budgets.instructions = preparation_instructions_max;
   vm::Machine machine(image.loaded(), function, std::move(arguments), budgets);
   if (agent_state) machine.set_agent_state(*agent_state);
   const vm::Step step = machine.run();
@@ -113,7 +106,7 @@ Result<vm::Value, std::string> compute(const ProgramImage& image, std::uint32_t 
   if (const auto* failed = std::get_if<vm::Failed>(&step)) {
     return failure(fmt::format("{}: {}: {}", failed->report.place, what, failed->report.message));
   }
-  return failure(fmt::format("{} asked for something; only a turn can", what));
+  return failure(fmt::format("{} made a request; only a turn can", what));
 }
 
 Result<vm::Value, std::string> first_state(const ProgramImage& image, const Agent& agent) {

@@ -12,9 +12,6 @@
 /// Functions of an agent that run between its turns, without requests.
 namespace tenon::runtime {
 
-/// An index into Program::agents.
-[[nodiscard]] std::optional<std::uint32_t> find_agent(const bytecode::Program& program, std::string_view name);
-
 /// Runs a function that makes no requests. `what` is its name in the error: `the agent's state`.
 [[nodiscard]] Result<vm::Value, std::string> compute(const ProgramImage& image, std::uint32_t function,
                                                      std::vector<vm::Argument> arguments,

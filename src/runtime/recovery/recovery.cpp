@@ -4,6 +4,7 @@
 
 #include "base/ensure.h"
 #include "base/wire.h"
+#include "bytecode/agents.h"
 #include "runtime/recording/run_journal.h"
 #include "runtime/recovery/snapshot_fields.h"
 #include "runtime/run_options.h"
@@ -21,8 +22,8 @@ RecoveryError replay_error(const journal::RunName& run, const ReplayError& error
   return {fmt::format("run {}, record {}: {}", run.text, error.record, error.message)};
 }
 
-/// Of the newest entries of a conversation that its snapshot repeats, so that going on with it does not look for each
-/// of them in the store. Bounded, because each turn writes a snapshot.
+/// The total size of the newest entries of a conversation that its snapshot contains, so that they need not be looked
+/// up in the store one by one. Bounded, because each turn writes a snapshot.
 constexpr std::size_t recent_bytes_max = 4'096;
 
 /// Feeds a run's records to its machine, or to those of its turns.
@@ -43,13 +44,11 @@ class Recovery {
       run_.function = *function;
       return {};
     }
-    for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
-      if (program.agents[at].name != run_.started.agent) continue;
-      run_.conversation = std::make_unique<Conversation>(run_.image, at);
-      run_.function = program.agents[at].turn;
-      return {};
-    }
-    return wrong(1, "the program has no agent `" + run_.started.agent + "`");
+    const auto agent = bytecode::find_agent(program, run_.started.agent);
+    if (!agent) return wrong(1, "the program has no agent `" + run_.started.agent + "`");
+    run_.conversation = std::make_unique<Conversation>(run_.image, *agent);
+    run_.function = program.agents[*agent].turn;
+    return {};
   }
 
   /// The machine of a run of a function that no snapshot has.
@@ -107,7 +106,7 @@ class Recovery {
     if (const auto* const ended = std::get_if<effects::TurnEnded>(&record.body)) return take(number, *ended);
     if (const auto* const finished = std::get_if<effects::Finished>(&record.body)) return take(number, *finished);
     const auto* const requested = std::get_if<effects::Requested>(&record.body);
-    if (requested != nullptr && requested->kind == effects::EffectKind::HandedOff && requested->depth == 0 &&
+    if (requested != nullptr && requested->kind == effects::EffectKind::HandedOff && requested->scope.depth == 0 &&
         run_.conversation) {
       run_.conversation->hand_off(requested->subject);
     }
@@ -133,7 +132,7 @@ class Recovery {
 
   Done take(std::uint64_t number, const effects::ProgramTaken& taken) {
     if (!run_.conversation || run_.conversation->is_in_turn())
-      return wrong(number, "a program takes over within a turn");
+      return wrong(number, "unexpected record: a program upgrade during a turn");
     if (auto found = use_program(number, taken.program, taken.agent); !found) return found;
     auto state = text_of(taken.state);
     if (!state) return failure(std::move(state.error()));
@@ -175,8 +174,7 @@ class Recovery {
     if (!run_.conversation || !run_.conversation->is_in_turn()) return wrong(number, "a turn ends that has not begun");
     const auto& end = run_.core->end();
     const auto* const finished = end ? std::get_if<vm::Finished>(&*end) : nullptr;
-    // A turn that was cut off may stand anywhere: the machine here has gone on to the next point of rest, or to its
-    // end.
+    // An interrupted turn may be at any point: the machine here has continued until it is quiescent, or has ended.
     const bool has_returned = ended.how == effects::Ended::How::Returned;
     if (has_returned && finished == nullptr) {
       return wrong(number, "the recorded turn returned, but the replay did not");
@@ -221,11 +219,11 @@ class Recovery {
     std::uint64_t turns = 0;
     std::string state;
     std::map<std::string, std::string> kept_states;
-    vm::Value talk = vm::Value::empty_context();
-    Hash talk_hash;
+    vm::Value history = vm::Value::empty_context();
+    Hash history_hash;
     Hash older;
     std::vector<Entry> recent;
-    std::vector<Conversation::Said> said;
+    std::vector<Conversation::Message> messages;
     std::string agent(run_.conversation->declaration().name);
     std::string agent_before;
     std::optional<Hash> program;
@@ -237,12 +235,12 @@ class Recovery {
         case conversation_state:
           state = in.bytes_value();
           break;
-        case conversation_talk:
+        case conversation_history:
         case conversation_older: {
-          const bool is_talk = in.number() == conversation_talk;
+          const bool is_history = in.number() == conversation_history;
           const auto hash = Hash::from_bytes(in.bytes_value());
           if (!hash) return wrong(0, "the snapshot's bytes are not those of a conversation");
-          (is_talk ? talk_hash : older) = *hash;
+          (is_history ? history_hash : older) = *hash;
           break;
         }
         case conversation_recent: {
@@ -258,9 +256,9 @@ class Recovery {
           if (!entry.is_good()) in.reject();
           break;
         }
-        case conversation_said: {
+        case conversation_turn_messages: {
           wire::Reader entry(in.bytes_value());
-          auto& [role, text] = said.emplace_back();
+          auto& [role, text] = messages.emplace_back();
           while (entry.next_field()) {
             if (entry.number() == 1) {
               role = static_cast<bytecode::EntryRole>(entry.value_up_to(bytecode::entry_role_count - 1));
@@ -299,15 +297,15 @@ class Recovery {
       run_.conversation->hand_off(agent);
     }
     if (!agent_before.empty()) run_.conversation->restore_agent_before(agent_before);
-    if (!talk_hash.is_zero()) {
-      const Hash node = recent.empty() ? talk_hash : older;
+    if (!history_hash.is_zero()) {
+      const Hash node = recent.empty() ? history_hash : older;
       auto read = read_context(node, std::move(recent));
       if (!read) return failure(std::move(read.error()));
-      talk = std::move(*read);
-      if (vm::context_hash(talk) != talk_hash) return wrong(0, "the snapshot's conversation is another one");
+      history = std::move(*read);
+      if (vm::context_hash(history) != history_hash) return wrong(0, "the snapshot's conversation is another one");
     }
-    run_.conversation->restore(turns, std::move(state), std::move(kept_states), std::move(talk));
-    if (!said.empty()) run_.conversation->restore_turn(std::move(said));
+    run_.conversation->restore(turns, std::move(state), std::move(kept_states), std::move(history));
+    if (!messages.empty()) run_.conversation->restore_turn(std::move(messages));
     return {};
   }
 
@@ -323,7 +321,7 @@ class Recovery {
       if (!bytes) return wrong(0, bytes.error().message);
       Entry& entry = entries.emplace_back();
       if (!vm::read_recorded_node(*bytes, node, entry.role, entry.text)) {
-        return wrong(0, "a context's content is none");
+        return wrong(0, "the content of a context is damaged");
       }
     }
     vm::Value context = vm::Value::empty_context();
@@ -331,7 +329,7 @@ class Recovery {
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
       auto text = vm::Value::try_string(std::move(entry->text));
       if (!text || !vm::push_entry(context, std::move(*text), labels, entry->role)) {
-        return wrong(0, "a context's content is no text");
+        return wrong(0, "the content of a context is not a text");
       }
     }
     static_cast<void>(vm::take_unrecorded(context));  // the store has it
@@ -514,8 +512,8 @@ Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const jou
 
 namespace {
 
-void write_recent(const vm::Value& talk, wire::Writer& message) {
-  const vm::ContextNode* node = vm::context_length(talk) > 0 ? &vm::node_of(talk) : nullptr;
+void write_recent(const vm::Value& history, wire::Writer& message) {
+  const vm::ContextNode* node = vm::context_length(history) > 0 ? &vm::node_of(history) : nullptr;
   std::vector<const vm::ContextNode*> recent;
   std::size_t bytes = 0;
   while (node != nullptr && node->length > 0) {
@@ -542,17 +540,17 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
     wire::Writer message;
     message.field(conversation_turns, conversation->turns());
     message.field(conversation_state, conversation->state());
-    if (vm::context_length(conversation->talk()) > 0) {
-      message.present_field(conversation_talk, vm::context_hash(conversation->talk()).view());
+    if (vm::context_length(conversation->history()) > 0) {
+      message.present_field(conversation_history, vm::context_hash(conversation->history()).view());
     }
-    for (const Conversation::Said& said : conversation->said()) {
+    for (const Conversation::Message& said : conversation->turn_messages()) {
       wire::Writer entry;
       entry.field(1, static_cast<std::uint64_t>(said.role));
       entry.field(2, said.text);
-      message.present_field(conversation_said, entry);
+      message.present_field(conversation_turn_messages, entry);
     }
     message.field(conversation_agent, conversation->declaration().name);
-    write_recent(conversation->talk(), message);
+    write_recent(conversation->history(), message);
     message.field(conversation_agent_before, conversation->agent_before().name);
     for (const auto& [name, state] : conversation->kept_states()) {
       wire::Writer entry;

@@ -11,8 +11,8 @@ enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2, snapshot_st
 enum : std::uint32_t {
   conversation_turns = 1,
   conversation_state = 2,
-  conversation_talk = 3,
-  conversation_said = 4,
+  conversation_history = 3,
+  conversation_turn_messages = 4,
   conversation_agent = 5,
   conversation_older = 6,
   conversation_recent = 7,  ///< each: 1 role, 2 text

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "runtime/effects/effects.h"
 
 namespace tenon::runtime {
@@ -14,11 +12,11 @@ class Cancellation {
       : runs_(runs), recorder_(recorder), effects_(effects) {}
 
   /// The clean-up begins when all branches wait. A second request ends the run or the turn at once.
-  void request(RunId run, effects::CancelWanted wanted);
+  void request(RunId run, PendingCancel cancel);
   /// All branches wait: begins the clean-up that was requested, or ends the run or the turn. False if it has ended.
   [[nodiscard]] bool begin(RunId run);
   /// At once, whatever there is to clean up.
-  void end(RunId run, const effects::CancelWanted& wanted);
+  void end(RunId run, PendingCancel cancel);
 
  private:
   RunTable& runs_;

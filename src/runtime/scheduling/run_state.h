@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "effects/effect.h"
@@ -25,8 +26,15 @@ struct PendingOutcome {
   vm::Outcome outcome;
   effects::Cost cost;
   effects::OutcomeForm form;  ///< for its record; without one, or if a value is nested too deep for it, empty
-  std::optional<journal::Note> note = std::nullopt;
+  std::vector<journal::Note> notes = {};  ///< become durable together with its record
+  bool is_of_notification = false;
   std::optional<std::string> said = std::nullopt;  ///< the person's resolution of a call that was cut off
+};
+
+/// A cancel that is to begin, or to happen at once.
+struct PendingCancel {
+  effects::CancelWanted wanted;
+  std::vector<journal::Note> notes = {};  ///< become durable together with its record
 };
 
 /// A run in memory.
@@ -43,7 +51,7 @@ struct Run {
   std::optional<RunEnd> end;
   std::unique_ptr<Conversation> conversation;  ///< of an agent's run: then `core` is its newest turn
   std::optional<TurnOutcome> turn_outcome;
-  std::optional<effects::CancelWanted> cancel;  ///< begins once all branches wait
+  std::optional<PendingCancel> cancel;  ///< begins once all branches wait
   bool is_queued = false;
   bool is_quiescent = false;
   bool is_end_reported = false;
@@ -52,7 +60,9 @@ struct Run {
   std::uint64_t snapshot_bytes = 0;
 };
 
-/// Gets the agent whose function contains a request, and its depth, as records have them.
-void place(const Run& run, const vm::Request& request, std::string& agent, std::uint32_t& depth);
+/// It does not continue in this process, and records nothing any more.
+[[nodiscard]] inline bool is_detached(const Run& run) {
+  return run.end && std::holds_alternative<RunDetached>(*run.end);
+}
 
 }  // namespace tenon::runtime

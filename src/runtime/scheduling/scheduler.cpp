@@ -125,7 +125,7 @@ bool Scheduler::advance(RunId id) {
       if (dependencies_.listener != nullptr) dependencies_.listener->on_outcome_dropped(id, next.key);
       return true;
     }
-    deliver(id, std::move(next));
+    deliver(id, next);
   }
   RunCore::Advance advance = run.core->advance(options_.slice_instructions);
   for (const vm::RequestId cancelled : advance.cancelled) effects_.cancel(id, cancelled);
@@ -147,15 +147,11 @@ bool Scheduler::advance(RunId id) {
   return true;
 }
 
-void Scheduler::deliver(RunId id, PendingOutcome next) {
+void Scheduler::deliver(RunId id, PendingOutcome& next) {
   Run& run = runs_[id];
   const OpenRequest& open = *run.core->find(next.key);
   recorder_.add_outcome(run, next, open);
-  // What a person answers the agent itself is part of the conversation.
-  const auto* const answered = std::get_if<vm::ReturnedValue>(&next.outcome.what);
-  if (run.conversation && open.described.kind == EffectKind::Ask && open.request.depth == 0 && answered != nullptr) {
-    run.conversation->add_answer(open.request.arguments[0].as_text(), answered->value);
-  }
+  if (run.conversation) run.conversation->follow_outcome(open, next.outcome);
   run.core->deliver(next.key, std::move(next.outcome));
   run.is_quiescent = false;
 }
@@ -163,9 +159,8 @@ void Scheduler::deliver(RunId id, PendingOutcome next) {
 /// The machine has ended: so has the run, or the turn of its conversation.
 void Scheduler::finish(RunId id, vm::Step end) {
   Run& run = runs_[id];
-  // What has ended by itself is not cancelled any more; a conversation ends after its turn.
-  const auto too_late = std::exchange(run.cancel, std::nullopt);
   if (auto* const damaged = std::get_if<vm::Damaged>(&end)) {
+    static_cast<void>(take_late_cancel(run));
     return recorder_.end_run(run, RunDamaged{std::move(damaged->message), std::move(damaged->place)});
   }
   if (run.core->cancelled()) {
@@ -180,12 +175,28 @@ void Scheduler::finish(RunId id, vm::Step end) {
   } else {
     outcome = RunFailed{std::move(std::get<vm::Failed>(end).report)};
   }
-  if (run.conversation) {
-    recorder_.end_turn(run, std::move(outcome));
-    if (too_late && too_late->ends_run) cancellation_.end(id, *too_late);
-  } else {
-    recorder_.end_run(run, std::visit([](auto& how) { return RunEnd(std::move(how)); }, outcome));
+  end_by_itself(id, std::move(outcome));
+}
+
+/// What ends by itself is not cancelled any more; a conversation is, after its turn.
+void Scheduler::end_by_itself(RunId id, TurnOutcome outcome) {
+  Run& run = runs_[id];
+  const auto too_late = take_late_cancel(run);
+  if (!run.conversation) {
+    return recorder_.end_run(run, std::visit([](auto& how) { return RunEnd(std::move(how)); }, outcome));
   }
+  recorder_.end_turn(run, std::move(outcome));
+  run.core->open().clear();
+  run.is_quiescent = true;
+  if (too_late && too_late->ends_run) cancellation_.end(id, {*too_late});
+}
+
+/// The cancel has come too late to begin; it counts as done when the end is durable.
+std::optional<effects::CancelWanted> Scheduler::take_late_cancel(Run& run) {
+  auto cancel = std::exchange(run.cancel, std::nullopt);
+  if (!cancel) return std::nullopt;
+  run.journal.keep_notes(std::move(cancel->notes));
+  return std::move(cancel->wanted);
 }
 
 void Scheduler::open_requests(RunId id, const std::vector<std::string>& keys) {
@@ -211,10 +222,7 @@ void Scheduler::fail_memory(RunId id) {
     report.place = run.core->image()->loaded()->describe(report.call_stack.entries.front().place);
   }
   effects_.cancel(id);
-  if (!run.conversation) return recorder_.end_run(run, RunFailed{std::move(report)});
-  recorder_.end_turn(run, RunFailed{std::move(report)});
-  run.core->open().clear();
-  run.is_quiescent = true;
+  end_by_itself(id, RunFailed{std::move(report)});
 }
 
 /// After a step: the new records become durable, or are acted upon at once without a store.
@@ -225,6 +233,7 @@ void Scheduler::publish_step(RunId id) {
     notify_recorded(id, journal.take_records());
     return dispatch_effects(id, std::exchange(run.to_perform, {}));
   }
+  if (is_detached(run)) return;  // the store has the run as it was before
   recorder_.add_snapshot(run, options_.snapshot_bytes_min);
   if (!journal.has_pending()) {
     // Nothing new, but what was there before may not be durable yet.
@@ -268,19 +277,23 @@ void Scheduler::on_committed(std::vector<CommittedBatch> passed) {
     const RunId id = one.what.run;
     Run& run = runs_[id];
     --run.outgoing;
-    if (run.end && std::holds_alternative<RunDetached>(*run.end)) continue;
     const bool is_dropped = one.problem && one.problem->error == journal::StoreError::Kind::Full &&
                             one.what.without_room == PendingBatch::WithoutRoom::Drop;
     if (one.problem && !is_dropped) {
-      effects_.cancel(id);
-      run.end = std::move(*one.problem);
-      run.outgoing -= gate_.drop(id);
+      if (!is_detached(run)) detach(id, std::move(*one.problem));
     } else {
       run.stored_records = one.what.last;
       notify_recorded(id, one.what.records);
     }
     dispatch_effects(id, one.what.to_perform);
   }
+}
+
+void Scheduler::detach(RunId id, RunDetached problem) {
+  Run& run = runs_[id];
+  effects_.cancel(id);
+  run.end = std::move(problem);
+  run.outgoing -= gate_.drop(id);
 }
 
 void Scheduler::notify_recorded(RunId id, const RecordList& list) const {
@@ -292,8 +305,7 @@ void Scheduler::notify_recorded(RunId id, const RecordList& list) const {
 void Scheduler::dispatch_effects(RunId id, const std::vector<std::string>& to_perform) {
   Run& run = runs_[id];
   if (run.end) {
-    const bool is_detached = std::holds_alternative<RunDetached>(*run.end);
-    if (run.is_end_reported || !(run.outgoing == 0 || is_detached)) return;
+    if (run.is_end_reported || run.outgoing > 0) return;
     run.is_end_reported = true;
     if (dependencies_.listener != nullptr) dependencies_.listener->on_run_ended(id, ended_run(run));
     return;
@@ -303,12 +315,16 @@ void Scheduler::dispatch_effects(RunId id, const std::vector<std::string>& to_pe
   for (const std::string& key : to_perform) {
     const OpenRequest* const open = is_draining ? run.core->find(key) : nullptr;
     if (is_draining && (open == nullptr || !is_once(*open, run.core->image()->program()))) continue;
-    effects_.perform(id, key);
+    if (auto performed = effects_.perform(id, key); !performed) {
+      detach(id, {std::move(performed.error().message), std::nullopt});
+      return dispatch_effects(id, {});
+    }
   }
 }
 
 bool Scheduler::is_idle(RunId id) const {
   const Run& run = runs_[id];
+  if (is_detached(run)) return run.is_end_reported;
   if (run.is_queued || run.outgoing > 0) return false;
   if (run.end) return run.is_end_reported;
   if (!run.is_quiescent || !run.pending_outcomes.empty() || !run.to_perform.empty()) return false;

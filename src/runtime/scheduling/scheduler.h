@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/effects/effects.h"
+#include "runtime/effects/requests.h"
 #include "runtime/recording/commit_gate.h"
 #include "runtime/runtime_options.h"
 #include "runtime/scheduling/cancellation.h"
@@ -38,10 +40,13 @@ class Scheduler {
  private:
   void step(RunId run);
   bool advance(RunId run);
-  void deliver(RunId run, PendingOutcome next);
+  void deliver(RunId run, PendingOutcome& next);
   void finish(RunId run, vm::Step end);
+  void end_by_itself(RunId run, TurnOutcome outcome);
+  [[nodiscard]] static std::optional<effects::CancelWanted> take_late_cancel(Run& run);
   void fail_memory(RunId run);
   void publish_step(RunId run);
+  void detach(RunId run, RunDetached problem);
   void dispatch_effects(RunId run, const std::vector<std::string>& to_perform);
   [[nodiscard]] bool is_alone() const;
   void commit();

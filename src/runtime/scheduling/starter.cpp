@@ -261,13 +261,17 @@ void Starter::continue_requests(RunId id) {
   for (const auto& [key, open] : run.core->open()) {
     if (open.question) continue;  // a person is asked first
     const effects::Finished* const known = run.known ? run.known->find_taken(key) : nullptr;
-    if (known != nullptr && requests_.give_known(id, open, *known)) continue;
+    if (known != nullptr && requests_.deliver_known(id, open, *known)) continue;
     const bool is_in_progress = open.is_recorded && !is_waiting(open);
     if (is_in_progress && is_once(open, run.image->program())) {
       in_doubt.push_back(key);
       continue;
     }
-    (open.is_recorded ? run.to_perform : unrecorded).push_back(key);
+    if (!open.is_recorded) {
+      unrecorded.push_back(key);
+    } else if (!requests_.give_instant(id, open)) {
+      run.to_perform.push_back(key);
+    }
   }
   std::ranges::sort(unrecorded, {}, [&](const std::string& key) { return run.core->open().at(key).request.id; });
   for (const std::string& key : in_doubt) questions_.ask_resolution(id, key);

@@ -24,11 +24,11 @@ bool Questions::takes_raw_answer(RunId id, std::string_view wait) const {
 }
 
 Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, std::string_view input,
-                                              std::optional<journal::Note> note) {
+                                              std::vector<journal::Note> notes) {
   Run& run = runs_[id];
   OpenRequest* const open = runs_.find(id, std::string(wait));
-  if (open != nullptr && open->is_in_doubt) return take_resolution(id, *open, input, std::move(note));
-  if (open != nullptr && open->question) return answer_extern(id, *open, input, std::move(note));
+  if (open != nullptr && open->is_in_doubt) return take_resolution(id, *open, input, std::move(notes));
+  if (open != nullptr && open->question) return answer_extern(id, *open, input, std::move(notes));
   const bool is_answered = std::any_of(run.pending_outcomes.begin(), run.pending_outcomes.end(),
                                        [&](const PendingOutcome& arrived) { return arrived.key == wait; });
   const bool is_asked = open != nullptr && open->described.kind == EffectKind::Ask && !is_answered;
@@ -56,16 +56,16 @@ Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, s
     }
   }
   outcomes_.enqueue(id, std::string(wait), {vm::ReturnedValue{std::move(*value)}, {}});
-  run.pending_outcomes.back().note = std::move(note);
+  run.pending_outcomes.back().notes = std::move(notes);
   return {};
 }
 
 /// It is called again, once the answer is recorded.
 Result<void, AnswerRefusal> Questions::answer_extern(RunId id, OpenRequest& open, std::string_view input,
-                                                     std::optional<journal::Note> note) {
+                                                     std::vector<journal::Note> notes) {
   Run& run = runs_[id];
   open.wake_at = call_deadline(open, run.core->image()->program(), recorder_.now_ms());
-  recorder_.add_answer(run, open, input, std::move(note));
+  recorder_.add_answer(run, open, input, std::move(notes));
   open.input = {std::string(input), std::nullopt};
   open.question.reset();
   ++open.pauses;
@@ -73,18 +73,18 @@ Result<void, AnswerRefusal> Questions::answer_extern(RunId id, OpenRequest& open
   return {};
 }
 
-void Questions::ask_now(RunId id, const std::string& key) {
+void Questions::ask_interactively(RunId id, const std::string& key) {
   std::string complaint;
   for (;;) {
     const PendingInput question = question_of(runs_[id], *runs_.find(id, key));
     const auto input = prompter_ != nullptr ? prompter_->ask(question, complaint) : std::nullopt;
     if (!input) {
-      vm::EffectFailure unanswered{FailureKind::ToolFailed,
-                                   "no one can answer here; with `--store FILE` the run waits for `tenon resume`",
-                                   "ask"};
+      vm::EffectFailure unanswered{
+          FailureKind::ToolFailed,
+          "cannot ask a person: stdin is closed; use `--store FILE` to wait for `tenon resume`", "ask"};
       return outcomes_.enqueue(id, key, {std::move(unanswered), {}});
     }
-    auto answered = answer(id, key, *input, std::nullopt);
+    auto answered = answer(id, key, *input, {});
     if (answered || answered.error().is_over()) return;
     complaint = std::move(answered.error().message);
   }
@@ -100,6 +100,14 @@ void Questions::pause(RunId id, const std::string& key, std::string question) {
   recorder_.add_pause(run, *open, effects::Paused::Why::Asks);
   runs_.enqueue(id);
   if (!run.journal.is_stored()) outcomes_.perform_again(id, key);  // the person is asked at once
+}
+
+void Questions::settle_cut_off(RunId id, const std::string& key) {
+  if (runs_[id].journal.is_stored()) return ask_resolution(id, key);
+  const std::string& name = runs_.find(id, key)->described.subject;
+  vm::EffectFailure interrupted{FailureKind::Cancelled,
+                                fmt::format("`{}` was interrupted, and it is called at most once", name), name};
+  outcomes_.enqueue(id, key, {std::move(interrupted), {}});
 }
 
 void Questions::ask_resolution(RunId id, const std::string& key) {
@@ -126,7 +134,7 @@ bool Questions::are_open() const {
 }
 
 Result<void, AnswerRefusal> Questions::take_resolution(RunId id, OpenRequest& open, std::string_view input,
-                                                       std::optional<journal::Note> note) {
+                                                       std::vector<journal::Note> notes) {
   Run& run = runs_[id];
   const ProgramImage& image = *run.core->image();
   const std::uint32_t subject = open.request.subject;
@@ -134,7 +142,7 @@ Result<void, AnswerRefusal> Questions::take_resolution(RunId id, OpenRequest& op
   const bool may_be_secret = types::holds_secret(image.program().types, image.program().externs[subject].result);
   if (!resolution) {
     // A mistyped answer may nearly be the secret.
-    std::string message = may_be_secret ? "the answer is none of " + resolution_type(image.program(), subject)
+    std::string message = may_be_secret ? "the answer: expected one of " + resolution_type(image.program(), subject)
                                         : std::move(resolution.error());
     return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
   }
@@ -150,7 +158,7 @@ Result<void, AnswerRefusal> Questions::take_resolution(RunId id, OpenRequest& op
   if (std::holds_alternative<CallAgain>(*resolution)) {
     // From now on the call may have been made once more: if this process ends too, the person is asked again.
     open.wake_at = call_deadline(open, image.program(), recorder_.now_ms());
-    recorder_.add_answer(run, open, input, std::move(note));
+    recorder_.add_answer(run, open, input, std::move(notes));
     outcomes_.perform_again(id, key);
     return {};
   }
@@ -164,7 +172,7 @@ Result<void, AnswerRefusal> Questions::take_resolution(RunId id, OpenRequest& op
   }
   outcomes_.enqueue(id, key, std::move(outcome));
   ENSURE(!run.pending_outcomes.empty() && run.pending_outcomes.back().key == key);
-  run.pending_outcomes.back().note = std::move(note);
+  run.pending_outcomes.back().notes = std::move(notes);
   // A secret that a person gives is sealed in the outcome, and is nowhere in clear.
   run.pending_outcomes.back().said = is_secret ? R"({"value":"[secret]"})" : std::string(input);
   return {};

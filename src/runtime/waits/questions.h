@@ -18,13 +18,16 @@ class Questions {
 
   /// Whether `answer` accepts any text as it is: a text is asked for, or an extern asks. False if nothing waits.
   [[nodiscard]] bool takes_raw_answer(RunId run, std::string_view wait) const;
-  /// The answer to a question: text types raw, the rest as JSON. `note`: becomes durable together with the answer.
+  /// The answer to a question: text types raw, the rest as JSON. `notes`: become durable together with the answer.
   [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input,
-                                                   std::optional<journal::Note> note);
+                                                   std::vector<journal::Note> notes);
   /// A run without a store: asks until there is an answer, or no one can give one.
-  void ask_now(RunId run, const std::string& key);
+  void ask_interactively(RunId run, const std::string& key);
   /// A call of an extern asks a person. It is made again when there is an answer.
   void pause(RunId run, const std::string& key, std::string question);
+  /// A call that is made at most once was started and then dropped, without an outcome: asks what became of it. Without
+  /// a store the call fails.
+  void settle_cut_off(RunId run, const std::string& key);
   /// Asks what became of a call that a process has begun that does not exist any more.
   void ask_resolution(RunId run, const std::string& key);
   /// The time for an answer is over.
@@ -34,9 +37,9 @@ class Questions {
 
  private:
   [[nodiscard]] Result<void, AnswerRefusal> answer_extern(RunId run, OpenRequest& open, std::string_view input,
-                                                          std::optional<journal::Note> note);
+                                                          std::vector<journal::Note> notes);
   [[nodiscard]] Result<void, AnswerRefusal> take_resolution(RunId run, OpenRequest& open, std::string_view input,
-                                                            std::optional<journal::Note> note);
+                                                            std::vector<journal::Note> notes);
 
   RunTable& runs_;
   Recorder& recorder_;

@@ -21,7 +21,7 @@ using types::TypeTable;
 
 namespace {
 
-/// Of a call's arguments, in a question.
+/// Limit for a call's arguments in a question.
 constexpr std::size_t shown_arguments_bytes_max = 200;
 
 /// The type of the value that a person can give: of a Result that of its success. Nothing when none can be said.
@@ -38,11 +38,14 @@ std::optional<TypeId> value_type(const bytecode::Program& program, std::uint32_t
 std::string resolution_question(const OpenRequest& open) {
   const std::string all = effects::name_secrets(open.described.arguments);
   std::string arguments(cut_utf8(all, shown_arguments_bytes_max));
-  if (arguments.size() < all.size()) arguments += "…";
+  const bool is_whole = arguments.size() == all.size();
+  if (is_whole && arguments.ends_with(']')) arguments.pop_back();
+  if (!is_whole) arguments += "…";
+  if (arguments.starts_with('[')) arguments.erase(0, 1);
   return fmt::format(
-      "What has become of `{}`{}? It was cut off before its outcome was recorded, and is made at most once unless "
-      "a person answers `retry`.",
-      open.described.subject, arguments.empty() || arguments == "[]" ? "" : " with " + arguments);
+      "Did `{}({})` happen? It was interrupted before its outcome was recorded and will not be retried unless you "
+      "answer `{{\"retry\": true}}`.",
+      open.described.subject, arguments);
 }
 
 std::string resolution_type(const bytecode::Program& program, std::uint32_t subject) {
@@ -59,7 +62,7 @@ Result<CallResolution, std::string> read_resolution(const inference::answers::Va
                                                     const bytecode::Program& program, std::uint32_t subject,
                                                     std::string_view input) {
   const auto json = parse_json(input);
-  if (!json) return failure("the answer is no JSON: " + json.error().message);
+  if (!json) return failure("the answer: invalid JSON: " + json.error().message);
   const bool has_one_member = json->is_object() && json->members().size() == 1;
   const std::string name = has_one_member ? json->members().front().name : std::string();
   if (name == "retry") {
@@ -71,11 +74,11 @@ Result<CallResolution, std::string> read_resolution(const inference::answers::Va
   }
   if (name == "fail") {
     const Json& value = json->members().front().value;
-    if (!value.is_string()) return failure(std::string("`fail` is a text that says why"));
+    if (!value.is_string()) return failure(std::string("`fail`: expected a string with the reason"));
     return CallFailed{value.as_string()};
   }
   const auto type = value_type(program, subject);
-  if (name != "value" || !type) return failure("the answer is one of " + resolution_type(program, subject));
+  if (name != "value" || !type) return failure("the answer: expected one of " + resolution_type(program, subject));
   auto value = reader.read(*type, json->members().front().value, "value");
   if (!value) {
     std::string message;

@@ -42,8 +42,7 @@ PendingInput question_of(const Run& run, const OpenRequest& open) {
   const bytecode::Program& program = run.core->image()->program();
   PendingInput question;
   question.wait = open.request.key;
-  std::uint32_t depth = 0;
-  place(run, open.request, question.agent, depth);
+  question.agent = effects::scope_of(open.request, program).agent;
   question.callers = callers_of(run.core->machine(), open.request, run.title);
   question.text = open.question ? *open.question : std::string(open.request.arguments[0].as_text());
   if (open.is_in_doubt) {

@@ -11,14 +11,14 @@ namespace tenon::tools {
 
 enum class SymbolKind : std::uint8_t { Function, Data };
 
-/// What a library defines and lets others see. Names are the library's own bytes, valid while it is loaded.
+/// A symbol that a library exports. Names are the library's own bytes, valid while it is loaded.
 struct ExportedSymbol {
   std::string_view name;
   SymbolKind kind = SymbolKind::Function;
-  std::size_t size = 0;  ///< bytes of data; 0 of what carries no size
+  std::size_t size = 0;  ///< bytes of data; 0 if unknown
 };
 
-/// The dynamic symbol table of a loaded library, its dependencies left out. Sorted by name.
+/// The dynamic symbol table of a loaded library, without its dependencies. Sorted by name.
 [[nodiscard]] std::vector<ExportedSymbol> read_exported_symbols(const link_map& library);
 
 }  // namespace tenon::tools

@@ -5,6 +5,7 @@
 
 #include "effects/value_form.h"
 #include "tools/native/extern_table.h"
+#include "tools/native/promises.h"
 #include "tools/process/process_limits.h"
 #include "tools/process/process_supervisor.h"
 #include "tools/process/worker_message.h"
@@ -60,21 +61,14 @@ ExternOutcome ExternTable::read_end(std::uint32_t subject, const ProcessEnd& end
   }
   auto reply = decode_reply(end.reply);
   if (!reply) return failed("its process returned an invalid result");
-  if (reply->question) {
-    return failure(ExternError{FailureKind::ToolFailed, {}, binding.blame, std::move(reply->question)});
-  }
-  if (reply->prompt) {
-    return failure(ExternError{FailureKind::ToolFailed, {}, binding.blame, std::nullopt, std::move(reply->prompt)});
-  }
   if (!reply->value) {
-    ExternError error{FailureKind::ToolFailed, std::move(reply->failure), binding.blame};
-    error.is_unavailable = reply->is_unavailable;
-    return failure(std::move(error));
+    reply->error.blame = binding.blame;
+    return failure(std::move(reply->error));
   }
   auto value = effects::read_value(*reply->value, declared.result, program_->types, effects::SecretForm::Open);
   if (!value) return failed("the result: " + value.error().message);
   // The process may have written over more than its own memory.
-  if (auto broken = promises_.find_broken(declared.result, *value)) return failed("the result: " + *broken);
+  if (auto broken = find_broken_promise(refinements_, declared.result, *value)) return failed("the result: " + *broken);
   return std::move(*value);
 }
 

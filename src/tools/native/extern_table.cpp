@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "tools/native/plain_types.h"
+#include "tools/native/promises.h"
 #include "tools/native/signature.h"
 #include "types/table/type_parts.h"
 
@@ -37,52 +37,10 @@ constexpr std::string_view free_of_library = "tenon_free";
 using PlainAddress = void (*)();
 using FreeText = void (*)(void*);
 
-/// Whether values of a type can never reach native code, whatever its parts are.
-bool is_uncarried(TypeKind kind) {
-  switch (kind) {
-    case TypeKind::Error:
-    case TypeKind::Never:
-    case TypeKind::Context:
-    case TypeKind::Range:
-    case TypeKind::Parameter:
-    case TypeKind::Closure:
-    case TypeKind::Tools:
-      return true;
-    case TypeKind::Unit:
-    case TypeKind::Boolean:
-    case TypeKind::I32:
-    case TypeKind::I64:
-    case TypeKind::F64:
-    case TypeKind::String:
-    case TypeKind::Text:
-    case TypeKind::List:
-    case TypeKind::Map:
-    case TypeKind::Option:
-    case TypeKind::Result:
-    case TypeKind::Tuple:
-    case TypeKind::Struct:
-    case TypeKind::Enum:
-    case TypeKind::Union:
-    case TypeKind::Refined:
-    case TypeKind::Secret:
-      return false;
-  }
-  return false;
-}
-
-/// The first type inside of `type` that no extern can take or give: a Context, say. `seen` has what needs no further
-/// look.
-std::optional<TypeId> find_uncarried(const TypeTable& types, TypeId type, std::set<TypeId>& seen) {
-  std::vector<TypeId> pending{type};
-  while (!pending.empty()) {
-    const TypeId next = pending.back();
-    pending.pop_back();
-    if (!seen.insert(next).second) continue;
-    if (is_uncarried(types.kind(next))) return next;
-    const std::vector<TypeId> parts = types::list_parts(types, next);
-    pending.insert(pending.end(), parts.rbegin(), parts.rend());
-  }
-  return std::nullopt;
+/// The first part of `type` that no extern can take or give: a Context, say; an absent id if there is none.
+TypeId find_not_carried(const TypeTable& types, TypeId type) {
+  return types::find_within(types, type, types::TypeParts::OfValues,
+                            [&](TypeId part) { return !types::can_leave_run(types.kind(part)); });
 }
 
 /// The unqualified name of a C++ function, or nothing for other symbols: `add` of `_Z3addii`.
@@ -156,14 +114,12 @@ class ExternTable::Binder {
   }
 
   void check_types(const Extern& declared) {
-    std::set<TypeId> seen;
     const auto check = [&](TypeId type, std::string_view verb) {
-      const auto found = find_uncarried(types_, type, seen);
-      if (found) {
-        report(declared, diagnostics::ExternTypeNotSupported, declared.name, verb, types_.describe(*found),
-               "an extern");
+      const TypeId found = find_not_carried(types_, type);
+      if (found.exists()) {
+        report(declared, diagnostics::ExternTypeNotSupported, declared.name, verb, types_.describe(found), "an extern");
       }
-      return !found;
+      return !found.exists();
     };
     for (const TypeId parameter : declared.parameters) {
       if (!check(parameter, "takes")) return;
@@ -311,7 +267,7 @@ class ExternTable::Binder {
 };
 
 ExternTable::ExternTable(std::shared_ptr<const bytecode::Program> program)
-    : program_(std::move(program)), promises_(program_->types) {}
+    : program_(std::move(program)), refinements_(program_->types) {}
 
 Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> ExternTable::bind(
     std::shared_ptr<const bytecode::Program> program, const NativeLibraries& libraries,
@@ -347,19 +303,13 @@ ExternOutcome ExternTable::call(std::uint32_t subject, std::span<const Value> ar
   if (const auto* const plain = std::get_if<std::unique_ptr<PlainFunction>>(&binding.function)) {
     auto value = (*plain)->call(arguments);
     if (!value) return failure(ExternError{types::FailureKind::ToolFailed, std::move(value.error()), binding.blame});
-    if (auto broken = promises_.find_broken(declared.result, *value)) {
+    if (auto broken = find_broken_promise(refinements_, declared.result, *value)) {
       return failure(ExternError{types::FailureKind::ToolFailed, "the result: " + *broken, binding.blame});
     }
     return std::move(*value);
   }
-  auto value = call_header_function(std::get<HeaderFunction>(binding.function), program_->types, promises_,
-                                    declared.result, arguments, binding.blame, circumstances);
-  if (!value) {
-    return failure(ExternError{types::FailureKind::ToolFailed, std::move(value.error().message), binding.blame,
-                               std::move(value.error().question), std::move(value.error().prompt),
-                               value.error().is_unavailable});
-  }
-  return std::move(*value);
+  return call_header_function(std::get<HeaderFunction>(binding.function), refinements_, declared.result, arguments,
+                              binding.blame, circumstances);
 }
 
 BindingKind ExternTable::kind(std::uint32_t subject) const {

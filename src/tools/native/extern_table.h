@@ -15,8 +15,8 @@
 #include "tools/native/header_call.h"
 #include "tools/native/native_library.h"
 #include "tools/native/plain_call.h"
-#include "tools/native/promise_checker.h"
 #include "types/table/type_table.h"
+#include "vm/values/refinements.h"
 #include "vm/values/value.h"
 
 namespace tenon::tools {
@@ -30,8 +30,8 @@ enum class BindingKind : std::uint8_t {
   Provided,     ///< by the program that embeds Tenon: see tools/provided_functions.h
 };
 
-/// The externs of one program, each bound to a function of a library or of the embedding program. Immutable; for
-/// several threads at once.
+/// The externs of one program, each bound to a function of a library or of the embedding program. Immutable and
+/// thread-safe.
 class ExternTable final {
  public:
   /// Finds each extern of the program. Reports all that cannot be called: a function that no library exports, or more
@@ -44,9 +44,9 @@ class ExternTable final {
   ExternTable(const ExternTable&) = delete;
   ExternTable& operator=(const ExternTable&) = delete;
 
-  /// Calls the extern, which is not `Provided`, on this thread and gives its result, which keeps all that its declared
-  /// type promises. `subject` is an index into Program::externs, and the arguments have the declared types. The values
-  /// stay this thread's during the call. A crash of the function is the process's.
+  /// Calls the extern, which is not `Provided`, on this thread and returns its result, which satisfies its declared
+  /// type. `subject` is an index into Program::externs, and the arguments have the declared types. The values belong to
+  /// this thread during the call. If the function crashes, so does the process.
   [[nodiscard]] ExternOutcome call(std::uint32_t subject, std::span<const vm::Value> arguments,
                                    const CallCircumstances& circumstances) const;
 
@@ -56,10 +56,12 @@ class ExternTable final {
                                                                 std::span<const vm::Value> arguments,
                                                                 std::string_view key,
                                                                 const std::optional<std::string>& input) const;
-  /// What came of the process, for the thread to which the value is to belong.
+  /// The result of the worker process. Called on the thread to which the value is to belong.
   [[nodiscard]] ExternOutcome read_end(std::uint32_t subject, const ProcessEnd& end) const;
 
   [[nodiscard]] const bytecode::Program& program() const { return *program_; }
+  /// Of the program's types.
+  [[nodiscard]] const vm::Refinements& refinements() const { return refinements_; }
   [[nodiscard]] BindingKind kind(std::uint32_t subject) const;
   [[nodiscard]] bool is_process(std::uint32_t subject) const {
     return program_->externs[subject].call_options.is_process;
@@ -84,7 +86,7 @@ class ExternTable final {
   explicit ExternTable(std::shared_ptr<const bytecode::Program> program);
 
   std::shared_ptr<const bytecode::Program> program_;
-  PromiseChecker promises_;
+  vm::Refinements refinements_;
   std::vector<Binding> bindings_;  ///< as Program::externs
 };
 

@@ -187,7 +187,7 @@ TEST(Binding, ReportsEveryProblem) {
   EXPECT_THAT(problems[1].hints, Contains("a library must define: TENON_EXTERN(missing_two) { … }  // tenon/extern.h"));
 }
 
-TEST(Binding, AsksForALibraryWhenNoneIsGiven) {
+TEST(Binding, ReportsAMissingLibrary) {
   DeclaredProgram declared;
   declared.declare("add", {TypeTable::i32, TypeTable::i32}, TypeTable::i32);
   const auto problems = problems_of(declared, {});
@@ -331,7 +331,7 @@ TEST_F(Header, WritesStructsAndLists) {
   EXPECT_EQ(none->items().size(), 0U);
 }
 
-TEST_F(Header, WhatIsReadCanBeWrittenBack) {
+TEST_F(Header, ValuesRoundTrip) {
   TypeTable& t = types();
   const TypeId pair = t.tuple({TypeTable::i32, TypeTable::string});
   const std::vector<std::pair<TypeId, Value>> samples = {
@@ -401,7 +401,7 @@ TEST_F(Header, FailsWithTheFirstMessage) {
   EXPECT_TRUE(Value::try_string(lengthy).has_value());  // cut in the middle of a character
 }
 
-TEST_F(Header, GivesResults) {
+TEST_F(Header, ReturnsResults) {
   const TypeId type = types().result(TypeTable::i64);
   EXPECT_TRUE(
       vm::equal(*c.call("checked", {TypeTable::boolean}, type, {Value::boolean(true)}), Value::ok(Value::integer(5))));
@@ -445,7 +445,7 @@ TEST_F(Header, EveryBlunderIsAFailure) {
   }
 }
 
-TEST_F(Header, NothingTooWideOrOutsideComesBack) {
+TEST_F(Header, ReturnsNothingTooWideOrOutside) {
   const auto i64 = TypeTable::i64;
   EXPECT_EQ(c.fail("put_integer", {i64}, TypeTable::i32, {Value::integer(INT64_C(1) << 40)}),
             "the result: `1099511627776` is out of range for `i32`");

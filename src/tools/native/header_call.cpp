@@ -25,14 +25,14 @@ using vm::Value;
 
 /// A call in progress: what a library's `tenon_call*` points to.
 struct Call : tenon_call {
-  Call(const TypeTable& all_types, const PromiseChecker& promises, TypeId result, std::span<const Value> given,
-       std::string_view blame, const CallCircumstances& circumstances)
-      : types(all_types),
+  Call(const vm::Refinements& refinements, TypeId result, std::span<const Value> given, std::string_view blame,
+       const CallCircumstances& circumstances)
+      : types(refinements.types()),
         arguments(given),
         key(circumstances.key),
         cancelled(circumstances.is_cancelled),
         input(circumstances.input),
-        slots(all_types, promises, result, blame) {}
+        slots(refinements, result, blame) {}
 
   const TypeTable& types;
   std::span<const Value> arguments;
@@ -41,7 +41,7 @@ struct Call : tenon_call {
   std::optional<std::string_view> input;
   /// The newest of what was said instead of a result.
   std::optional<std::string> question;
-  std::optional<AgentPrompt> prompt;
+  std::optional<effects::AgentPrompt> prompt;
   bool is_unavailable = false;  ///< the first failure is that a service cannot be reached
   ResultSlots slots;
 };
@@ -61,10 +61,10 @@ std::string text_or_nothing(const char* text, size_t bytes) {
   return replace_invalid_utf8(text == nullptr ? std::string() : std::string(text, bytes));
 }
 
-void prompt(Call& call, const char* agent, const char* input, size_t bytes, vm::SpawnedTurn::Then then) {
+void prompt(Call& call, const char* agent, const char* input, size_t bytes, vm::PromptKind kind) {
   call.question.reset();
-  call.prompt = AgentPrompt{text_or_nothing(agent, agent == nullptr ? 0 : std::strlen(agent)),
-                            text_or_nothing(input, bytes), then};
+  call.prompt = effects::AgentPrompt{text_or_nothing(agent, agent == nullptr ? 0 : std::strlen(agent)),
+                                     text_or_nothing(input, bytes), kind};
 }
 
 Slot* of(tenon_slot* slot) {
@@ -331,19 +331,18 @@ constexpr tenon_functions function_table = {
           return of(call).input ? text_of_view(*of(call).input) : tenon_text{nullptr, 0};
         },
     .pause_for_child = [](tenon_call* call, const char* agent, const char* input,
-                          size_t bytes) { prompt(of(call), agent, input, bytes, vm::SpawnedTurn::Then::Wait); },
+                          size_t bytes) { prompt(of(call), agent, input, bytes, vm::PromptKind::PauseForChild); },
     .finish_agent = [](tenon_call* call, const char* agent, const char* input,
-                       size_t bytes) { prompt(of(call), agent, input, bytes, vm::SpawnedTurn::Then::Finish); },
+                       size_t bytes) { prompt(of(call), agent, input, bytes, vm::PromptKind::FinishAgent); },
     .fail_unavailable = fail_unavailable,
 };
 
 }  // namespace
 
-Result<Value, HeaderCallEnd> call_header_function(void (*function)(tenon_call*), const TypeTable& types,
-                                                  const PromiseChecker& promises, TypeId result_type,
-                                                  std::span<const Value> arguments, std::string_view blame,
-                                                  const CallCircumstances& circumstances) {
-  Call call(types, promises, result_type, arguments, blame, circumstances);
+ExternOutcome call_header_function(void (*function)(tenon_call*), const vm::Refinements& refinements,
+                                   TypeId result_type, std::span<const Value> arguments, std::string_view blame,
+                                   const CallCircumstances& circumstances) {
+  Call call(refinements, result_type, arguments, blame, circumstances);
   call.functions = &function_table;
   try {
     function(&call);
@@ -353,13 +352,14 @@ Result<Value, HeaderCallEnd> call_header_function(void (*function)(tenon_call*),
     call.slots.fail("an exception without a message");
   }
   if (!call.slots.failure_message() && (call.question || call.prompt)) {
-    return failure(HeaderCallEnd{{}, std::move(call.question), std::move(call.prompt)});
+    return failure(ExternError{
+        types::FailureKind::ToolFailed, {}, std::string(blame), std::move(call.question), std::move(call.prompt)});
   }
   std::optional<Value> value = call.slots.finish();
   if (!value) {
-    HeaderCallEnd end{call.slots.failure_message().value_or("it failed without a message")};
-    end.is_unavailable = call.is_unavailable;
-    return failure(std::move(end));
+    return failure(ExternError{types::FailureKind::ToolFailed,
+                               call.slots.failure_message().value_or("it failed without a message"), std::string(blame),
+                               std::nullopt, std::nullopt, call.is_unavailable});
   }
   return std::move(*value);
 }

@@ -4,9 +4,9 @@
 
 namespace tenon::tools {
 
-/// Makes the value share nothing that is counted with any other, so that it may go to another thread: what only it
-/// refers to is kept, the rest copied. False when it is nested deeper than `extern_depth_max` or contains a Context; it
-/// must not leave this thread then.
+/// Makes the value independent of all other values, so that it can be moved to another thread: objects that only it
+/// refers to are kept, the others are copied. False if it is nested deeper than `extern_depth_max` or contains a
+/// Context; then it must stay on this thread.
 [[nodiscard]] bool isolate(vm::Value& value);
 
 }  // namespace tenon::tools

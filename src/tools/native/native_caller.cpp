@@ -1,7 +1,6 @@
 #include "tools/native/native_caller.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/signal_free_thread.h"
 #include "tools/native/extern_table.h"
 #include "tools/native/isolate.h"
 #include "tools/native/result_slots.h"
@@ -152,7 +152,8 @@ std::optional<ExternOutcome> NativeCaller::start_process(CallId id, ExternCall c
   }
   auto request = call.table->worker_request(call.subject, call.arguments, call.key, call.input);
   if (!request) return failure(std::move(request.error()));
-  if (processes_ == nullptr) processes_ = std::make_unique<ProcessSupervisor>(options_.worker, options_.stop_wait);
+  if (processes_ == nullptr)
+    processes_ = std::make_unique<ProcessSupervisor>(options_.worker, options_.process_stop_wait);
   auto job = std::make_shared<Job>();
   job->id = id;
   const std::string key = call.key;
@@ -170,22 +171,17 @@ std::optional<ExternOutcome> NativeCaller::start_process(CallId id, ExternCall c
   return std::nullopt;
 }
 
-/// With the pool's mutex held. False if the system starts no more threads. Signals are the owner's to handle, so a
-/// thread begins with all of them blocked.
+/// With the pool's mutex held. False if the system starts no more threads.
 bool NativeCaller::start_thread() {
   const std::size_t index = pool_->free_worker();
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   Pool::Worker& worker = pool_->workers[index];
   try {
-    worker.thread = std::thread([pool = pool_, index] { work(pool, index); });
+    worker.thread = start_signal_free_thread([pool = pool_, index] { work(pool, index); });
     worker.has_ended = false;
     ++pool_->alive;
   } catch (const std::system_error&) {
     // The worker remains free.
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return !worker.has_ended;
 }
 

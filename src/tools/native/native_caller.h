@@ -19,12 +19,14 @@ struct NativeCallerOptions {
   /// whose call was cancelled while its function ran is abandoned: it does not count until the function returns.
   std::uint32_t threads = extern_threads_default;
   /// How long the destructor waits for functions that still run. Threads whose functions have not returned then are
-  /// left to themselves, and end with their function.
-  std::chrono::milliseconds stop_wait{1'000};
-  /// Called on a thread of the pool when a call has ended, so that an owner who waits elsewhere can come and `poll`.
-  /// May be empty.
+  /// detached, and end with their function.
+  std::chrono::milliseconds stop_wait{100};
+  /// Called on a thread of the pool when a call has ended, so that an owner who waits elsewhere can `poll`. May be
+  /// empty.
   std::function<void()> notify;
-  /// What an extern is put into that is declared `extern(process)`; without one such calls fail.
+  /// Between SIGTERM and SIGKILL for processes that still run in the destructor.
+  std::chrono::milliseconds process_stop_wait{1'000};
+  /// The worker for externs that are declared `extern(process)`; without one such calls fail.
   WorkerCommand worker = {};
 };
 

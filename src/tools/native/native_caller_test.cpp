@@ -76,7 +76,7 @@ class Calls : public testing::Test {
   }
 };
 
-TEST_F(Calls, InlineTheOutcomeComesAtOnce) {
+TEST_F(Calls, InlineTheOutcomeIsReturnedAtOnce) {
   NativeCaller caller;
   const auto outcome = caller.start(1, sum(2, 3), Placement::Inline, sink);
   ASSERT_TRUE(outcome.has_value());
@@ -92,7 +92,7 @@ TEST_F(Calls, WithoutThreadsEveryCallIsInline) {
   EXPECT_EQ((*outcome)->as_integer(), 5);
 }
 
-TEST_F(Calls, OnThePoolTheOutcomeComesFromPoll) {
+TEST_F(Calls, OnThePoolPollReportsTheOutcome) {
   std::atomic<int> notified = 0;
   NativeCaller caller({.threads = 2, .stop_wait = milliseconds(1'000), .notify = [&] { ++notified; }});
   EXPECT_FALSE(caller.start(7, sum(2, 3), Placement::Pool, sink).has_value());
@@ -216,7 +216,7 @@ TEST_F(Calls, WakeEndsAPollThatWaits) {
   other.join();
 }
 
-TEST_F(Calls, WhatIsNestedTooDeeplyDoesNotLeaveItsThread) {
+TEST_F(Calls, ATooDeeplyNestedValueDoesNotLeaveItsThread) {
   Value deep = Value::record(declared.tree, {Value::list({})});
   for (std::uint32_t i = 0; i < extern_depth_max; ++i)
     deep = Value::record(declared.tree, {Value::list({std::move(deep)})});

@@ -12,15 +12,15 @@
 
 namespace tenon::tools {
 
-/// A shared library in this process. It is never unloaded: what it has handed out (texts, its threads, what runs
-/// at the process's end) may refer to it for as long as the process lives.
+/// A shared library in this process. It is never unloaded, because its texts, threads and exit handlers may refer to it
+/// as long as the process lives.
 class NativeLibrary final {
  public:
   NativeLibrary(std::string name, std::string full_name, void* handle, std::vector<ExportedSymbol> symbols);
   NativeLibrary(const NativeLibrary&) = delete;
   NativeLibrary& operator=(const NativeLibrary&) = delete;
 
-  /// As it was asked for.
+  /// The name as it was given.
   [[nodiscard]] const std::string& name() const { return name_; }
   /// The name under which NativeLibraries::open finds it from any folder: an absolute path, or `system:NAME`.
   [[nodiscard]] const std::string& full_name() const { return full_name_; }
@@ -29,7 +29,7 @@ class NativeLibrary final {
   [[nodiscard]] const ExportedSymbol* find_symbol(std::string_view name) const;
   /// The address of an exported symbol; null if the loader does not find it.
   [[nodiscard]] void* address_of(const ExportedSymbol& symbol) const;
-  /// What the loader knows the library by: equal for two names of one file.
+  /// The loader's handle: equal for two names of one file.
   [[nodiscard]] const void* identity() const { return handle_; }
 
  private:
@@ -39,7 +39,7 @@ class NativeLibrary final {
   std::vector<ExportedSymbol> symbols_;
 };
 
-/// The libraries that a program's externs are looked for in, in the order in which they were given.
+/// The libraries in which a program's externs are searched, in the given order.
 class NativeLibraries final {
  public:
   /// No libraries.

@@ -15,14 +15,14 @@ namespace tenon::tools {
 /// if the function allows it.
 class PlainFunction final {
  public:
-  /// `free_text` gives back the memory of a text that the function returned; null: the text stays the library's.
+  /// `free_text` frees a text that the function returned; null: the text belongs to the library.
   PlainFunction(void (*address)(), std::vector<PlainType> parameters, PlainType result, void (*free_text)(void*));
   ~PlainFunction();
   PlainFunction(const PlainFunction&) = delete;
   PlainFunction& operator=(const PlainFunction&) = delete;
 
-  /// The function's result as a value of the kind of its C type, or why there is none: a text with a NUL in it was to
-  /// be given, or one that is NULL or no UTF-8 came back. Exceptions of the function are failures too.
+  /// The function's result as a value of the kind of its C type, or why there is none: an argument contains a NUL, or
+  /// a returned text is NULL or not UTF-8. Exceptions of the function are failures too.
   [[nodiscard]] Result<vm::Value, std::string> call(std::span<const vm::Value> arguments) const;
 
  private:

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <string_view>
-#include <variant>
 #include <vector>
+
+#include "types/table/type_parts.h"
 
 namespace tenon::tools {
 namespace {
@@ -66,30 +67,11 @@ std::optional<PlainType> find_plain_parameter(const TypeTable& types, TypeId typ
     case TypeKind::String:
     case TypeKind::Text:
       return PlainType::String;
-    case TypeKind::Union: {
-      const bool of_texts = std::holds_alternative<std::vector<std::string>>(types.union_type(base).literals);
-      return of_texts ? PlainType::String : PlainType::Int64;
-    }
-    case TypeKind::Error:
-    case TypeKind::Never:
-    case TypeKind::Unit:
-    case TypeKind::List:
-    case TypeKind::Map:
-    case TypeKind::Option:
-    case TypeKind::Result:
-    case TypeKind::Tuple:
-    case TypeKind::Struct:
-    case TypeKind::Enum:
-    case TypeKind::Refined:
-    case TypeKind::Context:
-    case TypeKind::Range:
-    case TypeKind::Parameter:
-    case TypeKind::Closure:
-    case TypeKind::Tools:
-    case TypeKind::Secret:
+    case TypeKind::Union:
+      return types::is_text(types, base) ? PlainType::String : PlainType::Int64;
+    default:
       return std::nullopt;
   }
-  return std::nullopt;
 }
 
 std::optional<PlainType> find_plain_result(const TypeTable& types, TypeId type) {

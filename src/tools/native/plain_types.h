@@ -9,7 +9,7 @@
 
 namespace tenon::tools {
 
-/// The C types that a plain symbol takes and gives.
+/// The C types of the parameters and the result of a plain symbol.
 enum class PlainType : std::uint8_t { Void, Bool, Int32, Int64, Double, String };
 
 /// The C type that carries values of a parameter's type; nothing for those that plain C cannot carry.

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <utility>
-#include <variant>
 
 #include "base/ensure.h"
 #include "base/utf8.h"
 #include "diagnostics/nearest.h"
+#include "tools/native/promises.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::tools {
 namespace {
@@ -20,30 +21,10 @@ using vm::Value;
 
 constexpr std::uint32_t err_case = 1;  // of a Result
 
-bool takes_text(const TypeTable& types, TypeId base) {
-  const TypeKind kind = types.kind(base);
-  if (kind == TypeKind::Union) {
-    return std::holds_alternative<std::vector<std::string>>(types.union_type(base).literals);
-  }
-  return kind == TypeKind::String || kind == TypeKind::Text;
-}
-
-bool takes_integer(const TypeTable& types, TypeId base) {
-  const TypeKind kind = types.kind(base);
-  return kind == TypeKind::I32 || kind == TypeKind::I64 || (kind == TypeKind::Union && !takes_text(types, base));
-}
-
 }  // namespace
 
-std::vector<TypeId> field_types(const types::StructType& type) {
-  std::vector<TypeId> all;
-  all.reserve(type.fields.size());
-  for (const types::Field& field : type.fields) all.push_back(field.type);
-  return all;
-}
-
-ResultSlots::ResultSlots(const TypeTable& types, const PromiseChecker& promises, TypeId result, std::string_view blame)
-    : types_(types), promises_(promises), blame_(blame) {
+ResultSlots::ResultSlots(const vm::Refinements& refinements, TypeId result, std::string_view blame)
+    : refinements_(refinements), types_(refinements.types()), blame_(blame) {
   slots_.emplace_back().type = result;
 }
 
@@ -89,7 +70,7 @@ void ResultSlots::clear(Slot* slot) {
 }
 
 void ResultSlots::set_whole(Slot* slot, Value value) {
-  if (const auto broken = promises_.find_broken(slot->type, value)) {
+  if (const auto broken = find_broken_promise(refinements_, slot->type, value)) {
     fail(fmt::format("{}: {}", describe(slot), *broken));
     return;
   }
@@ -104,7 +85,7 @@ void ResultSlots::put_boolean(Slot* slot, bool value) {
 }
 
 void ResultSlots::put_integer(Slot* slot, std::int64_t value) {
-  if (!accepts(slot, slot != nullptr && takes_integer(types_, base(slot)), "an integer")) return;
+  if (!accepts(slot, slot != nullptr && types::is_integer(types_, base(slot)), "an integer")) return;
   set_whole(slot, Value::integer(value));
 }
 
@@ -131,7 +112,7 @@ std::optional<std::string> ResultSlots::take_text(const Slot* slot, const char* 
 }
 
 void ResultSlots::put_text(Slot* slot, const char* data, std::size_t length) {
-  if (!accepts(slot, slot != nullptr && takes_text(types_, base(slot)), "a text")) return;
+  if (!accepts(slot, slot != nullptr && types::is_text(types_, base(slot)), "a text")) return;
   if (data == nullptr) return fail(fmt::format("{}: the text is NULL", describe(slot)));
   if (auto text = take_text(slot, data, length)) set_whole(slot, Value::string(std::move(*text)));
 }
@@ -156,7 +137,7 @@ void ResultSlots::put_integers(Slot* slot, const std::int64_t* items, std::size_
   values.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     values.push_back(Value::integer(items[i]));
-    if (const auto broken = promises_.find_broken(item, values.back())) {
+    if (const auto broken = find_broken_promise(refinements_, item, values.back())) {
       return fail(fmt::format("{}: item {}: {}", describe(slot), i, *broken));
     }
   }
@@ -171,7 +152,7 @@ void ResultSlots::put_floats(Slot* slot, const double* items, std::size_t count)
   values.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     values.push_back(Value::floating(items[i]));
-    if (const auto broken = promises_.find_broken(item, values.back())) {
+    if (const auto broken = find_broken_promise(refinements_, item, values.back())) {
       return fail(fmt::format("{}: item {}: {}", describe(slot), i, *broken));
     }
   }
@@ -249,7 +230,7 @@ Slot* ResultSlots::field(Slot* slot, std::string_view name) {
   const types::StructType& type = types_.struct_type(base(slot));
   for (std::size_t i = 0; i < type.fields.size(); ++i) {
     if (type.fields[i].name != name) continue;
-    open_parts(slot, field_types(type));
+    open_parts(slot, types::list_parts(types_, base(slot)));
     return has_failed() ? nullptr : slot->parts[i];
   }
   std::vector<std::string_view> names;
@@ -366,9 +347,10 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
     case TypeKind::String:
     case TypeKind::Text:
     case TypeKind::Union:
-      if (value.tag() == Tag::Integer && takes_integer(types_, type)) copied = Value::integer(value.as_integer());
+      if (value.tag() == Tag::Integer && types::is_integer(types_, type)) copied = Value::integer(value.as_integer());
       if (value.tag() == Tag::Float && types_.kind(type) == TypeKind::F64) copied = Value::floating(value.as_float());
-      if (value.tag() == Tag::String && takes_text(types_, type)) copied = Value::string(std::string(value.as_text()));
+      if (value.tag() == Tag::String && types::is_text(types_, type))
+        copied = Value::string(std::string(value.as_text()));
       break;
     case TypeKind::List: {
       if (value.tag() != Tag::List) break;
@@ -391,9 +373,7 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
     case TypeKind::Struct:
     case TypeKind::Tuple: {
       if (value.tag() != Tag::Record || value.type() != type) break;
-      const std::vector<TypeId> parts =
-          types_.kind(type) == TypeKind::Struct ? field_types(types_.struct_type(type)) : types_.get(type).arguments;
-      auto fields = copy_all(slot, parts, value.fields(), depth);
+      auto fields = copy_all(slot, types::list_parts(types_, type), value.fields(), depth);
       if (!fields) return std::nullopt;
       copied = Value::record(type, std::move(*fields));
       break;
@@ -429,7 +409,7 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
       break;
   }
   if (!copied) return mismatch();
-  if (const auto broken = promises_.find_broken(declared, *copied)) {
+  if (const auto broken = find_broken_promise(refinements_, declared, *copied)) {
     fail(fmt::format("{}: {}", describe(slot), *broken));
     return std::nullopt;
   }
@@ -489,7 +469,7 @@ std::optional<Value> ResultSlots::assemble(const Slot* slot, std::vector<Value> 
     ENSURE((kind == TypeKind::Option || kind == TypeKind::Result) && parts.size() == 1);
     value = kind == TypeKind::Option ? Value::some(std::move(parts[0])) : Value::ok(std::move(parts[0]));
   }
-  if (const auto broken = promises_.find_broken(slot->type, value)) {
+  if (const auto broken = find_broken_promise(refinements_, slot->type, value)) {
     fail(fmt::format("{}: {}", describe(slot), *broken));
     return std::nullopt;
   }

@@ -10,16 +10,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tools/native/promise_checker.h"
 #include "types/table/type_table.h"
 #include "vm/limits.h"
+#include "vm/values/refinements.h"
 #include "vm/values/value.h"
 
 namespace tenon::tools {
 
 /// Nesting of a value that a library builds, or that is copied for it.
 inline constexpr std::uint32_t extern_depth_max = 1'000;
-/// Values in one result, the numbers of whole lists not counted one by one.
+/// Number of values in one result, without the numbers in lists of numbers.
 inline constexpr std::size_t extern_slots_max = 16U * 1024U * 1024U;
 
 enum class SlotState : std::uint8_t {
@@ -42,12 +42,11 @@ struct Slot {
 };
 
 /// A result as a library builds it, from the whole to its parts. Every write is checked against the declared type, so
-/// that a value of another shape cannot come about. The first thing that does not fit is kept as the failure; a write
-/// after it, or to null, does nothing.
+/// that the result always has it. The first mismatch is kept as the failure; a write after it, or to null, does
+/// nothing.
 class ResultSlots final {
  public:
-  ResultSlots(const types::TypeTable& types, const PromiseChecker& promises, types::TypeId result,
-              std::string_view blame);
+  ResultSlots(const vm::Refinements& refinements, types::TypeId result, std::string_view blame);
   ResultSlots(const ResultSlots&) = delete;
   ResultSlots& operator=(const ResultSlots&) = delete;
 
@@ -78,12 +77,12 @@ class ResultSlots final {
   [[nodiscard]] Slot* some(Slot* slot);
   [[nodiscard]] Slot* ok(Slot* slot);
 
-  /// The value, once all is written; nothing after a failure.
+  /// The value, once it is complete; nothing after a failure.
   [[nodiscard]] std::optional<vm::Value> finish();
 
  private:
   [[nodiscard]] types::TypeId base(const Slot* slot) const { return types_.opened(slot->type); }
-  /// Whether the slot takes what is `what`; tells otherwise.
+  /// Whether the slot accepts `what`; reports a failure otherwise.
   [[nodiscard]] bool accepts(const Slot* slot, bool fits, std::string_view what);
   [[nodiscard]] bool accepts_numbers(const Slot* slot, types::TypeKind kind, std::size_t count, std::string_view what);
   void set_whole(Slot* slot, vm::Value value);
@@ -101,15 +100,12 @@ class ResultSlots final {
   /// `the result`, `.items[3].price` of the result.
   [[nodiscard]] std::string describe(const Slot* slot) const;
 
+  const vm::Refinements& refinements_;
   const types::TypeTable& types_;
-  const PromiseChecker& promises_;
   std::string_view blame_;
   std::optional<std::string> failure_;
   std::deque<Slot> slots_;  ///< never moved while the call lasts
   std::unordered_map<const Slot*, std::unordered_map<std::string, std::uint32_t>> keys_;
 };
-
-/// The types of a struct's fields, in order.
-[[nodiscard]] std::vector<types::TypeId> field_types(const types::StructType& type);
 
 }  // namespace tenon::tools

@@ -67,10 +67,6 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 }  // namespace
 
-void Descriptor::reset() {
-  if (number_ >= 0) ::close(std::exchange(number_, -1));
-}
-
 Result<ChildProcess, std::string> start_process(const WorkerCommand& command, const std::string& key) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {

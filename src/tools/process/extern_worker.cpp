@@ -26,7 +26,7 @@ constexpr int exit_without_reply = 70;
 
 WorkerReply failed(std::string message) {
   WorkerReply reply;
-  reply.failure = std::move(message);
+  reply.error.message = std::move(message);
   return reply;
 }
 
@@ -53,10 +53,7 @@ WorkerReply perform(const WorkerRequest& request) {
     }
     reply.value = std::move(text);
   } else {
-    reply.question = std::move(outcome.error().question);
-    reply.prompt = std::move(outcome.error().prompt);
-    reply.failure = std::move(outcome.error().message);
-    reply.is_unavailable = outcome.error().is_unavailable;
+    reply.error = std::move(outcome.error());
   }
   return reply;
 }

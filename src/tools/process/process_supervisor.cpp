@@ -2,10 +2,8 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +11,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/signal_free_thread.h"
 #include "tools/process/process_limits.h"
 
 namespace tenon::tools {
@@ -43,14 +42,9 @@ bool is_whole(const std::string& received) {
 }  // namespace
 
 ProcessSupervisor::ProcessSupervisor(WorkerCommand command, milliseconds stop_wait)
-    : command_(std::move(command)), stop_wait_(stop_wait), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  ENSURE(wake_.is_open());
-  // Signals are the owner's to handle, so the thread begins with all of them blocked.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    : command_(std::move(command)), stop_wait_(stop_wait) {
+  ENSURE(waker_.is_open());
+  thread_ = start_signal_free_thread([this] { work(); });
 }
 
 ProcessSupervisor::~ProcessSupervisor() {
@@ -58,7 +52,7 @@ ProcessSupervisor::~ProcessSupervisor() {
     const std::scoped_lock lock(mutex_);
     is_stopping_ = true;
   }
-  wake();
+  waker_.wake();
   thread_.join();
 }
 
@@ -74,7 +68,7 @@ std::uint64_t ProcessSupervisor::start(std::string request, std::string key, OnP
     job.on_end = std::move(on_end);
     ++count_;
   }
-  wake();
+  waker_.wake();
   return number;
 }
 
@@ -83,12 +77,7 @@ void ProcessSupervisor::give_up(std::uint64_t number) {
     const std::scoped_lock lock(mutex_);
     given_up_.push_back(number);
   }
-  wake();
-}
-
-void ProcessSupervisor::wake() {
-  const std::uint64_t one = 1;
-  static_cast<void>(!::write(wake_.number(), &one, sizeof one));  // full: it is awake already
+  waker_.wake();
 }
 
 void ProcessSupervisor::work() {
@@ -155,7 +144,7 @@ void ProcessSupervisor::start_waiting() {
 }
 
 void ProcessSupervisor::wait_for_something() {
-  std::vector<pollfd> places{{wake_.number(), POLLIN, 0}};
+  std::vector<pollfd> places{{waker_.descriptor(), POLLIN, 0}};
   std::optional<milliseconds> longest;
   const auto at_most = [&](milliseconds wait) { longest = longest ? std::min(*longest, wait) : wait; };
   for (const Job& job : running_) {
@@ -174,8 +163,7 @@ void ProcessSupervisor::wait_for_something() {
     }
   }
   ::poll(places.data(), places.size(), longest ? static_cast<int>(longest->count()) : -1);
-  std::uint64_t count = 0;
-  static_cast<void>(!::read(wake_.number(), &count, sizeof count));
+  waker_.clear();
 }
 
 void ProcessSupervisor::send(Job& job) {

@@ -12,15 +12,16 @@
 #include <thread>
 #include <vector>
 
+#include "base/waker.h"
 #include "tools/process/child_process.h"
 
 namespace tenon::tools {
 
-/// How a process has ended for the one that has started it.
+/// How a worker process has ended.
 struct ProcessEnd {
   enum class How : std::uint8_t {
-    Replied,     ///< `reply` is whole
-    Exited,      ///< without a whole reply, with `code`
+    Replied,     ///< with a complete reply
+    Exited,      ///< without a complete reply, with `code`
     Signalled,   ///< by the signal `code`
     TooLong,     ///< its reply is longer than process_reply_bytes_max
     NotStarted,  ///< `problem` says why
@@ -31,10 +32,10 @@ struct ProcessEnd {
   std::string problem;  ///< for people
 };
 
-/// Called once for each process that was not given up, on the supervisor's thread. It may not call the supervisor.
+/// Called once for each process that was not cancelled, on the supervisor's thread. It may not call the supervisor.
 using OnProcessEnd = std::function<void(ProcessEnd end)>;
 
-/// Starts processes, hands each a request, takes its reply and ends it, on a separate thread. A request is all that
+/// Starts processes, sends each a request, reads its reply and ends it, on a separate thread. A request is all that
 /// the process reads on its socket up to the end; a reply is eight bytes of length, lowest first, and as many bytes. No
 /// process outlives the supervisor, and each is waited for.
 class ProcessSupervisor final {
@@ -45,12 +46,12 @@ class ProcessSupervisor final {
   ProcessSupervisor(const ProcessSupervisor&) = delete;
   ProcessSupervisor& operator=(const ProcessSupervisor&) = delete;
 
-  /// Any thread. Gives the number by which the process can be given up.
+  /// Thread-safe. Returns the number by which the process can be cancelled.
   std::uint64_t start(std::string request, std::string key, OnProcessEnd on_end);
-  /// Any thread. Ends the process: SIGTERM, and SIGKILL after process_grace. Its end may still be reported, if it
-  /// came first.
+  /// Thread-safe. Ends the process: SIGTERM, and SIGKILL after process_grace. Its end may still be reported, if it has
+  /// already ended.
   void give_up(std::uint64_t number);
-  /// Processes that run or wait in line, for tests.
+  /// The number of processes that run or are queued, for tests.
   [[nodiscard]] std::size_t count() const { return count_; }
 
  private:
@@ -59,7 +60,7 @@ class ProcessSupervisor final {
     std::uint64_t number = 0;
     std::string request;
     std::string key;
-    OnProcessEnd on_end;  ///< empty once it was called or the job given up
+    OnProcessEnd on_end;  ///< empty once it was called or the job was cancelled
     ChildProcess process;
     std::size_t sent = 0;
     bool has_sent_all = false;
@@ -79,11 +80,10 @@ class ProcessSupervisor final {
   /// Whether the process has ended; then it was waited for, and its end was reported.
   bool reap(Job& job);
   void tell(Job& job, ProcessEnd end);
-  void wake();
 
   const WorkerCommand command_;
   const std::chrono::milliseconds stop_wait_;
-  Descriptor wake_;  ///< an eventfd
+  const Waker waker_;
   std::atomic<std::size_t> count_ = 0;
 
   std::mutex mutex_;

@@ -54,7 +54,7 @@ bool wait_until_empty(const ProcessSupervisor& supervisor, milliseconds limit = 
   return supervisor.count() == 0;
 }
 
-TEST(ProcessSupervisor, AReplyComesBackWhole) {
+TEST(ProcessSupervisor, AReplyRoundTrips) {
   Ends ends;
   ProcessSupervisor supervisor(shell(R"(cat <&3 >/dev/null; printf '\5\0\0\0\0\0\0\0hello' >&3)"), milliseconds(500));
   supervisor.start("a request", "", ends.taker(1));
@@ -114,7 +114,7 @@ TEST(ProcessSupervisor, AReplyThatIsTooLongEndsTheProcess) {
   EXPECT_TRUE(wait_until_empty(supervisor));
 }
 
-TEST(ProcessSupervisor, WhatIsGivenUpEndsWithAllThatItHasStarted) {
+TEST(ProcessSupervisor, ACancelledProcessEndsWithItsChildren) {
   Ends ends;
   const auto begun = steady_clock::now();
   ProcessSupervisor supervisor(shell("sleep 60 & sleep 60"), milliseconds(500));

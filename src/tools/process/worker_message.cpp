@@ -48,23 +48,24 @@ std::optional<WorkerRequest> decode_request(std::string_view bytes) {
 std::string encode(const WorkerReply& reply) {
   wire::Writer out;
   if (reply.value) out.present_field(1, *reply.value);
-  if (reply.question) out.present_field(2, *reply.question);
-  out.field(3, reply.failure);
-  if (reply.prompt) {
+  const ExternError& error = reply.error;
+  if (error.question) out.present_field(2, *error.question);
+  out.field(3, error.message);
+  if (error.prompt) {
     wire::Writer prompt;
-    prompt.field(1, reply.prompt->agent);
-    prompt.field(2, reply.prompt->input);
-    prompt.field(3, static_cast<std::uint64_t>(reply.prompt->then));
+    prompt.field(1, error.prompt->agent);
+    prompt.field(2, error.prompt->input);
+    prompt.field(3, static_cast<std::uint64_t>(error.prompt->kind));
     out.present_field(4, prompt);
   }
-  out.field(5, reply.is_unavailable ? 1U : 0U);
+  out.field(5, error.is_unavailable ? 1U : 0U);
   return out.take();
 }
 
 namespace {
 
-std::optional<AgentPrompt> read_prompt(std::string_view bytes) {
-  AgentPrompt prompt;
+std::optional<effects::AgentPrompt> read_prompt(std::string_view bytes) {
+  effects::AgentPrompt prompt;
   wire::Reader in(bytes);
   while (in.next_field()) {
     switch (in.number()) {
@@ -75,7 +76,7 @@ std::optional<AgentPrompt> read_prompt(std::string_view bytes) {
         prompt.input = in.bytes_value();
         break;
       case 3:
-        prompt.then = static_cast<vm::SpawnedTurn::Then>(in.value_up_to(1));
+        prompt.kind = static_cast<vm::PromptKind>(in.value_up_to(1));
         break;
       default:
         in.reject();
@@ -95,17 +96,17 @@ std::optional<WorkerReply> decode_reply(std::string_view bytes) {
         reply.value = in.bytes_value();
         break;
       case 2:
-        reply.question = in.bytes_value();
+        reply.error.question = in.bytes_value();
         break;
       case 3:
-        reply.failure = in.bytes_value();
+        reply.error.message = in.bytes_value();
         break;
       case 4:
-        reply.prompt = read_prompt(in.bytes_value());
-        if (!reply.prompt) in.reject();
+        reply.error.prompt = read_prompt(in.bytes_value());
+        if (!reply.error.prompt) in.reject();
         break;
       case 5:
-        reply.is_unavailable = in.value_up_to(1) != 0;
+        reply.error.is_unavailable = in.value_up_to(1) != 0;
         break;
       default:
         in.reject();

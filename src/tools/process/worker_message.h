@@ -7,7 +7,8 @@
 #include "base/result.h"
 #include "tools/extern_error.h"
 
-/// What goes between a process and the one that has started it for a call of an extern. Numbered fields (base/wire.h).
+/// The messages between a worker process and the process that started it, for a call of an extern. Numbered fields
+/// (base/wire.h).
 namespace tenon::tools {
 
 struct WorkerRequest {
@@ -16,18 +17,14 @@ struct WorkerRequest {
   std::string arguments;  ///< JSON, an array of values (effects/value_form.h)
   std::string key;        ///< of the effect
   std::optional<std::string> input;
-  std::int64_t parent = 0;  ///< process id of the one that asks
+  std::int64_t parent = 0;  ///< process id of the process that sent the request
 };
 [[nodiscard]] std::string encode(const WorkerRequest& request);
 [[nodiscard]] std::optional<WorkerRequest> decode_request(std::string_view bytes);
 
-/// One of the four.
 struct WorkerReply {
-  std::optional<std::string> value;     ///< JSON (effects/value_form.h)
-  std::optional<std::string> question;  ///< the extern asks a person
-  std::optional<AgentPrompt> prompt;    ///< the extern prompts an agent
-  std::string failure;
-  bool is_unavailable = false;  ///< with a failure: as ExternError has it
+  std::optional<std::string> value;  ///< JSON (effects/value_form.h)
+  ExternError error;                 ///< why there is no value. Its kind and blame are not sent
 };
 [[nodiscard]] std::string encode(const WorkerReply& reply);
 [[nodiscard]] std::optional<WorkerReply> decode_reply(std::string_view bytes);

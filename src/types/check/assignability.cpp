@@ -2,14 +2,12 @@
 
 #include "types/check/assignability.h"
 
-#include <re2/re2.h>
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 #include "types/check/body_checker.h"
-#include "types/check/names_apart.h"
-#include "types/declarations/numeric_range.h"
+#include "types/table/refinements.h"
 #include "types/table/type_parts.h"
 
 namespace tenon::types {
@@ -27,18 +25,10 @@ bool high_within(const Refinement& inner, const Refinement& outer) {
 
 }  // namespace
 
-/// Of two refinements of one base, or two unions: whether each value of `from` is one of `to`.
+/// Whether each value of `from` is a value of `to`, where both are refinements of one base, or both are unions.
 bool Assignability::is_subset(TypeId from, TypeId to) const {
   if (types_.kind(from) == TypeKind::Union && types_.kind(to) == TypeKind::Union) {
-    return std::visit(
-        [&](const auto& inner) {
-          using Literals = std::decay_t<decltype(inner)>;
-          const auto* outer = std::get_if<Literals>(&types_.union_type(to).literals);
-          return outer != nullptr && std::all_of(inner.begin(), inner.end(), [&](const auto& literal) {
-                   return std::find(outer->begin(), outer->end(), literal) != outer->end();
-                 });
-        },
-        types_.union_type(from).literals);
+    return types::is_subset(types_.union_type(from), types_.union_type(to));
   }
   if (types_.kind(from) != TypeKind::Refined || types_.kind(to) != TypeKind::Refined) return false;
   if (!is_assignable(types_.base(from), types_.base(to))) return false;
@@ -99,8 +89,12 @@ bool Assignability::coerce(NodeId node, TypeId from, TypeId to) {
     facts(node).narrowed_to = to;
     return true;
   }
-  const auto [found, expected] = describe_apart(program_, types_, from, to);
-  auto& report = diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), found, expected);
+  hint_mismatch(diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(from), describe(to)), node,
+                from, to);
+  return false;
+}
+
+void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const {
   const TypeKind to_kind = types_.kind(to);
   const TypeKind from_kind = types_.kind(types_.base(from));
   const TypeId to_base = types_.base(to);
@@ -108,24 +102,45 @@ bool Assignability::coerce(NodeId node, TypeId from, TypeId to) {
     report.hint("pass it to a `secret` parameter of an `extern fn`; only an extern can read a secret");
   } else if (to_kind == TypeKind::Secret) {
     report.hint("get the secret from an argument, `ask<secret …>(…)`, or an `extern fn` that returns a `secret`");
+  } else if (from == TypeTable::any_option && to_kind != TypeKind::Option) {
+    report.hint(fmt::format("`None` is a value of `Option<{0}>`, not of `{0}`", describe(to)));
   } else if (from_kind == TypeKind::Option && to_kind != TypeKind::Option) {
-    report.hint("the value may be `None`: handle that with `??`, `if let Some(x) = …` or `.unwrap()`");
-  } else if (to_kind == TypeKind::String) {
+    report.hint(std::string(option_hint));
+  } else if (to_kind == TypeKind::String && from_kind != TypeKind::Unit) {
     report.hint("convert it with `.to_string()`");
   } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(types_, from)) {
     report.hint(conversion_hint(to));
   } else if (is_number(types_, to_base) && is_number(types_, from) && types_.kind(to_base) != TypeKind::Union) {
-    const bool narrows = (from_kind == TypeKind::I64 && types_.kind(to_base) == TypeKind::I32) ||
-                         (from_kind == TypeKind::F64 && types_.kind(to_base) != TypeKind::F64);
-    const std::string cast = fmt::format("as {}", describe(to_base));
-    report.hint(narrows ? fmt::format("convert it with `{}`, which fails at run time if the value does not fit", cast)
-                        : fmt::format("convert it with `{}`", cast));
+    hint_number(report, node, from, to_base);
+  } else if (is_text(types_, from) && is_number(types_, to_base) && types_.kind(to_base) != TypeKind::Union) {
+    report.hint(fmt::format("parse the number with `.parse<{}>()`", describe(to_base)));
   } else if (to_kind == TypeKind::Option && is_assignable(from, types_.get(to).arguments[0])) {
     report.hint("wrap it: `Some(…)`");
-  } else if (from_kind == TypeKind::Unit) {
+  } else if (from_kind == TypeKind::Unit && tree().kind(node) == NodeKind::Block && !tree().first(node).exists() &&
+             (to_kind == TypeKind::Map || to_kind == TypeKind::List)) {
+    report.hint(to_kind == TypeKind::Map ? "an empty map is written `Map::new()`" : "an empty list is written `[]`");
+  } else if (from_kind == TypeKind::Unit && tree().kind(node) == NodeKind::Block) {
     report.hint("end the block with an expression without a `;`");
+  } else if (to_kind == TypeKind::Struct) {
+    report.hint(fmt::format("construct it with `{} {{ … }}`", describe_as_code(to)));
   }
-  return false;
+}
+
+/// Between numbers; a literal is written differently instead.
+void Assignability::hint_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const {
+  const TypeKind from_kind = types_.kind(types_.base(from));
+  const TypeKind to_kind = types_.kind(to);
+  const std::string cast = fmt::format("as {}", describe(to));
+  if (to_kind == TypeKind::F64 && tree().kind(node) == NodeKind::IntegerExpression) {
+    report.hint(fmt::format("write the number as `{}.0`", tree().text(node)));
+  } else if (from_kind == TypeKind::F64 && to_kind != TypeKind::F64) {
+    report.hint(fmt::format(
+        "convert it with `{}`, which drops the fraction and fails at run time if the value does not fit", cast));
+  } else if (to_kind == TypeKind::I32) {
+    report.hint(fmt::format("convert it with `{}`, which fails at run time if the value does not fit", cast));
+  } else {
+    report.hint(fmt::format("convert it with `{}`", cast));
+  }
 }
 
 TypeId Assignability::substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments) {
@@ -149,14 +164,17 @@ std::optional<TypeId> Assignability::common_type(TypeId left, TypeId right) {
 /// Whether the answerer can give a value of the type. A type parameter is replaced when the call is
 /// compiled.
 bool Assignability::is_answerable(TypeId type, Answerer answerer) const {
-  const TypeId part = find_unanswerable(types_, type, answerer);
-  return !part.exists() || types_.kind(part) == TypeKind::Parameter || types_.kind(part) == TypeKind::Error;
+  const auto is_wrong = [&](TypeId part) {
+    const TypeKind kind = types_.kind(part);
+    return kind != TypeKind::Parameter && kind != TypeKind::Error && is_unanswerable(types_, part, answerer);
+  };
+  return !find_within(types_, type, TypeParts::OfValues, is_wrong).exists();
 }
 
 std::string Assignability::conversion_hint(TypeId type) const {
   const bool has_name = types_.kind(type) != TypeKind::Union || !types_.union_type(type).name.empty();
-  return has_name ? "`" + describe(type) + "(…)` makes one of a text"
-                  : "give the union a name with `type Name = …`: `Name(…)` makes one of a text";
+  return has_name ? "convert with `" + describe_as_code(type) + "(text)`"
+                  : "name the union with `type`, then convert with `Name(text)`";
 }
 
 }  // namespace tenon::types

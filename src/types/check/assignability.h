@@ -9,6 +9,10 @@
 
 namespace tenon::types {
 
+/// What can be done with an `Option` where a value is needed.
+inline constexpr std::string_view option_hint =
+    "the value may be `None`: handle that with `??`, `if let Some(x) = …` or `.unwrap()`";
+
 /// Decides which values are accepted where a type is expected.
 class Assignability : public BodyPart {
  public:
@@ -18,6 +22,8 @@ class Assignability : public BodyPart {
   [[nodiscard]] bool is_assignable(TypeId from, TypeId to) const;
   /// Reports a `from` where a `to` is expected, if it is not accepted; notes a check at run time where one is needed.
   bool coerce(NodeId node, TypeId from, TypeId to);
+  /// Adds how a `from` becomes a `to`, to the report of a value that is not accepted.
+  void hint_mismatch(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
   [[nodiscard]] TypeId substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments);
   /// The type that values of both branches have, or nothing.
   std::optional<TypeId> common_type(TypeId left, TypeId right);
@@ -26,6 +32,7 @@ class Assignability : public BodyPart {
   [[nodiscard]] std::string conversion_hint(TypeId type) const;
 
  private:
+  void hint_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
   [[nodiscard]] bool is_subset(TypeId from, TypeId to) const;
 };
 

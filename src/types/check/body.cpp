@@ -63,21 +63,23 @@ const NodeFacts& Body::facts_of(NodeId node) const {
 LocalId Body::declare_local(std::string_view name, TypeId type, source::Span span) {
   const LocalId local{static_cast<std::uint32_t>(result.locals.size())};
   result.locals.push_back({std::string(name), type, span, id, false});
-  scope.emplace_back(name, local);
+  scope.add(name, local);
   return local;
 }
 
-std::optional<LocalId> Body::find_local(std::string_view name) const {
-  for (std::size_t at = scope.size(); at-- > 0;) {
-    if (scope[at].first == name) return scope[at].second;
+std::string Body::describe_as_code(TypeId type) {
+  const std::string name = result.types.describe_briefly(type);
+  if (resolver.find_type(name) == type) return name;
+  for (const auto& [alias, imported] : module.imports) {
+    if (imported.is_module && resolver.find_type_in(imported.module, name) == type) return alias + "::" + name;
   }
-  return std::nullopt;
+  return name;
 }
 
-std::optional<std::uint32_t> Body::find_case(TypeId type, std::string_view name) {
-  if (type.index < result.types.shared_size()) return index.cases().find(result.types, type, name);
-  own_cases_.add(result.types, type);
-  return own_cases_.find(result.types, type, name);
+std::optional<std::uint32_t> Body::find_member(TypeId type, std::string_view name) {
+  if (type.index < result.types.shared_size()) return index.members().find(result.types, type, name);
+  own_members_.add(result.types, type);
+  return own_members_.find(result.types, type, name);
 }
 
 }  // namespace tenon::types

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "types/check/body_result.h"
-#include "types/declarations/case_positions.h"
+#include "types/check/names_in_scope.h"
+#include "types/declarations/member_positions.h"
 #include "types/declarations/program_index.h"
 #include "types/declarations/type_resolver.h"
 
@@ -32,7 +33,7 @@ class Body {
   BodyResult& result;
   TypeResolver resolver;
 
-  std::vector<std::pair<std::string_view, LocalId>> scope;  ///< innermost last
+  NamesInScope scope;
   std::size_t branch_start = 0;  ///< locals of `scope` before it belong to the outside of a branch
   /// How many of these are around the node that is checked.
   struct Depth {
@@ -62,9 +63,15 @@ class Body {
   [[nodiscard]] const NodeFacts& facts_of(syntax::NodeId node) const;
   [[nodiscard]] Local& local(LocalId local) { return result.locals[local.index]; }
   LocalId declare_local(std::string_view name, TypeId type, source::Span span);
-  [[nodiscard]] std::optional<LocalId> find_local(std::string_view name) const;
-  /// The position of an enum's case, or of a union's literal.
-  [[nodiscard]] std::optional<std::uint32_t> find_case(TypeId type, std::string_view name);
+  [[nodiscard]] std::optional<LocalId> find_local(std::string_view name) const { return scope.find(name); }
+  /// For a message: a name that several modules declare has its module in front.
+  [[nodiscard]] std::string describe(TypeId type) const {
+    return result.types.describe_briefly(type, index.qualified_names());
+  }
+  /// As the type is written in this module: `shop::Order`.
+  [[nodiscard]] std::string describe_as_code(TypeId type);
+  /// The position of an enum's case, of a union's literal, or of a struct's field.
+  [[nodiscard]] std::optional<std::uint32_t> find_member(TypeId type, std::string_view name);
 
   /// Variables that are declared during its lifetime go out of scope at its end.
   class Scope {
@@ -72,7 +79,7 @@ class Body {
     explicit Scope(Body& body) : body_(body), size_(body.scope.size()) {}
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
-    ~Scope() { body_.scope.resize(size_); }
+    ~Scope() { body_.scope.shrink(size_); }
 
    private:
     Body& body_;
@@ -103,7 +110,7 @@ class Body {
   };
 
  private:
-  CasePositions own_cases_;  ///< of types that the declarations do not have
+  MemberPositions own_members_;  ///< of types that the declarations do not have
 };
 
 /// The node whose descendants and itself are checked with the function's body; absent if the function has none.

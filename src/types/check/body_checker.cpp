@@ -9,6 +9,23 @@ namespace tenon::types {
 using syntax::NodeId;
 using syntax::NodeKind;
 
+namespace {
+
+/// Whether an expression that has no value is to blame for that itself, and not a block in it.
+bool is_single_value(NodeKind kind) {
+  return kind == NodeKind::NameExpression || kind == NodeKind::CallExpression ||
+         kind == NodeKind::MethodCallExpression || kind == NodeKind::FieldExpression ||
+         kind == NodeKind::IndexExpression || kind == NodeKind::ParenthesizedExpression;
+}
+
+NodeKind last_kind(const syntax::SyntaxTree& tree, NodeId block) {
+  NodeKind kind = NodeKind::Error;
+  for (const NodeId statement : tree.children(block)) kind = tree.kind(statement);
+  return kind;
+}
+
+}  // namespace
+
 BodyPart::BodyPart(BodyChecker& checker)
     : checker_(checker),
       body_(checker.body),
@@ -68,26 +85,49 @@ void BodyChecker::run() {
   const bool has_result = result != TypeTable::unit && result != TypeTable::error;
   const std::size_t errors = diagnostics.error_count();
   const TypeId type = statements.check_block(block, has_result ? Expectation::body(result) : Expectation::nothing());
-  if (has_result && type == TypeTable::unit) check_missing_value();
+  // An assignment that was refused may be meant as the value: `x = 1` for `x == 1`.
+  const bool is_refused = errors != diagnostics.error_count() && last_kind(tree, block) == NodeKind::AssignStatement;
+  if (has_result && type == TypeTable::unit && !is_refused) check_missing_value();
   if (const NodeId clause = tree.find_child(function.node, NodeKind::StrategyClause); clause.exists()) {
     if (!body.result.has_faulty_strategy) {
       report_unfit_strategy(tree.span(clause), function.name, body.result.is_completed, body.result.contracts,
                             body.result.strategy, diagnostics);
     }
   }
-  // What an agent's instructions inject is seen in its turns.
-  if (errors == diagnostics.error_count() && function.role == FunctionRole::Written) lints.lint_function();
+  // What an agent's instructions inject is seen in its turns. A type with an error may be completed by a model.
+  if (errors == diagnostics.error_count() && result != TypeTable::error && function.role == FunctionRole::Written)
+    lints.lint_function();
+}
+
+/// The last statement of the body, if it is an expression.
+NodeId BodyChecker::last_expression() const {
+  const syntax::SyntaxTree& tree = body.tree();
+  NodeId last;
+  for (const NodeId statement : tree.children(tree.find_child(body.function.node, NodeKind::Block))) last = statement;
+  const bool is_expression =
+      last.exists() && tree.kind(last) == NodeKind::ExpressionStatement && tree.first(last).exists();
+  return is_expression ? last : NodeId{};
 }
 
 /// The body has ended without the value that the function returns.
 void BodyChecker::check_missing_value() {
   const FunctionDeclaration& function = body.function;
   const source::Span span = body.tree().main_span(function.node);
-  const std::string type = body.result.types.describe_briefly(function.result);
+  const std::string type = body.describe(function.result);
   diagnostics::Diagnostics& diagnostics = body.result.diagnostics;
   if (!function.own_context) {
+    const NodeId last = last_expression();
+    const bool is_dropped = last.exists() && body.tree().ends_with_semicolon(last);
+    const TypeId given = last.exists() ? body.facts(body.tree().first(last)).type : TypeTable::unit;
+    if (last.exists() && !is_dropped && is_single_value(body.tree().kind(body.tree().first(last)))) {
+      assignability.coerce(body.tree().first(last), TypeTable::unit, function.result);
+      return;
+    }
+    const bool fits = is_dropped && given.exists() && assignability.is_assignable(given, function.result);
     diagnostics.report(diagnostics::MissingReturnValue, span, function.name, type)
-        .hint("end the body with a value, or add a `Context` parameter so that the model completes the function");
+        .hint(fits
+                  ? "remove the `;` after the last expression to return its value"
+                  : "end the body with a value, or add a `Context` parameter so that the model completes the function");
     return;
   }
   body.result.is_completed = true;

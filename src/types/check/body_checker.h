@@ -49,6 +49,7 @@ class BodyChecker {
 
  private:
   void check_initial_state();
+  [[nodiscard]] syntax::NodeId last_expression() const;
   void check_missing_value();
 };
 

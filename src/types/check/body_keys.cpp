@@ -25,7 +25,7 @@ class Mixer {
   std::uint64_t state_ = 0x243F6A8885A308D3ULL;
 };
 
-std::uint64_t hash_of_bound(const std::variant<std::monostate, std::int64_t, double>& bound) {
+std::uint64_t hash_of_bound(const Bound& bound) {
   Mixer mixer;
   mixer.add(bound.index());
   if (const auto* number = std::get_if<std::int64_t>(&bound)) mixer.add(static_cast<std::uint64_t>(*number));
@@ -65,7 +65,7 @@ std::string_view short_name(const std::string& name) {
   return colon == std::string::npos ? std::string_view(name) : std::string_view(name).substr(colon + 1);
 }
 
-/// Of the tokens and the tree of a body, wherever they are in their file.
+/// The hash of the tokens and the tree of a body, which does not depend on their position in the file.
 std::uint64_t hash_of_tree(const syntax::SyntaxTree& tree, syntax::NodeId root) {
   Mixer mixer;
   const syntax::Node& whole = tree[root];
@@ -125,6 +125,7 @@ BodyKeys::BodyKeys(const ProgramIndex& index) : index_(index), program_(index.pr
   }
   std::uint64_t all_names = 0;  // their order does not matter
   for (const auto& [name, meaning] : meanings_) all_names += Mixer().add(name).get();
+  for (const auto& [type, name] : index.qualified_names()) all_names += Mixer().add(name).get();
   names_ = names.add(all_names).get();
   environment_ = Mixer()
                      .add(static_cast<std::uint64_t>(index.strictness()))

@@ -12,10 +12,10 @@ namespace tenon::types {
 
 /// The key of a body: if it is the same in two programs, so is the result of its check, apart from positions and ids.
 struct BodyKey {
-  /// Of the body's tokens and tree, and of what each name that occurs in it means in the program: a function's
-  /// signature, a type with all types that it consists of.
+  /// The hash of the body's tokens and tree, and of the meaning of each name in it: the signature of a function, a type
+  /// with all types that it consists of.
   std::uint64_t body = 0;
-  /// Of all names of the program, which suggestions are taken from: only relevant for a body with diagnostics.
+  /// The hash of all names in the program, for suggestions: only relevant for a body with diagnostics.
   std::uint64_t names = 0;
   friend bool operator==(const BodyKey&, const BodyKey&) = default;
 };
@@ -30,9 +30,9 @@ class BodyKeys {
  private:
   void add_meaning(std::string_view name, std::uint64_t meaning);
   [[nodiscard]] std::uint64_t hash_of_signature(const FunctionDeclaration& function);
-  /// Of the type as it is written: a struct or an enum is only its name.
+  /// The hash of the type as it is written: of a struct or an enum only its name.
   [[nodiscard]] std::uint64_t hash_of_name(TypeId type);
-  /// Of the type with the declarations of all structs and enums in it.
+  /// The hash of the type with the declarations of all structs and enums in it.
   [[nodiscard]] std::uint64_t hash_of_type(TypeId type);
   [[nodiscard]] std::uint64_t hash_of_declaration(TypeId type);
 

@@ -49,7 +49,10 @@ class BodyPart {
   [[nodiscard]] const syntax::SyntaxTree& tree() const { return body_.tree(); }
   [[nodiscard]] NodeFacts& facts(NodeId node) const { return body_.facts(node); }
   void record(NodeId node, TypeId type) const { body_.facts(node).type = type; }
-  [[nodiscard]] std::string describe(TypeId type) const { return types_.describe_briefly(type); }
+  /// For a message: a name that several modules declare has its module in front.
+  [[nodiscard]] std::string describe(TypeId type) const { return body_.describe(type); }
+  /// As the type is written in this module: `shop::Order`.
+  [[nodiscard]] std::string describe_as_code(TypeId type) const { return body_.describe_as_code(type); }
   [[nodiscard]] Local& local(LocalId id) const { return body_.local(id); }
   LocalId declare_local(std::string_view name, TypeId type, source::Span span) {
     return body_.declare_local(name, type, span);

@@ -8,7 +8,7 @@
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/check/body_checker.h"
-#include "types/check/names_apart.h"
+#include "types/declarations/distinct_names.h"
 
 namespace tenon::types {
 namespace {
@@ -39,8 +39,7 @@ void BranchChecker::join_branch(NodeId branch, TypeId type, Expectation expected
     joined = common;
     return;
   }
-  const auto [here, before] = describe_apart(program_, types_, type, *joined);
-  diagnostics_.report(diagnostics::BranchesDiffer, tree().span(branch), here, before);
+  diagnostics_.report(diagnostics::BranchesDiffer, tree().span(branch), describe(type), describe(*joined));
 }
 
 /// The body after `=>`: a block, an expression, an injection.
@@ -106,7 +105,7 @@ TypeId BranchChecker::check_match(NodeId node, Expectation expected) {
     if (part.exists()) {
       const std::size_t before = diagnostics_.error_count();
       const TypeId given = check_body(part, is_refused ? Expectation::any() : expected);
-      // Of arms that have another type than is expected, the first one is reported.
+      // Only the first arm whose type differs from the expected one is reported.
       if (!is_refused) join_branch(part, given, expected, joined);
       is_refused = is_refused || (expected.has_type() && !is_assignable(given, expected.type) &&
                                   before != diagnostics_.error_count());
@@ -201,6 +200,7 @@ TypeId BranchChecker::item_type(NodeId items, TypeId type) {
       auto& report = diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type));
       if (is_text(types_, type)) report.hint("use `.chars()` for the characters or `.lines()` for the lines");
       if (is_integer(types_, type)) report.hint("use `0..n` to count up to n");
+      if (types_.kind(type) == TypeKind::Option) report.hint(std::string(option_hint));
       return TypeTable::error;
     }
   }
@@ -246,6 +246,7 @@ TypeId BranchChecker::check_for(NodeId node, Expectation expected) {
 /// Branches with names give a struct with these fields, others a tuple.
 TypeId BranchChecker::check_parallel(NodeId node) {
   std::vector<Field> fields;
+  DistinctNames names;
   std::vector<TypeId> items;
   bool named = true;
   for (const NodeId branch_node : tree().children(node, NodeKind::ParallelBranch)) {
@@ -260,9 +261,8 @@ TypeId BranchChecker::check_parallel(NodeId node) {
     items.push_back(type == TypeTable::never ? TypeTable::unit : type);
     if (!has_name) continue;
     const std::string name(tree().main_text(branch_node));
-    const bool twice =
-        std::any_of(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
-    if (twice) diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(branch_node), name);
+    if (!add_new(names, tree().main_text(branch_node)))
+      diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(branch_node), name);
     fields.push_back({name, items.back(), ""});
   }
   if (items.empty()) return TypeTable::unit;

@@ -9,7 +9,6 @@
 #include "syntax/limited_call.h"
 #include "syntax/literals.h"
 #include "types/check/body_checker.h"
-#include "types/check/names_apart.h"
 
 namespace tenon::types {
 namespace {

@@ -211,13 +211,7 @@ std::optional<TypeId> CallChecker::check_associated_call(NodeId node, NodeId cal
       return std::nullopt;
     }
   }
-  std::optional<TypeId> type = path.size() == 2 ? body_.resolver.find_type(owner) : std::nullopt;
-  if (path.size() == 3) {
-    if (const auto imported = module_->imports.find(std::string(tree().text(path[0])));
-        imported != module_->imports.end()) {
-      type = body_.resolver.find_type_in(imported->second.module, owner);
-    }
-  }
+  const std::optional<TypeId> type = body_.resolver.find_type(std::span(path).first(path.size() - 1));
   if (!type) {
     checker_.names.report_unknown_name(callee, owner, tree().span(path[path.size() - 2]), BodyNames::Use::Type);
     return std::nullopt;
@@ -248,7 +242,7 @@ TypeId CallChecker::check_case(NodeId node, TypeId type, std::string_view name, 
       diagnostics_.report(diagnostics::UnknownCase, name_span, describe(type), std::string(name));
     return give_up();
   }
-  const std::optional<std::uint32_t> found = body_.find_case(type, name);
+  const std::optional<std::uint32_t> found = body_.find_member(type, name);
   if (!found) {
     const std::vector<Variant>& variants = types_.enum_type(type).variants;
     std::vector<std::string_view> candidates;
@@ -282,7 +276,14 @@ TypeId CallChecker::check_conversion(NodeId node, TypeId type, std::span<const N
   if (!is_narrow) {
     if (type != TypeTable::error) {
       auto& report = diagnostics_.report(diagnostics::NotAFunction, tree().span(tree().first(node)), name);
-      if (kind == TypeKind::Struct) report.hint(fmt::format("construct it with `{} {{ … }}`", name));
+      if (kind == TypeKind::Struct) report.hint(fmt::format("construct it with `{} {{ … }}`", describe_as_code(type)));
+      if (kind == TypeKind::Enum && !types_.enum_type(base).variants.empty()) {
+        report.hint(fmt::format("write one of its cases: `{}::{}`", describe_as_code(base),
+                                types_.enum_type(base).variants.front().name));
+      }
+      if (is_number(types_, base)) {
+        report.hint(fmt::format("convert a number with `as {0}`, and a text with `.parse<{0}>()`", name));
+      }
       if (kind == TypeKind::String) report.hint("convert a value with `.to_string()`");
     }
     for (const NodeId argument : arguments) check_expression(argument, Expectation::any());
@@ -306,20 +307,28 @@ TypeId CallChecker::check_conversion(NodeId node, TypeId type, std::span<const N
   return type;
 }
 
+template <class Declaration>
+TypeId CallChecker::check_declared(NodeId node, const Declaration& callee, NodeId type_arguments,
+                                   std::span<const NodeId> arguments) {
+  const std::vector<TypeId> given =
+      check_type_arguments(node, callee.name, callee.type_parameters.size(), type_arguments);
+  facts(node).type_arguments = given;
+  const auto substituted = [&](TypeId type) {
+    return checker_.assignability.substitute(type, callee.type_parameter_types, given);
+  };
+  std::vector<TypeId> types;
+  for (const Parameter& parameter : callee.parameters) types.push_back(substituted(parameter.type));
+  check_arguments(node, callee.name, callee.parameters, types, arguments);
+  return substituted(callee.result);
+}
+
 TypeId CallChecker::check_function_call(NodeId node, FunctionId id, NodeId type_arguments,
                                         std::span<const NodeId> arguments) {
   const FunctionDeclaration& function = program_.functions[id.index];
   if (function.role == FunctionRole::TakeOver) return check_handoff(node, id, arguments);
   facts(node).target = {TargetKind::Function, id.index, 0};
   checker_.names.check_agent_access(node, function);
-  const std::vector<TypeId> given =
-      check_type_arguments(node, function.name, function.type_parameters.size(), type_arguments);
-  facts(node).type_arguments = given;
-  std::vector<TypeId> types;
-  for (const Parameter& parameter : function.parameters)
-    types.push_back(checker_.assignability.substitute(parameter.type, function.type_parameter_types, given));
-  check_arguments(node, function.name, function.parameters, types, arguments);
-  return checker_.assignability.substitute(function.result, function.type_parameter_types, given);
+  return check_declared(node, function, type_arguments, arguments);
 }
 
 TypeId CallChecker::check_extern_call(NodeId node, ExternId id, NodeId type_arguments,
@@ -329,15 +338,8 @@ TypeId CallChecker::check_extern_call(NodeId node, ExternId id, NodeId type_argu
   const bool has_hole = std::any_of(arguments.begin(), arguments.end(),
                                     [&](NodeId argument) { return tree().kind(argument) == NodeKind::HoleExpression; });
   if (has_hole) checker_.names.reject_notification(node, id);
-  const std::vector<TypeId> given =
-      check_type_arguments(node, function.name, function.type_parameters.size(), type_arguments);
-  facts(node).type_arguments = given;
-  std::vector<TypeId> types;
-  for (const Parameter& parameter : function.parameters)
-    types.push_back(checker_.assignability.substitute(parameter.type, function.type_parameter_types, given));
-  check_arguments(node, function.name, function.parameters, types, arguments);
-  const TypeId result = checker_.assignability.substitute(function.result, function.type_parameter_types, given);
-  if (!given.empty() && result != TypeTable::error && !is_answerable(result, Answerer::Person)) {
+  const TypeId result = check_declared(node, function, type_arguments, arguments);
+  if (!facts(node).type_arguments.empty() && result != TypeTable::error && !is_answerable(result, Answerer::Person)) {
     diagnostics_.report(diagnostics::AskTypeNotSupported, tree().span(node), function.name, describe(result));
   }
   return result;
@@ -367,12 +369,20 @@ void CallChecker::check_arguments(NodeId node, const std::string& name, std::spa
         .report(diagnostics::ArgumentCount, tree().span(node), name,
                 diagnostics::counted(parameters.size(), "argument"), diagnostics::counted_were(arguments.size()))
         .hint(fmt::format("it is declared as `{}({})`", name, signature));
+    // Which argument is missing or too many is unknown, so none is held against a parameter.
+    for (const NodeId argument : arguments) {
+      const NodeKind kind = tree().kind(argument);
+      if (kind != NodeKind::HoleExpression && kind != NodeKind::ClosureExpression) {
+        check_expression(argument, Expectation::value(TypeTable::error));
+      } else {
+        record(argument, TypeTable::error);
+      }
+    }
+    return;
   }
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const bool is_hole = tree().kind(arguments[at]) == NodeKind::HoleExpression;
-    if (at >= parameters.size()) {
-      if (!is_hole) check_expression(arguments[at], Expectation::any());
-    } else if (is_hole) {
+    if (is_hole) {
       check_hole(arguments[at], parameters[at].name, types[at]);
     } else {
       check_value(arguments[at], types[at]);

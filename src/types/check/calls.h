@@ -31,6 +31,10 @@ class CallChecker : public BodyPart {
   TypeId check_conversion(NodeId node, TypeId type, std::span<const NodeId> arguments);
   TypeId check_function_call(NodeId node, FunctionId id, NodeId type_arguments, std::span<const NodeId> arguments);
   TypeId check_extern_call(NodeId node, ExternId id, NodeId type_arguments, std::span<const NodeId> arguments);
+  /// A call of a declared function or extern with what it is given.
+  template <class Declaration>
+  TypeId check_declared(NodeId node, const Declaration& callee, NodeId type_arguments,
+                        std::span<const NodeId> arguments);
   std::vector<TypeId> check_type_arguments(NodeId node, const std::string& name, std::size_t expected,
                                            NodeId type_arguments);
   void check_hole(NodeId hole, const std::string& name, TypeId type);

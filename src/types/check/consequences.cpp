@@ -23,7 +23,7 @@ using syntax::TokenKind;
 /// Codes from here on are of names and types; those below of characters, tokens and grammar.
 constexpr std::uint16_t first_semantic_code = 2000;
 
-/// Of a file that is damaged in more places nothing else is reported.
+/// If a file is damaged in more places, only the damage is reported.
 constexpr std::size_t damage_max = 1'000;
 
 using Names = std::set<std::string, std::less<>>;
@@ -103,7 +103,7 @@ class DamagedFile {
 
   /// Names within the heads of declarations that are damaged, for other files too.
   [[nodiscard]] const Names& names() const { return names_; }
-  /// Of these the names of the declarations.
+  /// Those that are names of declarations.
   [[nodiscard]] const Names& declarations() const { return declarations_; }
   /// Whether a declaration has no name, so that any name may be its.
   [[nodiscard]] bool lacks_name() const { return lacks_name_; }
@@ -147,7 +147,7 @@ class DamagedFile {
     units_.push_back(std::move(unit));
   }
 
-  /// Of the innermost unit: units of an agent come after it.
+  /// Marks the innermost unit as damaged: the units within an agent come after the agent's.
   void mark(const Span& damage) {
     Unit* innermost = nullptr;
     for (Unit& unit : units_) {

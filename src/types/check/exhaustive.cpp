@@ -99,8 +99,8 @@ class OpenPositions {
 /// everything in it.
 class CoverageCheck {
  public:
-  CoverageCheck(const TypeTable& types, std::size_t row_count, std::uint32_t arm_count)
-      : types_(types), row_count_(row_count), is_reached_(arm_count, false) {}
+  CoverageCheck(const TypeTable& types, const TypeNames& names, std::size_t row_count, std::uint32_t arm_count)
+      : types_(types), names_(names), row_count_(row_count), is_reached_(arm_count, false) {}
 
   Coverage run(std::vector<Row> rows, TypeId type) {
     const auto missing = follow(std::move(rows), {type}, true);
@@ -372,14 +372,16 @@ class CoverageCheck {
       case TypeKind::Unit:
         return std::vector<Constructor>{{""}};
       case TypeKind::Struct:
-        all.push_back({types_.struct_type(type).name, {}});
+        all.push_back({types_.describe_briefly(type, names_), {}});
         for (const Field& field : types_.struct_type(type).fields) all.front().parts.push_back(field.type);
         return all;
-      case TypeKind::Enum:
+      case TypeKind::Enum: {
+        const std::string name = types_.describe_briefly(type, names_);
         for (const Variant& variant : types_.enum_type(type).variants) {
-          all.push_back({types_.enum_type(type).name + "::" + variant.name, variant.payload});
+          all.push_back({name + "::" + variant.name, variant.payload});
         }
         return all;
+      }
       case TypeKind::Union:
         if (const auto* texts = std::get_if<std::vector<std::string>>(&types_.union_type(type).literals)) {
           for (const std::string& text : *texts) all.push_back({"\"" + text + "\""});
@@ -395,6 +397,7 @@ class CoverageCheck {
   }
 
   const TypeTable& types_;
+  const TypeNames& names_;
   std::size_t row_count_;
   std::unordered_map<TypeId, std::optional<Constructors>> constructors_;
   std::vector<bool> is_reached_;
@@ -404,11 +407,12 @@ class CoverageCheck {
 
 }  // namespace
 
-Coverage find_coverage(const TypeTable& types, TypeId type, std::span<const PatternRow> rows, std::uint32_t arm_count) {
+Coverage find_coverage(const TypeTable& types, TypeId type, std::span<const PatternRow> rows, std::uint32_t arm_count,
+                       const TypeNames& names) {
   std::vector<Row> all;
   all.reserve(rows.size());
   for (const PatternRow& row : rows) all.push_back({{&row.shape}, row.arm, row.is_guarded});
-  return CoverageCheck(types, rows.size(), arm_count).run(std::move(all), type);
+  return CoverageCheck(types, names, rows.size(), arm_count).run(std::move(all), type);
 }
 
 }  // namespace tenon::types

@@ -41,8 +41,8 @@ struct Coverage {
 /// What the rows of a `match`, in their order, cover of a type. The time is linear in the rows, unless wildcards and
 /// other patterns alternate in several columns, which takes exponential time in the worst case. Work past a limit,
 /// which is proportional to the number of rows, is not done: then every arm counts as reached and the match as
-/// complete.
+/// complete. `names`: of structs and enums, where their own are not used as constructors.
 [[nodiscard]] Coverage find_coverage(const TypeTable& types, TypeId type, std::span<const PatternRow> rows,
-                                     std::uint32_t arm_count);
+                                     std::uint32_t arm_count, const TypeNames& names = {});
 
 }  // namespace tenon::types

@@ -11,7 +11,7 @@
 #include "syntax/literals.h"
 #include "types/builtin_methods.h"
 #include "types/check/body_checker.h"
-#include "types/check/names_apart.h"
+#include "types/table/refinements.h"
 #include "types/table/type_parts.h"
 
 namespace tenon::types {
@@ -167,16 +167,13 @@ TypeId ExpressionChecker::check_integer(NodeId node, Expectation expected, bool 
   if (types_.kind(type) == TypeKind::Union) {
     const auto* literals = std::get_if<std::vector<std::int64_t>>(&types_.union_type(type).literals);
     if (literals == nullptr) return TypeTable::i32;
-    if (!body_.find_case(type, std::to_string(value))) {
+    if (!body_.find_member(type, std::to_string(value))) {
       diagnostics_.report(diagnostics::LiteralNotInType, tree().span(node), shown, describe(target));
     }
     return target;
   }
   if (types_.kind(target) == TypeKind::Refined) {
-    const Refinement& refinement = types_.refinement(target);
-    const auto* low = std::get_if<std::int64_t>(&refinement.low);
-    const auto* high = std::get_if<std::int64_t>(&refinement.high);
-    if ((low != nullptr && value < *low) || (high != nullptr && value > *high)) {
+    if (!is_within(types_.refinement(target), value)) {
       diagnostics_.report(diagnostics::LiteralNotInType, tree().span(node), shown, describe(target));
     }
     return target;
@@ -197,7 +194,7 @@ TypeId ExpressionChecker::check_string(NodeId node, Expectation expected) {
   if (types_.kind(base) == TypeKind::Union) {
     const auto* literals = std::get_if<std::vector<std::string>>(&types_.union_type(base).literals);
     if (literals == nullptr) return TypeTable::string;
-    fits = body_.find_case(base, *text).has_value();
+    fits = body_.find_member(base, *text).has_value();
     if (!fits && !diagnostics_.is_full()) {
       const std::vector<std::string_view> candidates(literals->begin(), literals->end());
       nearest = diagnostics::find_nearest(*text, candidates);
@@ -207,9 +204,7 @@ TypeId ExpressionChecker::check_string(NodeId node, Expectation expected) {
   }
   if (types_.kind(expected.type) == TypeKind::Refined) {
     const Refinement& refinement = types_.refinement(expected.type);
-    const std::uint64_t length = count_code_points(*text);
-    fits = fits && (!refinement.length_low || length >= *refinement.length_low) &&
-           (!refinement.length_high || length <= *refinement.length_high) &&
+    fits = fits && is_within_length(refinement, count_code_points(*text)) &&
            (!refinement.pattern || RE2::FullMatch(*text, *refinement.pattern));
   }
   if (!fits) {
@@ -240,7 +235,7 @@ TypeId ExpressionChecker::check_name(NodeId node, Expectation expected) {
       return TypeTable::any_option;
     }
     if (checker_.names.find_function(name) || checker_.names.find_extern(name) || body_.resolver.find_type(name)) {
-      diagnostics_.report(diagnostics::NotAValue, tree().span(node), name).hint(fmt::format("call it: `{}(…)`", name));
+      report_not_a_value(node, name);
       return TypeTable::error;
     }
     checker_.names.report_unknown_name(node, name, tree().span(node), BodyNames::Use::Value);
@@ -248,16 +243,33 @@ TypeId ExpressionChecker::check_name(NodeId node, Expectation expected) {
   }
   // `Enum::Case`, `module::Enum::Case`.
   std::string owner(tree().text(path[path.size() - 2]));
-  std::optional<TypeId> type = path.size() == 2 ? body_.resolver.find_type(owner) : std::nullopt;
-  if (path.size() == 3) {
-    const auto imported = module_->imports.find(std::string(tree().text(path[0])));
-    if (imported != module_->imports.end()) type = body_.resolver.find_type_in(imported->second.module, owner);
-  }
+  const std::optional<TypeId> type = body_.resolver.find_type(std::span(path).first(path.size() - 1));
   if (!type) {
     checker_.names.report_unknown_name(node, owner, tree().span(path[path.size() - 2]), BodyNames::Use::Type);
     return TypeTable::error;
   }
   return checker_.calls.check_case(node, *type, name, tree().span(path.back()), {}, false);
+}
+
+/// A function or a type where a value is needed.
+void ExpressionChecker::report_not_a_value(NodeId node, const std::string& name) {
+  auto& report = diagnostics_.report(diagnostics::NotAValue, tree().span(node), name);
+  const syntax::TokenIndex path[] = {tree()[node].main_token};
+  const auto type = body_.resolver.find_type(name);
+  if (checker_.names.find_function(name) || checker_.names.find_extern(name) || !type) {
+    report.hint(fmt::format("call it: `{}(…)`", name));
+  } else if (checker_.names.find_agent(path)) {
+    report.hint(fmt::format("call the agent: `{}::run(input)`", name));
+  } else if (types_.kind(*type) == TypeKind::Enum) {
+    const std::vector<Variant>& cases = types_.enum_type(*type).variants;
+    report.hint(fmt::format("write one of its cases: `{}::{}`", name, cases.empty() ? "…" : cases.front().name));
+  } else if (types_.kind(*type) == TypeKind::Struct) {
+    report.hint(fmt::format("construct one with `{} {{ … }}`", name));
+  } else if (const TypeKind kind = types_.kind(types_.base(*type)); kind == TypeKind::Text || kind == TypeKind::Union) {
+    report.hint(checker_.assignability.conversion_hint(*type));
+  } else {
+    report.hint("it is the name of a type");
+  }
 }
 
 TypeId ExpressionChecker::check_range(NodeId node) {
@@ -348,17 +360,10 @@ TypeId ExpressionChecker::check_struct(NodeId node) {
   const NodeId name_node = tree().first(node);
   const std::vector<syntax::TokenIndex> path = tree().path(name_node);
   const std::string name(tree().text(path.back()));
-  std::optional<TypeId> type;
-  if (path.size() == 1) {
-    type = body_.resolver.find_type(name);
-  } else if (const auto imported = module_->imports.find(std::string(tree().text(path[0])));
-             imported != module_->imports.end()) {
-    type = body_.resolver.find_type_in(imported->second.module, name);
-  }
+  const std::optional<TypeId> type = body_.resolver.find_type(path);
   const std::vector<NodeId> given = tree().children(node, NodeKind::FieldInitializer);
   if (!type || types_.kind(*type) != TypeKind::Struct) {
-    const std::optional<TypeId> owner =
-        path.size() == 2 ? body_.resolver.find_type(std::string(tree().text(path[0]))) : std::optional<TypeId>();
+    const std::optional<TypeId> owner = body_.resolver.find_type(std::span(path).first(path.size() - 1));
     if (owner && types_.kind(*owner) == TypeKind::Enum) {
       diagnostics_.report(diagnostics::NotAStruct, tree().span(name_node), std::string(tree().text(name_node)))
           .hint(fmt::format("remove the field names, enum cases have positional values: `{}(…)`",
@@ -376,36 +381,41 @@ TypeId ExpressionChecker::check_struct(NodeId node) {
   }
   const std::vector<Field> fields = types_.struct_type(*type).fields;
   std::vector<bool> seen(fields.size(), false);
+  bool has_unknown = false;  // most likely a field that is missing, misspelt
   for (const NodeId initializer : given) {
     const std::string field_name(tree().main_text(initializer));
-    const auto found =
-        std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == field_name; });
+    const std::optional<std::uint32_t> found = body_.find_member(*type, field_name);
     const NodeId value = tree().first(initializer);
-    if (found == fields.end()) {
+    if (!found) {
       std::vector<std::string_view> candidates;
-      for (const Field& field : fields) candidates.push_back(field.name);
-      auto& report = diagnostics_.report(diagnostics::UnknownField, tree().main_span(initializer), name, field_name);
+      for (std::size_t at = 0; at < fields.size() && !diagnostics_.is_full(); ++at)
+        candidates.push_back(fields[at].name);
+      auto& report =
+          diagnostics_.report(diagnostics::UnknownField, tree().main_span(initializer), describe(*type), field_name);
       if (const auto nearest = diagnostics::find_nearest(field_name, candidates))
         report.hint(fmt::format("did you mean `{}`?", *nearest));
       if (value.exists()) check_expression(value, Expectation::any());
+      has_unknown = true;
       continue;
     }
-    const auto position = static_cast<std::size_t>(found - fields.begin());
+    const std::uint32_t position = *found;
+    const TypeId field_of = fields[position].type;
     if (seen[position]) diagnostics_.report(diagnostics::SpecifiedTwice, tree().main_span(initializer), field_name);
     seen[position] = true;
-    facts(initializer).target = {TargetKind::Field, static_cast<std::uint32_t>(position), 0};
+    facts(initializer).target = {TargetKind::Field, position, 0};
     if (value.exists()) {
-      check_value(value, found->type);
+      check_value(value, field_of);
     } else if (const auto local = find_local(field_name)) {  // `Point { x }` is `Point { x: x }`
       record(initializer, this->local(*local).type);
       facts(initializer).target.detail = local->index;
-      coerce(initializer, this->local(*local).type, found->type);
+      coerce(initializer, this->local(*local).type, field_of);
     } else {
       checker_.names.report_unknown_name(initializer, field_name, tree().main_span(initializer), BodyNames::Use::Value);
     }
   }
-  for (std::size_t at = 0; at < fields.size(); ++at) {
-    if (!seen[at]) diagnostics_.report(diagnostics::MissingField, tree().span(name_node), name, fields[at].name);
+  for (std::size_t at = 0; at < fields.size() && !has_unknown; ++at) {
+    if (seen[at]) continue;
+    diagnostics_.report(diagnostics::MissingField, tree().span(name_node), describe(*type), fields[at].name);
   }
   return *type;
 }
@@ -430,6 +440,7 @@ TypeId ExpressionChecker::check_index(NodeId node) {
   check_expression(index, Expectation::any());
   if (type != TypeTable::error) {
     auto& report = diagnostics_.report(diagnostics::NotIndexable, tree().span(owner), describe(type));
+    if (kind == TypeKind::Option) report.hint(std::string(option_hint));
     if (is_text(types_, type)) report.hint("use `.slice(from, to)` or `.chars()` on a text");
     if (kind == TypeKind::Tuple) report.hint("access the items of a tuple with `.0`, `.1`, …");
   }
@@ -439,12 +450,9 @@ TypeId ExpressionChecker::check_index(NodeId node) {
 TypeId ExpressionChecker::field_type(NodeId node, TypeId owner, std::string_view name, Target& target) {
   const TypeId base = types_.base(owner);
   if (types_.kind(base) == TypeKind::Struct) {
-    const std::vector<Field>& fields = types_.struct_type(base).fields;
-    for (std::size_t at = 0; at < fields.size(); ++at) {
-      if (fields[at].name == name) {
-        target = {TargetKind::Field, static_cast<std::uint32_t>(at), 0};
-        return fields[at].type;
-      }
+    if (const auto position = body_.find_member(base, name)) {
+      target = {TargetKind::Field, *position, 0};
+      return types_.struct_type(base).fields[*position].type;
     }
   } else if (types_.kind(base) == TypeKind::Tuple) {
     const std::vector<TypeId>& items = types_.get(base).arguments;
@@ -456,11 +464,14 @@ TypeId ExpressionChecker::field_type(NodeId node, TypeId owner, std::string_view
   }
   if (base == TypeTable::error) return base;
   std::vector<std::string_view> candidates;
-  if (types_.kind(base) == TypeKind::Struct) {
+  if (types_.kind(base) == TypeKind::Struct && !diagnostics_.is_full()) {
     for (const Field& field : types_.struct_type(base).fields) candidates.push_back(field.name);
   }
+  std::string of = describe(owner);
+  // The type of an agent's scratchpad has no name in the program.
+  if (of.ends_with("Scratchpad") && tree().main_text(tree().first(node)) == "scratchpad") of = "scratchpad";
   auto& report =
-      diagnostics_.report(diagnostics::UnknownField, tree().main_span(node), describe(owner), std::string(name));
+      diagnostics_.report(diagnostics::UnknownField, tree().main_span(node), std::move(of), std::string(name));
   if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));
   } else if (find_builtin_method(types_, base, name)) {
@@ -536,14 +547,9 @@ TypeId ExpressionChecker::check_return(NodeId node) {
   if (is_assignable(given, declared) || narrows) {
     if (narrows && !is_assignable(given, declared)) facts(value).narrowed_to = declared;
   } else {
-    const auto [found, expected] = describe_apart(program_, types_, given, declared);
-    auto& report = diagnostics_.report(diagnostics::ReturnMismatch, tree().span(value), found, expected);
-    if (types_.kind(declared) == TypeKind::Struct)
-      report.hint(fmt::format("construct it with `{} {{ … }}`", describe(declared)));
-    if ((types_.kind(declared) == TypeKind::Text || types_.kind(declared) == TypeKind::Union) &&
-        is_text(types_, given)) {
-      report.hint(checker_.assignability.conversion_hint(declared));
-    }
+    checker_.assignability.hint_mismatch(
+        diagnostics_.report(diagnostics::ReturnMismatch, tree().span(value), describe(given), describe(declared)),
+        value, given, declared);
   }
   return TypeTable::never;
 }

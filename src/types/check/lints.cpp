@@ -3,10 +3,11 @@
 #include "types/check/lints.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
+#include "base/ascii.h"
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 #include "types/check/body_checker.h"
@@ -62,7 +63,7 @@ class ContextSteps {
   std::size_t tools_depth_ = 0;
 };
 
-/// Of variables that something is injected into: the injections, and whether anything else is done with them.
+/// The variables that something is injected into: their injections, and whether they are used otherwise.
 class OtherContexts {
  public:
   OtherContexts(const Body& body, NodeId block) : tree_(body.tree()), body_(body) { visit(block); }
@@ -100,12 +101,6 @@ class OtherContexts {
   std::set<std::string_view> used_names_;
 };
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return result;
-}
-
 /// A shorter word of a name (`x`, `id`) occurs in any text, or is written out there (`n`: "number"): it proves nothing.
 constexpr std::size_t telling_letters_min = 3;
 
@@ -113,7 +108,7 @@ constexpr std::size_t telling_letters_min = 3;
 std::vector<std::string> telling_words(std::string_view name) {
   std::vector<std::string> words;
   std::string word;
-  for (const char letter : lower(name) + "_") {
+  for (const char letter : lower_case(name) + "_") {
     if (letter != '_') {
       word += letter;
       continue;
@@ -127,7 +122,7 @@ std::vector<std::string> telling_words(std::string_view name) {
 
 /// Whether `text` speaks of a parameter: by one word of its name.
 bool mentions(std::string_view text, std::string_view name) {
-  const std::string where = lower(text);
+  const std::string where = lower_case(text);
   const std::vector<std::string> words = telling_words(name);
   return std::any_of(words.begin(), words.end(),
                      [&](const std::string& word) { return where.find(word) != std::string::npos; });
@@ -144,9 +139,10 @@ bool may_hold(const TypeTable& types, TypeId type, std::string_view text) {
     case TypeKind::Union: {
       const auto* const literals = std::get_if<std::vector<std::string>>(&types.union_type(base).literals);
       if (literals == nullptr) return text.find_first_of("0123456789") != std::string_view::npos;
-      const std::string where = lower(text);
-      return std::any_of(literals->begin(), literals->end(),
-                         [&](const std::string& literal) { return where.find(lower(literal)) != std::string::npos; });
+      const std::string where = lower_case(text);
+      return std::any_of(literals->begin(), literals->end(), [&](const std::string& literal) {
+        return where.find(lower_case(literal)) != std::string::npos;
+      });
     }
     default:
       return false;
@@ -169,6 +165,18 @@ bool says_nothing(const TypeTable& types, std::string_view known, const Paramete
          !may_hold(types, parameter.type, known);
 }
 
+/// The name at the start of an expression such as `name`, `order.items[0]` or `name.trim()`; empty for other texts.
+std::string_view first_name(std::string_view text) {
+  const auto is_part = [](char byte) { return is_letter(byte) || is_digit(byte) || byte == '_'; };
+  if (text.empty() || !is_part(text.front())) return {};
+  const auto length = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_part) - text.begin());
+  // Only a field, a method or an item can follow the name.
+  const bool is_whole = length == text.size();
+  const bool is_access = !is_whole && (text[length] == '[' ||
+                                       (text[length] == '.' && length + 1 < text.size() && is_part(text[length + 1])));
+  return is_whole || is_access ? text.substr(0, length) : std::string_view();
+}
+
 /// `{name}` in a text where `name` is a variable: most likely a template with a brace too few on each side.
 void warn_of_single_braces(const Body& body, diagnostics::Diagnostics& diagnostics) {
   const syntax::SyntaxTree& tree = body.tree();
@@ -181,8 +189,10 @@ void warn_of_single_braces(const Body& body, diagnostics::Diagnostics& diagnosti
     for (std::size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open + 1)) {
       const std::size_t close = text.find_first_of("{}\\\n", open + 1);
       if (close == std::string_view::npos || text[close] != '}' || (open > 0 && text[open - 1] == '\\')) continue;
-      const std::string_view name = text.substr(open + 1, close - open - 1);
-      if (!names.contains(name)) continue;
+      // `\{{ name }}` is meant literally.
+      if ((open > 0 && text[open - 1] == '{') || text.substr(close + 1).starts_with('}')) continue;
+      const std::string_view name = trimmed(text.substr(open + 1, close - open - 1));
+      if (!names.contains(first_name(name))) continue;
       source::Span span = tree.span(at);
       span.offset += static_cast<std::uint32_t>(open);
       span.length = static_cast<std::uint32_t>(close + 1 - open);
@@ -243,16 +253,17 @@ void Lints::lint_injections(std::span<const ContextStep> steps) {
     if (steps[at].kind == ContextStep::Kind::LoopEnd && !open.empty()) open.pop_back();
     if (!open.empty()) loop_start[at] = open.front();
   }
+  std::vector<std::size_t> views_before(steps.size() + 1, 0);
+  for (std::size_t at = 0; at < steps.size(); ++at) {
+    views_before[at + 1] = views_before[at] + (steps[at].kind == ContextStep::Kind::View ? 1 : 0);
+  }
   for (std::size_t at = steps.size(); at-- > 0;) {
     views_ahead[at] = seen;
     if (steps[at].kind == ContextStep::Kind::View) seen = true;
   }
   for (std::size_t at = 0; at < steps.size(); ++at) {
     if (steps[at].kind != ContextStep::Kind::Inject || views_ahead[at]) continue;
-    bool in_loop = false;
-    for (std::size_t before = loop_start[at]; before != SIZE_MAX && before < at; ++before) {
-      in_loop = in_loop || steps[before].kind == ContextStep::Kind::View;
-    }
+    const bool in_loop = loop_start[at] != SIZE_MAX && views_before[at] > views_before[loop_start[at]];
     if (in_loop || is_unreachable(steps[at].node)) continue;
     diagnostics_.report(diagnostics::UnusedInjection, tree().span(steps[at].node))
         .hint("remove it, or ask a model with this context afterwards");
@@ -262,11 +273,11 @@ void Lints::lint_injections(std::span<const ContextStep> steps) {
 /// Two injections of the same literal, or of the same variable, in one block without anything between them that could
 /// change it.
 void Lints::lint_duplicates(NodeId block) {
-  std::vector<std::pair<std::string, NodeId>> injected;
+  std::unordered_map<std::string_view, NodeId> injected;
   for (const NodeId statement : tree().children(block)) {
     const NodeKind kind = tree().kind(statement);
     if (kind == NodeKind::AssignStatement || kind == NodeKind::WhileStatement) {
-      injected.clear();
+      if (!injected.empty()) injected = {};
       continue;
     }
     if (kind != NodeKind::InjectStatement || !tree().first(statement).exists()) continue;
@@ -274,12 +285,8 @@ void Lints::lint_duplicates(NodeId block) {
     const NodeKind value_kind = tree().kind(value);
     if (value_kind != NodeKind::StringExpression && value_kind != NodeKind::NameExpression) continue;
     if (value_kind == NodeKind::StringExpression && !syntax::plain_string(tree(), value)) continue;
-    const std::string text(tree().text(value));
-    const auto before =
-        std::find_if(injected.begin(), injected.end(), [&](const auto& other) { return other.first == text; });
-    if (before == injected.end()) {
-      injected.emplace_back(text, statement);
-    } else if (!is_unreachable(statement)) {
+    const auto [before, is_new] = injected.emplace(tree().text(value), statement);
+    if (!is_new && !is_unreachable(statement)) {
       diagnostics_.report(diagnostics::DuplicateInjection, tree().span(statement))
           .label(tree().span(before->second), "first injected here");
     }
@@ -288,6 +295,21 @@ void Lints::lint_duplicates(NodeId block) {
 
 /// The texts that are injected before a hole should mention what the model has to supply.
 void Lints::lint_holes(std::span<const ContextStep> steps) {
+  // The call around a hole knows its parameter.
+  std::unordered_map<std::uint32_t, std::pair<Target, std::size_t>> parameters;
+  for (std::uint32_t at = 0; at < body_.result.facts.size(); ++at) {
+    const NodeId call{body_.result.first_node.index + at};
+    const bool is_method = tree().kind(call) == NodeKind::MethodCallExpression;
+    if (tree().kind(call) != NodeKind::CallExpression && !is_method) continue;
+    const Target& target = facts(call).target;
+    const NodeId list = tree().find_child(call, NodeKind::Arguments);
+    if (!list.exists() || (target.kind != TargetKind::Function && target.kind != TargetKind::Extern)) continue;
+    std::size_t position = is_method ? 1 : 0;
+    for (NodeId argument = tree().first(list); argument.exists(); argument = tree().next(argument), ++position) {
+      if (tree().kind(argument) == NodeKind::HoleExpression)
+        parameters.emplace(argument.index, std::pair(target, position));
+    }
+  }
   std::string known;
   bool has_data = false;
   for (const ContextStep& step : steps) {
@@ -300,34 +322,24 @@ void Lints::lint_holes(std::span<const ContextStep> steps) {
       if (text) known += *text + "\n";
     }
     has_data = has_data || step.kind == ContextStep::Kind::Written;
-    if (step.kind == ContextStep::Kind::Hole && !has_data) lint_hole(step.node, known);
+    if (step.kind != ContextStep::Kind::Hole || has_data) continue;
+    if (const auto filled = parameters.find(step.node.index); filled != parameters.end()) {
+      lint_hole(step.node, filled->second.first, filled->second.second, known);
+    }
   }
 }
 
-/// `known`: all that the model sees.
-void Lints::lint_hole(NodeId hole, std::string_view known) {
-  // The parameter: the call around the hole knows it.
-  for (std::uint32_t at = 0; at < body_.result.facts.size(); ++at) {
-    const NodeId call{body_.result.first_node.index + at};
-    const bool is_method = tree().kind(call) == NodeKind::MethodCallExpression;
-    if (tree().kind(call) != NodeKind::CallExpression && !is_method) continue;
-    const Target& target = facts(call).target;
-    const NodeId list = tree().find_child(call, NodeKind::Arguments);
-    if (!list.exists() || (target.kind != TargetKind::Function && target.kind != TargetKind::Extern)) continue;
-    std::size_t position = is_method ? 1 : 0;
-    for (NodeId argument = tree().first(list); argument.exists(); argument = tree().next(argument), ++position) {
-      if (argument != hole) continue;
-      const bool is_function = target.kind == TargetKind::Function;
-      const std::vector<Parameter>& parameters =
-          is_function ? program_.functions[target.index].parameters : program_.externs[target.index].parameters;
-      const std::string& documentation =
-          is_function ? program_.functions[target.index].documentation : program_.externs[target.index].documentation;
-      if (position >= parameters.size()) continue;
-      if (!says_nothing(types_, known, parameters[position], documentation)) continue;
-      diagnostics_.report(diagnostics::HoleWithoutHint, tree().span(hole), parameters[position].name)
-          .hint("inject the information before the call, or pass the argument yourself");
-    }
-  }
+/// `target`, `position`: the parameter that it is given for. `known`: all that the model sees.
+void Lints::lint_hole(NodeId hole, const Target& target, std::size_t position, std::string_view known) {
+  const bool is_function = target.kind == TargetKind::Function;
+  const std::vector<Parameter>& parameters =
+      is_function ? program_.functions[target.index].parameters : program_.externs[target.index].parameters;
+  const std::string& documentation =
+      is_function ? program_.functions[target.index].documentation : program_.externs[target.index].documentation;
+  if (position >= parameters.size()) return;
+  if (!says_nothing(types_, known, parameters[position], documentation)) return;
+  diagnostics_.report(diagnostics::HoleWithoutHint, tree().span(hole), parameters[position].name)
+      .hint("inject the information before the call, or pass the argument yourself");
 }
 
 }  // namespace tenon::types

@@ -27,7 +27,7 @@ class Lints : public BodyPart {
   void lint_injections(std::span<const ContextStep> steps);
   void lint_duplicates(NodeId block);
   void lint_holes(std::span<const ContextStep> steps);
-  void lint_hole(NodeId hole, std::string_view known);
+  void lint_hole(NodeId hole, const Target& target, std::size_t position, std::string_view known);
 };
 
 }  // namespace tenon::types

@@ -17,7 +17,7 @@ TypeId MethodChecker::check_method_call(NodeId node, Expectation expected) {
   const NodeId receiver = tree().first(node);
   const NodeId list = tree().find_child(node, NodeKind::Arguments);
   if (!receiver.exists() || !list.exists()) return TypeTable::error;
-  std::vector<NodeId> arguments = tree().children(list);
+  const std::vector<NodeId> arguments = tree().children(list);
   const std::string name(tree().main_text(node));
   const NodeId type_arguments = tree().find_child(node, NodeKind::TypeArguments);
   bool optional = false;
@@ -34,69 +34,78 @@ TypeId MethodChecker::check_method_call(NodeId node, Expectation expected) {
       type = types_.get(type).arguments[0];
     }
   }
-  const auto wrap = [&](TypeId result) {
-    if (!optional || result == TypeTable::error || types_.kind(result) == TypeKind::Option) return result;
-    return result == TypeTable::unit ? result : types_.option(result);
-  };
-  if (type == TypeTable::error) {
-    check_unknown(arguments);
-    return type;
+  if (type == TypeTable::error) return check_unknown(arguments);
+  Target target = find_declared(type, name);
+  target.detail = optional ? 1 : 0;
+  TypeId result;
+  if (target.kind != TargetKind::None) {
+    result = check_declared_method(node, target, type, type_arguments, arguments);
+  } else {
+    result =
+        check_builtin_method(node, type, name, type_arguments, arguments, optional ? Expectation::any() : expected);
+    facts(node).target.detail = target.detail;
   }
-  const TypeId base = types_.base(type);
-  FunctionId function;
+  if (!optional || result == TypeTable::error || types_.kind(result) == TypeKind::Option) return result;
+  return result == TypeTable::unit ? result : types_.option(result);
+}
+
+/// The method of a receiver's type, or the function or extern whose first parameter takes the receiver; or none.
+Target MethodChecker::find_declared(TypeId receiver, const std::string& name) const {
+  const TypeId base = types_.base(receiver);
   if (const auto methods = program_.methods.find(base.index); methods != program_.methods.end()) {
-    if (const auto method = methods->second.find(name); method != methods->second.end()) function = method->second;
-  }
-  ExternId native;
-  if (!function.exists()) {
-    function = checker_.names.find_function(name).value_or(FunctionId{});
-    const auto takes = [&](const std::vector<Parameter>& parameters) {
-      if (function.exists() && !program_.functions[function.index].type_parameters.empty() && !parameters.empty()) {
-        // The kind decides whether it is called; the types are checked below, with the type arguments.
-        const TypeKind kind = types_.kind(types_.base(parameters[0].type));
-        return kind == TypeKind::Parameter || kind == types_.kind(base);
-      }
-      return !parameters.empty() &&
-             (is_assignable(type, parameters[0].type) || is_assignable(base, types_.base(parameters[0].type)) ||
-              types_.kind(parameters[0].type) == TypeKind::Parameter);
-    };
-    if (function.exists() && !takes(program_.functions[function.index].parameters)) function = FunctionId{};
-    if (!function.exists()) native = checker_.names.find_extern(name).value_or(ExternId{});
-    if (native.exists() && !takes(program_.externs[native.index].parameters)) native = ExternId{};
-  }
-  if (function.exists() || native.exists()) {
-    const bool declared = function.exists();
-    arguments.insert(arguments.begin(), receiver);
-    // The receiver has its type already: as an argument it is only held against the parameter.
-    const std::vector<Parameter>& parameters =
-        declared ? program_.functions[function.index].parameters : program_.externs[native.index].parameters;
-    facts(node).target = {declared ? TargetKind::Function : TargetKind::Extern,
-                          declared ? function.index : native.index, optional ? 1U : 0U};
-    std::vector<TypeId> given = body_.resolver.resolve_type_arguments(type_arguments);
-    std::span<const TypeId> type_parameters;
-    if (declared) type_parameters = program_.functions[function.index].type_parameter_types;
-    if (given.size() != type_parameters.size()) {
-      diagnostics_.report(diagnostics::TypeArgumentCount, tree().main_span(node), name,
-                          diagnostics::counted(type_parameters.size(), "type argument"),
-                          diagnostics::counted_were(given.size()));
-      given.resize(type_parameters.size(), TypeTable::error);
+    if (const auto method = methods->second.find(name); method != methods->second.end()) {
+      return {TargetKind::Function, method->second.index, 0};
     }
-    facts(node).type_arguments = given;
-    std::vector<TypeId> types;
-    for (const Parameter& parameter : parameters)
-      types.push_back(checker_.assignability.substitute(parameter.type, type_parameters, given));
-    if (!types.empty()) coerce(receiver, type, types[0]);
-    checker_.calls.check_arguments(
-        node, name, parameters.empty() ? std::span<const Parameter>() : std::span(parameters).subspan(1),
-        types.empty() ? std::span<const TypeId>() : std::span<const TypeId>(types).subspan(1),
-        std::span<const NodeId>(arguments).subspan(1));
-    const TypeId result = declared ? program_.functions[function.index].result : program_.externs[native.index].result;
-    return wrap(checker_.assignability.substitute(result, type_parameters, given));
   }
-  const TypeId result =
-      check_builtin_method(node, type, name, type_arguments, arguments, optional ? Expectation::any() : expected);
-  facts(node).target.detail = optional ? 1 : 0;
-  return wrap(result);
+  const auto takes = [&](const std::vector<Parameter>& parameters, bool is_generic) {
+    if (parameters.empty()) return false;
+    const TypeId first = parameters[0].type;
+    if (is_generic) {
+      // The kind decides whether it is called; the types are checked later, with the type arguments.
+      const TypeKind kind = types_.kind(types_.base(first));
+      return kind == TypeKind::Parameter || kind == types_.kind(base);
+    }
+    return is_assignable(receiver, first) || is_assignable(base, types_.base(first)) ||
+           types_.kind(first) == TypeKind::Parameter;
+  };
+  if (const auto id = checker_.names.find_function(name)) {
+    const FunctionDeclaration& function = program_.functions[id->index];
+    if (takes(function.parameters, !function.type_parameters.empty())) return {TargetKind::Function, id->index, 0};
+  }
+  if (const auto id = checker_.names.find_extern(name)) {
+    if (takes(program_.externs[id->index].parameters, false)) return {TargetKind::Extern, id->index, 0};
+  }
+  return {};
+}
+
+/// `arguments` are those after the receiver.
+TypeId MethodChecker::check_declared_method(NodeId node, const Target& target, TypeId receiver, NodeId type_arguments,
+                                            std::span<const NodeId> arguments) {
+  const bool is_function = target.kind == TargetKind::Function;
+  const std::string name(tree().main_text(node));
+  const std::vector<Parameter>& parameters =
+      is_function ? program_.functions[target.index].parameters : program_.externs[target.index].parameters;
+  facts(node).target = target;
+  std::vector<TypeId> given = body_.resolver.resolve_type_arguments(type_arguments);
+  std::span<const TypeId> type_parameters;
+  if (is_function) type_parameters = program_.functions[target.index].type_parameter_types;
+  if (given.size() != type_parameters.size()) {
+    diagnostics_.report(diagnostics::TypeArgumentCount, tree().main_span(node), name,
+                        diagnostics::counted(type_parameters.size(), "type argument"),
+                        diagnostics::counted_were(given.size()));
+    given.resize(type_parameters.size(), TypeTable::error);
+  }
+  facts(node).type_arguments = given;
+  std::vector<TypeId> types;
+  for (const Parameter& parameter : parameters)
+    types.push_back(checker_.assignability.substitute(parameter.type, type_parameters, given));
+  // The receiver has its type already: as an argument it is only held against the parameter.
+  if (!types.empty()) coerce(tree().first(node), receiver, types[0]);
+  checker_.calls.check_arguments(
+      node, name, parameters.empty() ? std::span<const Parameter>() : std::span(parameters).subspan(1),
+      types.empty() ? std::span<const TypeId>() : std::span<const TypeId>(types).subspan(1), arguments);
+  const TypeId result = is_function ? program_.functions[target.index].result : program_.externs[target.index].result;
+  return checker_.assignability.substitute(result, type_parameters, given);
 }
 
 /// `text.parse_json<Order>()`; the type may come from the surroundings.
@@ -165,6 +174,13 @@ void MethodChecker::report_unknown_method(NodeId node, TypeId receiver, std::str
   }
   for (const auto& [function, id] : module_->functions) candidates.push_back(function);
   std::sort(candidates.begin(), candidates.end());
+  if (types_.kind(types_.base(receiver)) == TypeKind::Option) {
+    const TypeId held = types_.get(types_.base(receiver)).arguments[0];
+    if (find_declared(held, std::string(name)).kind != TargetKind::None || find_builtin_method(types_, held, name)) {
+      report.hint(fmt::format("the value may be `None`: use `?.{}`", name));
+      return;
+    }
+  }
   const auto elsewhere = find_known_elsewhere(name);
   if (elsewhere && std::find(candidates.begin(), candidates.end(), *elsewhere) != candidates.end()) {
     report.hint(fmt::format("use `{}` instead", *elsewhere));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "types/builtin_methods.h"
@@ -17,6 +18,9 @@ class MethodChecker : public BodyPart {
   TypeId check_closure(NodeId node, std::span<const TypeId> parameters, Expectation expected);
 
  private:
+  [[nodiscard]] Target find_declared(TypeId receiver, const std::string& name) const;
+  TypeId check_declared_method(NodeId node, const Target& target, TypeId receiver, NodeId type_arguments,
+                               std::span<const NodeId> arguments);
   TypeId check_parse(NodeId node, NodeId type_arguments, std::span<const NodeId> arguments, Expectation expected);
   /// The arguments of a call of which nothing is known; returns the error type.
   TypeId check_unknown(std::span<const NodeId> arguments);

@@ -11,6 +11,19 @@
 
 namespace tenon::types {
 
+/// What is written for a value of other languages.
+std::optional<std::string_view> find_foreign_value(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"null", "None"}, {"nil", "None"},     {"undefined", "None"}, {"NULL", "None"},
+      {"none", "None"}, {"nothing", "None"}, {"True", "true"},      {"False", "false"},
+      {"TRUE", "true"}, {"FALSE", "false"},  {"this", "self"},
+  };
+  for (const auto& [other, ours] : words) {
+    if (other == word) return ours;
+  }
+  return std::nullopt;
+}
+
 /// An agent's functions work on its state, which exists in its turns alone.
 void BodyNames::check_agent_access(NodeId call, const FunctionDeclaration& function) {
   if (!function.agent.exists() || function.role == FunctionRole::AgentRun) return;
@@ -81,43 +94,41 @@ void BodyNames::check_mutable_receiver(NodeId receiver, std::string_view name) {
     return;
   }
   reject_state_change(receiver, LocalId{target.index});
-  for (std::size_t at = 0; body_.contract_scope && at < *body_.contract_scope; ++at) {
-    if (body_.scope[at].second.index != target.index) continue;
+  if (body_.contract_scope && body_.scope.is_among_first(*body_.contract_scope, LocalId{target.index})) {
     diagnostics_.report(diagnostics::ContractSideEffect, tree().span(receiver),
                         fmt::format("a change to `{}`", tree().text(root)));
     return;
   }
-  for (std::size_t at = 0; at < body_.branch_start; ++at) {
-    if (body_.scope[at].second.index == target.index) {
-      diagnostics_.report(diagnostics::AssignmentInBranch, tree().span(receiver), std::string(tree().text(root)))
-          .hint("return the result as the value of the branch instead");
-      return;
-    }
+  if (body_.scope.is_among_first(body_.branch_start, LocalId{target.index})) {
+    diagnostics_.report(diagnostics::AssignmentInBranch, tree().span(receiver), std::string(tree().text(root)))
+        .hint("return the result as the value of the branch instead");
   }
 }
 
 void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use) {
   record(node, TypeTable::error);
+  const bool is_path = tree().kind(node) == NodeKind::NameExpression && !tree().path(node).empty();
+  if (is_path && module_->missing_imports.contains(tree().text(tree().path(node).front()))) return;
   if (!body_.reported.unknown_names.emplace(name).second) return;
   if (diagnostics_.is_full()) {
     diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
     return;
   }
   std::vector<std::string_view> values, types;
-  for (const auto& [local, id] : body_.scope) values.push_back(local);
+  for (const auto& [local, id] : body_.scope.all()) values.push_back(local);
   for (const auto& [function, id] : module_->functions) values.push_back(function);
   for (const auto& [native, id] : module_->externs) values.push_back(native);
   for (const auto& [imported, from] : module_->imports) values.push_back(imported);
   for (const auto& [type, id] : module_->type_names) types.push_back(type);
   std::sort(values.begin(), values.end());
   std::sort(types.begin(), types.end());
-  // Of names that are equally near, the first is taken: one of the kind that is expected.
+  // Among equally near names, the first one wins: one of the kind that is expected.
   std::vector<std::string_view>& candidates = use == Use::Type ? types : values;
   const std::vector<std::string_view>& others = use == Use::Type ? values : types;
   candidates.insert(candidates.end(), others.begin(), others.end());
   auto& report = diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
-  if (name == "null" || name == "nil" || name == "undefined") {
-    report.hint("no value is written `None`").fix = {span, "None"};
+  if (const auto meant = find_foreign_value(name)) {
+    report.hint(*meant == "None" ? "use `None`" : fmt::format("write `{}`", *meant)).fix = {span, std::string(*meant)};
   } else if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));
     // A type where a value is needed would be the next mistake.
@@ -149,10 +160,7 @@ Target BodyNames::find_callee(std::span<const syntax::TokenIndex> path) {
     return target(function == from.functions.end() ? std::nullopt : std::optional(function->second),
                   native == from.externs.end() ? std::nullopt : std::optional(native->second));
   }
-  std::optional<TypeId> type;
-  if (path.size() == 2) type = body_.resolver.find_type(first);
-  if (in_module && path.size() == 3)
-    type = body_.resolver.find_type_in(imported->second.module, std::string(tree().text(path[1])));
+  const std::optional<TypeId> type = body_.resolver.find_type(path.first(path.size() - 1));
   if (!type) return {};
   const auto methods = program_.methods.find(type->index);
   if (methods == program_.methods.end()) return {};
@@ -185,14 +193,7 @@ void BodyNames::require_own_context(NodeId node, std::string_view what) {
 
 /// The agent that a path names, as `Support` or `desk::Support`.
 std::optional<AgentId> BodyNames::find_agent(std::span<const syntax::TokenIndex> path) {
-  if (path.empty() || path.size() > 2) return std::nullopt;
-  std::optional<TypeId> type;
-  if (path.size() == 1) {
-    type = body_.resolver.find_type(std::string(tree().text(path[0])));
-  } else if (const auto imported = module_->imports.find(std::string(tree().text(path[0])));
-             imported != module_->imports.end() && imported->second.is_module) {
-    type = body_.resolver.find_type_in(imported->second.module, std::string(tree().text(path[1])));
-  }
+  const std::optional<TypeId> type = body_.resolver.find_type(path);
   if (!type) return std::nullopt;
   for (std::uint32_t at = 0; at < program_.agents.size(); ++at) {
     if (program_.agents[at].state == *type) return AgentId{at};

@@ -10,6 +10,9 @@
 
 namespace tenon::types {
 
+/// `None` for `null`, `true` for `True`: what is written for a value of other languages.
+[[nodiscard]] std::optional<std::string_view> find_foreign_value(std::string_view word);
+
 /// Looks up the names of a body that are not its own variables.
 class BodyNames : public BodyPart {
  public:

@@ -2,7 +2,6 @@
 
 #include "types/check/operators.h"
 
-#include <re2/re2.h>
 #include <algorithm>
 
 #include "base/utf8.h"
@@ -10,7 +9,6 @@
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/check/body_checker.h"
-#include "types/check/names_apart.h"
 #include "types/table/type_parts.h"
 
 namespace tenon::types {
@@ -24,14 +22,17 @@ TypeId OperatorChecker::check_unary(NodeId node, Expectation expected) {
     record(operand, type);
     return type;
   }
-  const TypeId type = check_expression(operand, minus && expected.has_type() && is_number(types_, expected.type)
-                                                    ? Expectation::value(types_.base(expected.type))
-                                                    : Expectation::any());
+  // What is expected guides literals; whether the type fits is judged below.
+  const TypeId type = check_kind(operand, minus && expected.has_type() && is_number(types_, expected.type)
+                                              ? Expectation::value(types_.base(expected.type))
+                                              : Expectation::any());
+  record(operand, type);
   if (type == TypeTable::error || type == TypeTable::never) return type;
   const TypeId base = types_.base(type);
   if (minus ? is_number(types_, base) && types_.kind(base) != TypeKind::Union : base == TypeTable::boolean) return base;
-  diagnostics_.report(diagnostics::UnaryOperatorType, tree().span(node), std::string(tree().main_text(node)),
-                      describe(type));
+  auto& report = diagnostics_.report(diagnostics::UnaryOperatorType, tree().span(node),
+                                     std::string(tree().main_text(node)), describe(type));
+  if (types_.kind(base) == TypeKind::Option) report.hint(std::string(option_hint));
   return TypeTable::error;
 }
 
@@ -97,11 +98,7 @@ TypeId OperatorChecker::check_binary(NodeId node, Expectation expected) {
     if (compares_comparison) return TypeTable::boolean;
     auto& report = diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(node),
                                        std::string(tree().main_text(node)), describe(left_type), describe(right_type));
-    if (is_number(types_, left_plain) && is_number(types_, right_plain)) {
-      report.hint(fmt::format("convert one of them, for example with `as {}`", describe(left_plain)));
-    } else if (operation == TokenKind::Plus && (left_plain == TypeTable::string || right_plain == TypeTable::string)) {
-      report.hint("convert the value with `.to_string()`, or write it in a template string: \"{{ … }}\"");
-    }
+    hint_operands(report, node, left_plain, right_plain);
     return arithmetic ? TypeTable::error : TypeTable::boolean;
   };
   if (arithmetic) {
@@ -133,6 +130,44 @@ TypeId OperatorChecker::check_binary(NodeId node, Expectation expected) {
   if (left_plain == right_plain && (is_number(types_, left_plain) || left_plain == TypeTable::string))
     return TypeTable::boolean;
   return mismatch();
+}
+
+/// How operands of these types can be made to fit each other.
+void OperatorChecker::hint_operands(diagnostics::Diagnostic& report, NodeId node, TypeId left_type,
+                                    TypeId right_type) const {
+  const TokenKind operation = tree().tokens[tree()[node].main_token].kind;
+  const bool is_left_option = types_.kind(left_type) == TypeKind::Option;
+  if (is_number(types_, left_type) && is_number(types_, right_type)) {
+    hint_wider(report, node, left_type, right_type);
+  } else if (is_left_option || types_.kind(right_type) == TypeKind::Option) {
+    const TypeId option = is_left_option ? left_type : right_type;
+    const TypeId other = is_left_option ? right_type : left_type;
+    const bool is_compared = operation == TokenKind::EqualEqual || operation == TokenKind::BangEqual;
+    report.hint(is_compared && is_assignable(other, types_.get(option).arguments[0])
+                    ? "the value may be `None`: compare it with `Some(…)`"
+                    : std::string(option_hint));
+  } else if (operation == TokenKind::Plus && (left_type == TypeTable::string || right_type == TypeTable::string)) {
+    report.hint("convert the value with `.to_string()`, or write it in a template string: \"{{ … }}\"");
+  }
+}
+
+/// Of two numbers of different types, the one that is converted is the one of which no value is lost.
+void OperatorChecker::hint_wider(diagnostics::Diagnostic& report, NodeId node, TypeId left_type,
+                                 TypeId right_type) const {
+  const NodeId left = tree().first(node);
+  const NodeId right = tree().next(left);
+  const auto width = [&](TypeId type) {
+    return types_.kind(type) == TypeKind::F64 ? 2 : types_.kind(type) == TypeKind::I64 ? 1 : 0;
+  };
+  const bool is_left_wider = width(left_type) > width(right_type);
+  const NodeId narrow = is_left_wider ? right : left;
+  const TypeId wide = is_left_wider ? left_type : right_type;
+  if (wide == TypeTable::f64 && tree().kind(narrow) == NodeKind::IntegerExpression) {
+    report.hint(fmt::format("write the number as `{}.0`", tree().text(narrow)));
+  } else {
+    report.hint(
+        fmt::format("convert the `{}` with `as {}`", describe(is_left_wider ? right_type : left_type), describe(wide)));
+  }
 }
 
 /// `option ?? value`, `option ?? option`.
@@ -175,11 +210,14 @@ TypeId OperatorChecker::check_cast(NodeId node) {
     auto& report = diagnostics_.report(diagnostics::InvalidCast, tree().span(node), describe(from), describe(to));
     if (is_text(types_, from) && is_number(types_, to)) {
       report.hint(fmt::format("parse the number with `.parse<{}>()`", describe(to)));
+    } else if (types_.kind(types_.base(from)) == TypeKind::Option) {
+      report.hint(std::string(option_hint));
     } else if (types_.base(to) == TypeTable::string) {
       report.hint("convert it with `.to_string()`");
     } else {
       report.hint("`as` only converts between `i32`, `i64` and `f64`");
     }
+    return TypeTable::error;
   }
   return to;
 }

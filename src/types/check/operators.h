@@ -15,6 +15,8 @@ class OperatorChecker : public BodyPart {
 
  private:
   TypeId check_default(NodeId node, Expectation expected);
+  void hint_operands(diagnostics::Diagnostic& report, NodeId node, TypeId left_type, TypeId right_type) const;
+  void hint_wider(diagnostics::Diagnostic& report, NodeId node, TypeId left_type, TypeId right_type) const;
 };
 
 }  // namespace tenon::types

@@ -48,7 +48,7 @@ class ShapeReader {
         if (target.kind != TargetKind::EnumCase) return {{}};
         const std::vector<syntax::TokenIndex> path = tree_.path(pattern);
         std::string name(tree_.text(path.back()));
-        if (types_.kind(type) == TypeKind::Enum) name = types_.enum_type(type).name + "::" + name;
+        if (types_.kind(type) == TypeKind::Enum) name = body_.describe(type) + "::" + name;
         return combine(name, tree_.children(pattern));
       }
       case NodeKind::TuplePattern: {
@@ -64,7 +64,7 @@ class ShapeReader {
           const syntax::NodeId inner = tree_.first(field);
           if (position.kind == TargetKind::Field && inner.exists()) parts[position.index] = read(inner);
         }
-        return product(types_.struct_type(type).name, parts);
+        return product(body_.describe(type), std::move(parts));
       }
       default:
         return {{}};
@@ -72,7 +72,7 @@ class ShapeReader {
   }
 
  private:
-  /// A literal, or a range of numbers. Of whole numbers it says which ones.
+  /// A literal, or a range of numbers. The shape of an integer pattern contains the integers that it matches.
   [[nodiscard]] PatternShape read_number(syntax::NodeId literal, TypeId type) const {
     PatternShape shape{.is_wildcard = false, .constructor = std::string(tree_.text(literal))};
     const TypeKind kind = types_.kind(type);
@@ -107,25 +107,27 @@ class ShapeReader {
   std::vector<PatternShape> combine(const std::string& name, const std::vector<syntax::NodeId>& children) const {
     std::vector<std::vector<PatternShape>> parts;
     for (const syntax::NodeId child : children) parts.push_back(read(child));
-    return product(name, parts);
+    return product(name, std::move(parts));
   }
 
   /// Alternatives inside of parts multiply; past the limit the rest is left out, which makes a match look less
   /// complete.
-  static std::vector<PatternShape> product(const std::string& name,
-                                           const std::vector<std::vector<PatternShape>>& parts) {
+  static std::vector<PatternShape> product(const std::string& name, std::vector<std::vector<PatternShape>> parts) {
     constexpr std::size_t alternatives_max = 1'000;
-    std::vector<PatternShape> all = {{false, name, {}}};
-    for (const std::vector<PatternShape>& part : parts) {
-      std::vector<PatternShape> next;
-      for (const PatternShape& shape : all) {
-        for (const PatternShape& alternative : part) {
-          if (next.size() >= alternatives_max) break;
-          next.push_back(shape);
-          next.back().parts.push_back(alternative);
+    std::size_t count = 1;
+    for (const std::vector<PatternShape>& part : parts) count = std::min(alternatives_max, count * part.size());
+    std::vector<PatternShape> all(count, {false, name, std::vector<PatternShape>(parts.size())});
+    for (std::size_t number = 0; number < count; ++number) {
+      // The alternatives of the last part change first.
+      for (std::size_t at = parts.size(), rest = number; at-- > 0;) {
+        PatternShape& chosen = parts[at][rest % parts[at].size()];
+        rest /= parts[at].size();
+        if (count == 1) {
+          all[number].parts[at] = std::move(chosen);
+        } else {
+          all[number].parts[at] = chosen;
         }
       }
-      all = std::move(next);
     }
     return all;
   }
@@ -164,8 +166,8 @@ void PatternChecker::report_mismatch(NodeId pattern, TypeId type, std::string_vi
   auto& report =
       diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern), std::string(what), describe(type));
   if (types_.kind(base) == TypeKind::Enum && tree().kind(pattern) == NodeKind::StructPattern) {
-    report.hint(fmt::format("remove the field names, enum cases have positional values: `{}::{}(…)`", describe(base),
-                            tree().text(tree().path(pattern).back())));
+    report.hint(fmt::format("remove the field names, enum cases have positional values: `{}::{}(…)`",
+                            describe_as_code(base), tree().text(tree().path(pattern).back())));
   }
 }
 
@@ -173,10 +175,19 @@ void PatternChecker::check_name_pattern(NodeId pattern, TypeId type) {
   const std::string name(tree().main_text(pattern));
   if (name == "None") return check_case_pattern(pattern, type);
   const TypeId base = types_.base(type);
-  if (types_.kind(base) == TypeKind::Enum && body_.find_case(base, name)) {
-    const std::string meant = fmt::format("{}::{}", types_.enum_type(base).name, name);
+  if (types_.kind(base) == TypeKind::Enum && body_.find_member(base, name)) {
+    const std::string meant = fmt::format("{}::{}", describe_as_code(base), name);
     diagnostics_.report(diagnostics::CaseWithoutEnum, tree().span(pattern), name, meant)
         .hint(fmt::format("write `{}` to match the case, or rename the variable", meant));
+  }
+  // `none`, `nothing` and `this` may well be names of variables.
+  const auto meant = find_foreign_value(name);
+  const bool is_variable = !meant || name == "none" || name == "nothing" || name == "this";
+  const bool is_value = !is_variable && (*meant == "None" || types_.kind(base) == TypeKind::Boolean);
+  if (is_value) {
+    diagnostics_.report(diagnostics::CaseWithoutEnum, tree().span(pattern), name, std::string(*meant))
+        .hint(fmt::format("write `{}` to match that value, or rename the variable", *meant))
+        .fix = {tree().span(pattern), std::string(*meant)};
   }
   const LocalId local = bind_name(tree().main_text(pattern), type, tree().span(pattern));
   facts(pattern).target = {TargetKind::Local, local.index, 0};
@@ -227,7 +238,7 @@ void PatternChecker::check_or_pattern(NodeId pattern, TypeId type) {
   }
   check_pattern(parts.front(), type);
   const std::vector<std::pair<std::string_view, LocalId>> names(
-      body_.scope.begin() + static_cast<std::ptrdiff_t>(before), body_.scope.end());
+      body_.scope.all().begin() + static_cast<std::ptrdiff_t>(before), body_.scope.all().end());
   for (std::size_t at = 1; at < parts.size(); ++at) {
     Body::Alternative alternative{names, std::vector<bool>(names.size(), false)};
     body_.alternative = &alternative;
@@ -241,12 +252,19 @@ void PatternChecker::check_or_pattern(NodeId pattern, TypeId type) {
   }
 }
 
+/// `module::Name`.
+std::string PatternChecker::written(std::span<const syntax::TokenIndex> path) const {
+  std::string text;
+  for (const syntax::TokenIndex part : path) text += (text.empty() ? "" : "::") + std::string(tree().text(part));
+  return text;
+}
+
 void PatternChecker::check_struct_pattern(NodeId pattern, TypeId type) {
   const TypeId base = types_.base(type);
-  const std::string name(tree().text(tree().path(pattern).back()));
-  const std::optional<TypeId> named = body_.resolver.find_type(name);
+  const std::vector<syntax::TokenIndex> path = tree().path(pattern);
+  const std::optional<TypeId> named = body_.resolver.find_type(path);
   const bool fits = named && *named == base && types_.kind(base) == TypeKind::Struct;
-  if (!fits) report_mismatch(pattern, type, "`" + name + "`");
+  if (!fits) report_mismatch(pattern, type, "`" + (named ? describe(*named) : written(path)) + "`");
   for (const NodeId field : tree().children(pattern, NodeKind::FieldPattern)) {
     Target target;
     const TypeId field_of =
@@ -295,10 +313,9 @@ void PatternChecker::check_case_pattern(NodeId pattern, TypeId type) {
     index = name == "Ok" ? 0 : 1;
     payload = {name == "Ok" ? types_.get(base).arguments[0] : TypeTable::failure};
   } else if (path.size() > 1 && kind == TypeKind::Enum) {
-    const std::string owner(tree().text(path[path.size() - 2]));
     const std::vector<Variant>& variants = types_.enum_type(base).variants;
-    const std::optional<std::uint32_t> found = body_.find_case(base, name);
-    const std::optional<TypeId> named = path.size() == 2 ? body_.resolver.find_type(owner) : std::optional(base);
+    const std::optional<std::uint32_t> found = body_.find_member(base, name);
+    const std::optional<TypeId> named = body_.resolver.find_type(std::span(path).first(path.size() - 1));
     if (named && *named == base && found) {
       index = found;
       payload = variants[*found].payload;
@@ -318,7 +335,7 @@ void PatternChecker::check_case_pattern(NodeId pattern, TypeId type) {
     if (base != TypeTable::error) {
       auto& report = diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern),
                                          "`" + std::string(tree().text(pattern)).substr(0, 60) + "`", describe(type));
-      if (kind == TypeKind::Enum) report.hint(fmt::format("write its cases as `{}::…`", describe(base)));
+      if (kind == TypeKind::Enum) report.hint(fmt::format("write its cases as `{}::…`", describe_as_code(base)));
     }
     for (const NodeId part : parts) check_pattern(part, TypeTable::error);
     return;
@@ -364,7 +381,8 @@ void PatternChecker::check_exhaustive(NodeId match, TypeId type, std::span<const
     const bool is_guarded = second.exists() && tree().kind(second) == NodeKind::Guard;
     for (PatternShape& shape : reader.read(pattern)) rows.push_back({std::move(shape), arm, is_guarded});
   }
-  const Coverage coverage = find_coverage(types_, type, rows, static_cast<std::uint32_t>(arms.size()));
+  const Coverage coverage =
+      find_coverage(types_, type, rows, static_cast<std::uint32_t>(arms.size()), body_.index.qualified_names());
   for (std::uint32_t arm = 0; arm < arms.size(); ++arm) {
     if (coverage.is_reached[arm]) continue;
     diagnostics_.report(diagnostics::UnreachablePattern, tree().span(tree().first(arms[arm])));

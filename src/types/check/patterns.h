@@ -22,6 +22,7 @@ class PatternChecker : public BodyPart {
   void check_literal_pattern(NodeId pattern, TypeId type);
   void check_tuple_pattern(NodeId pattern, TypeId type);
   void check_or_pattern(NodeId pattern, TypeId type);
+  [[nodiscard]] std::string written(std::span<const syntax::TokenIndex> path) const;
   void check_struct_pattern(NodeId pattern, TypeId type);
   LocalId bind_name(std::string_view name, TypeId type, source::Span span);
   void check_case_pattern(NodeId pattern, TypeId type);

@@ -22,24 +22,31 @@ TypeId PursueChecker::check_pursue(NodeId node, Expectation expected) {
   std::vector<TypeId> given{begun};  // what a state may be: what it was begun with, then what each action gives
   std::vector<TypeId> taken;         // by each action
   std::set<std::string_view> bounds;
-  std::map<std::string, std::uint32_t> uses;  // of each function's name
+  std::map<std::string, std::uint32_t> uses;      // of each function's name
+  std::map<std::string, NodeId> actions;          // by name
+  std::map<std::string_view, std::string> texts;  // the name of each action, by its text
   for (NodeId part = tree().next(start); part.exists(); part = tree().next(part)) {
     if (tree().kind(part) == NodeKind::PursueLimit) {
       if (!bounds.insert(tree().main_text(part)).second) {
         diagnostics_.report(diagnostics::SpecifiedTwice, tree().main_span(part), std::string(tree().main_text(part)));
       }
-      if (tree().first(part).exists()) check_value(tree().first(part), bound_type(tree().main_text(part) == "width"));
+      if (tree().first(part).exists()) check_value(tree().first(part), bound_type(part));
       continue;
     }
     if (!tree().first(part).exists()) continue;
     given.push_back(check_action(tree().first(part), taken));
     pursuit.actions.push_back(syntax::read_limited_call(tree(), tree().first(part)).call);
     pursuit.names.push_back(action_name(part, uses));
-    const auto same = std::find(pursuit.names.begin(), pursuit.names.end() - 1, pursuit.names.back());
-    if (same != pursuit.names.end() - 1) {
-      diagnostics_.report(diagnostics::DuplicateAction, tree().span(part), pursuit.names.back())
-          .label(tree().span(pursuit.actions[static_cast<std::size_t>(same - pursuit.names.begin())]),
-                 "first used here")
+    // An equal call without a name gets a number, and is still the same action.
+    const auto text = texts.emplace(tree().text(part), pursuit.names.back()).first;
+    const auto same = actions.try_emplace(text->second, pursuit.actions.back()).first;
+    const auto named = actions.emplace(pursuit.names.back(), pursuit.actions.back()).first;
+    const bool is_named_twice = named->second != pursuit.actions.back();
+    const bool is_written_twice = same->second != pursuit.actions.back();
+    if (is_named_twice || is_written_twice) {
+      diagnostics_
+          .report(diagnostics::DuplicateAction, tree().span(part), is_named_twice ? pursuit.names.back() : text->second)
+          .label(tree().span((is_named_twice ? named : same)->second), "first used here")
           .hint("rename one of them: `… as name`");
     }
   }
@@ -82,18 +89,24 @@ TypeId PursueChecker::check_pursue(NodeId node, Expectation expected) {
   return type;
 }
 
-/// Of `width` a number from 1, of `limit` one from 0.
-TypeId PursueChecker::bound_type(bool is_width) {
+/// Of `width` a number from 1, of `limit` one from 0, which leaves no step: written as a number, that is a mistake.
+TypeId PursueChecker::bound_type(NodeId bound) {
+  const bool is_number = tree().kind(tree().first(bound)) == NodeKind::IntegerExpression;
   Refinement range;
-  range.low = std::int64_t{is_width ? 1 : 0};
+  range.low = std::int64_t{is_number || tree().main_text(bound) == "width" ? 1 : 0};
   return types_.refined(TypeTable::i32, range);
+}
+
+/// Whether the action has an `as`.
+bool PursueChecker::has_name(NodeId action) const {
+  return tree()[action].main_token >= tree()[tree().first(action)].end_token;
 }
 
 /// The name of an action for the model: the one after `as`, or the function's; a second one without `as` is followed
 /// by its number.
 std::string PursueChecker::action_name(NodeId action, std::map<std::string, std::uint32_t>& uses) const {
   const NodeId call = tree().first(action);
-  if (tree()[action].main_token >= tree()[call].end_token) return std::string(tree().main_text(action));
+  if (has_name(action)) return std::string(tree().main_text(action));
   const Target& target = facts(syntax::read_limited_call(tree(), call).call).target;
   std::string name = target.kind == TargetKind::Function ? program_.functions[target.index].name
                      : target.kind == TargetKind::Extern ? program_.externs[target.index].name

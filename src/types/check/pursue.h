@@ -16,7 +16,8 @@ class PursueChecker : public BodyPart {
   TypeId check_pursue(NodeId node, Expectation expected);
 
  private:
-  TypeId bound_type(bool is_width);
+  TypeId bound_type(NodeId bound);
+  [[nodiscard]] bool has_name(NodeId action) const;
   std::string action_name(NodeId action, std::map<std::string, std::uint32_t>& uses) const;
   TypeId check_action(NodeId node, std::vector<TypeId>& taken);
 };

@@ -120,7 +120,7 @@ void ScriptChecker::check_scripted_call(NodeId entry, NodeId value) {
   if (callee.exists()) {
     report_unknown_script(tree().span(callee), tree().text(callee));
   } else {
-    diagnostics_.report(diagnostics::UnknownScriptTarget, tree().span(value), std::string(tree().text(value)))
+    diagnostics_.report(diagnostics::ScriptTargetNotCall, tree().span(value), std::string(tree().text(value)))
         .hint("write the call with the arguments that the model supplies: `select => add(2, 3)`");
   }
 }

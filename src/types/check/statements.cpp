@@ -68,7 +68,7 @@ TypeId StatementChecker::check_statements(NodeId block, Expectation expected) {
       if (last && kind == NodeKind::ExpressionStatement && expected.kind == Expectation::Kind::Body &&
           type != TypeTable::never) {
         const TypeId dropped = facts(tree().first(statement)).type;
-        if (dropped != TypeTable::unit && dropped != TypeTable::error) {
+        if (dropped != TypeTable::unit && dropped != TypeTable::error && body_.function.own_context) {
           auto& report = diagnostics_.report(diagnostics::UnusedValue, tree().span(statement), describe(dropped),
                                              body_.function.name);
           report.hint("remove the `;` to return the value without asking the model");
@@ -178,8 +178,10 @@ void StatementChecker::check_assignment(NodeId statement) {
                     (adds && types_.kind(base) == TypeKind::List && is_assignable(given, base)) ||
                     (adds && types_.kind(base) == TypeKind::Tools && given == base);
   if (!fits) {
-    diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(statement), sign + "=", describe(type),
-                        describe(given));
+    auto& report = diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(statement), sign + "=",
+                                       describe(type), describe(given));
+    const bool has_option = types_.kind(base) == TypeKind::Option || types_.kind(given) == TypeKind::Option;
+    if (has_option) report.hint(std::string(option_hint));
   } else if (types_.kind(type) == TypeKind::Refined) {
     facts(statement).narrowed_to = type;
   }

@@ -27,7 +27,7 @@ void TemplateChecker::check_template_value(NodeId node) {
   if (is_end && !find_local("end")) {
     record(node, TypeTable::error);
     diagnostics_.report(diagnostics::UnknownName, tree().span(node), "end")
-        .hint("no `{{ for … }}` or `{{ if … }}` is open here");
+        .hint("this is an `{{ end }}` without `{{ for … }}` or `{{ if … }}`");
     return;
   }
   const TypeId type = check_expression(node, Expectation::any());

@@ -3,6 +3,7 @@
 #include "types/check/tools.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
@@ -32,18 +33,17 @@ std::string ToolChecker::tool_name(NodeId entry) const {
 }
 
 TypeId ToolChecker::check_tools(NodeId node) {
-  std::vector<std::pair<std::string, NodeId>> seen;
+  std::unordered_map<std::string, NodeId> seen;
   for (const NodeId entry : tree().children(node, NodeKind::ToolEntry)) {
     check_tool_entry(entry);
     const std::string name = tool_name(entry);
     if (name.empty()) continue;
-    const auto first = std::find_if(seen.begin(), seen.end(), [&](const auto& other) { return other.first == name; });
-    if (first != seen.end()) {
+    const auto [first, is_new] = seen.emplace(name, entry);
+    if (!is_new) {
       diagnostics_.report(diagnostics::DuplicateTool, tree().span(entry), name)
           .label(tree().span(first->second), "first used here")
           .hint("rename one of them: `… as name`");
     }
-    seen.emplace_back(name, entry);
   }
   return types_.tools();
 }

@@ -9,6 +9,7 @@
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 #include "types/declarations/builtin_effects.h"
+#include "types/declarations/distinct_names.h"
 #include "types/declarations/recursive_types.h"
 
 namespace tenon::types {
@@ -249,6 +250,7 @@ void Declarations::collect_function(NodeId node, TypeId self) {
 
 std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId self, bool is_extern) {
   std::vector<Parameter> parameters;
+  DistinctNames names;
   const NodeId list = tree().find_child(owner, NodeKind::Parameters);
   if (!list.exists()) return parameters;
   for (const NodeId node : tree().children(list, NodeKind::Parameter)) {
@@ -272,8 +274,7 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
       resolver_.report_context(parameter.span, "passed to an `extern fn`");
     }
     if (is_extern) resolver_.reject_tools(parameter.type, node, "passed to an `extern fn`");
-    const auto same = [&](const Parameter& other) { return !name.empty() && other.name == parameter.name; };
-    if (!parameter.name.empty() && std::any_of(parameters.begin(), parameters.end(), same)) {
+    if (!parameter.name.empty() && !add_new(names, tree().main_text(node))) {
       diagnostics_.report(diagnostics::DeclaredTwice, parameter.span, name);
     }
     parameters.push_back(std::move(parameter));
@@ -361,11 +362,8 @@ void Declarations::collect_test(NodeId node) {
     if (text.size() >= 2) text = text.substr(1, text.size() - 2);
     function.name = std::string(text);
   }
-  for (const FunctionId other : program_.tests) {
-    if (program_.functions[other.index].name == function.name) {
-      diagnostics_.report(diagnostics::DuplicateTest, tree().span(title.exists() ? title : node), function.name);
-      break;
-    }
+  if (!test_names_.insert(function.name).second) {
+    diagnostics_.report(diagnostics::DuplicateTest, tree().span(title.exists() ? title : node), function.name);
   }
   program_.tests.push_back(FunctionId{static_cast<std::uint32_t>(program_.functions.size())});
   program_.functions.push_back(std::move(function));
@@ -377,13 +375,13 @@ void Declarations::collect_agent_state(NodeId item, TypeId type) {
   const NodeId section = tree().find_child(item, NodeKind::StateSection);
   if (!section.exists()) return;
   std::vector<Field> fields;
+  DistinctNames names;
   for (const NodeId field : tree().children(section, NodeKind::StateField)) {
     const std::string name(tree().main_text(field));
     const NodeId type_node = tree().first(field);
     TypeId entry = type_node.exists() ? resolver_.resolve_declared_type(field, type_node) : TypeTable::error;
     if (resolver_.reject_context(entry, type_node, "stored in a field")) entry = TypeTable::error;
-    const auto same = [&](const Field& other) { return other.name == name; };
-    if (std::any_of(fields.begin(), fields.end(), same)) {
+    if (!add_new(names, tree().main_text(field))) {
       diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), name);
       continue;
     }

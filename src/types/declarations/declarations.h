@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "types/declarations/type_resolver.h"
@@ -52,6 +53,7 @@ class Declarations {
   TypeResolver resolver_;
   ModuleId module_id_;
   Module* module_ = nullptr;
+  std::unordered_set<std::string> test_names_;
 };
 
 }  // namespace tenon::types

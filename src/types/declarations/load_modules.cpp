@@ -122,6 +122,7 @@ class Loader {
     std::string known;
     for (const std::string_view name : standard_module_names())
       known += fmt::format("{}`{}`", known.empty() ? "" : ", ", name);
+    miss(id, tree, names.back(), list);
     diagnostics_.report(diagnostics::UnknownModule, tree.span(path_node), std::string(tree.text(path_node)))
         .hint(fmt::format("the standard library has the modules {}", known));
   }
@@ -155,9 +156,19 @@ class Loader {
       if (const auto module = open(path_of(names.size() - 1), span))
         return import(id, tree, names.back(), *module, false);
     }
+    miss(id, tree, names.back(), list);
     diagnostics_.report(diagnostics::UnknownModule, span, std::string(tree.text(path_node)))
         .hint(fmt::format("create the file `{}`, or correct the path",
                           path_of(names.size()).lexically_normal().string()));
+  }
+
+  /// The module that the names come from is missing: their uses are not reported as well.
+  void miss(ModuleId into, const syntax::SyntaxTree& tree, syntax::TokenIndex name, syntax::NodeId list) {
+    auto& missing = program_.modules[into.index].missing_imports;
+    if (!list.exists()) missing.emplace(tree.text(name));
+    for (const syntax::NodeId entry : list.exists() ? tree.children(list) : std::vector<syntax::NodeId>()) {
+      missing.emplace(tree.main_text(entry));
+    }
   }
 
   void import(ModuleId into, const syntax::SyntaxTree& tree, syntax::TokenIndex name, ModuleId from, bool is_module) {

@@ -1,15 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <variant>
 
 #include "syntax/tree.h"
+#include "types/table/type_table.h"
 
 namespace tenon::types {
-
-/// One end of a range; nothing if it is open.
-using Bound = std::variant<std::monostate, std::int64_t, double>;
 
 /// `1..=10`, `0.0..1.0`, `5..`, as written.
 struct NumericRange {

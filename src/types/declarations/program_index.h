@@ -5,7 +5,7 @@
 
 #include "types/check.h"
 #include "types/checked_program.h"
-#include "types/declarations/case_positions.h"
+#include "types/declarations/member_positions.h"
 
 namespace tenon::types {
 
@@ -20,7 +20,9 @@ class ProgramIndex {
   [[nodiscard]] Strictness strictness() const { return strictness_; }
   /// The types that the declarations have made: the first ones of the program's table.
   [[nodiscard]] const TypeExtent& types() const { return types_; }
-  [[nodiscard]] const CasePositions& cases() const { return cases_; }
+  [[nodiscard]] const MemberPositions& members() const { return members_; }
+  /// For messages: types whose names several modules declare, with their module: `shop::Order`.
+  [[nodiscard]] const TypeNames& qualified_names() const { return qualified_names_; }
   /// Whether a tool of any set, or an action of a `pursue`, was given that name. Only known if the program has tests,
   /// whose scripts use such names.
   [[nodiscard]] bool is_tool_name(std::string_view name) const { return tool_names_.contains(name); }
@@ -29,7 +31,8 @@ class ProgramIndex {
   const CheckedProgram& program_;
   Strictness strictness_;
   TypeExtent types_;
-  CasePositions cases_;
+  MemberPositions members_;
+  TypeNames qualified_names_;
   std::unordered_set<std::string_view> tool_names_;
 };
 

@@ -39,8 +39,33 @@ constexpr std::pair<std::string_view, std::string_view> foreign_type_names[] = {
     {"Int", "i64"},      {"Float", "f64"},       {"Optional", "Option"}, {"void", "()"},       {"None", "Option<…>"},
 };
 
+/// Words that are no types here, with what is written instead.
+constexpr std::pair<std::string_view, std::string_view> foreign_type_hints[] = {
+    {"any", "there is no type of all values: write the type, or a type parameter as in `fn f<T>(x: T)`"},
+    {"object", "there is no type of all values: declare a `struct`, or use `Map<…>`"},
+    {"unknown", "there is no type of all values: write the type, or a type parameter as in `fn f<T>(x: T)`"},
+    {"null", "a value that can be absent has a type such as `String?`, and is then `None`"},
+    {"nil", "a value that can be absent has a type such as `String?`, and is then `None`"},
+    {"none", "a value that can be absent has a type such as `String?`, and is then `None`"},
+    {"undefined", "a value that can be absent has a type such as `String?`, and is then `None`"},
+    {"auto", "omit the type of a variable: `let x = 1`"},
+    {"var", "omit the type of a variable: `let x = 1`"},
+    {"char", "use `String`: a character is a `String` of length 1"},
+};
+
 bool is_generic_name(std::string_view name) {
   return std::find(std::begin(generic_types), std::end(generic_types), name) != std::end(generic_types);
+}
+
+/// `missing `)` in `a(b``, which RE2 calls `missing ): a(b`.
+std::string describe_error(const RE2& pattern) {
+  const std::string& all = pattern.error();
+  const std::string& where = pattern.error_arg();
+  std::string what = all.substr(0, all.rfind(": " + where));
+  if (pattern.error_code() == RE2::ErrorMissingParen) what = "missing `)`";
+  if (pattern.error_code() == RE2::ErrorMissingBracket) what = "missing `]`";
+  if (pattern.error_code() == RE2::ErrorUnexpectedParen) what = "unexpected `)`";
+  return where.empty() ? what : fmt::format("{} in `{}`", what, where);
 }
 
 /// Whether a part of the type, as it is written, has been reported.
@@ -158,6 +183,15 @@ std::optional<TypeId> TypeResolver::find_type(const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<TypeId> TypeResolver::find_type(std::span<const syntax::TokenIndex> path) {
+  if (path.empty() || path.size() > 2) return std::nullopt;
+  const std::string name(tree().text(path.back()));
+  if (path.size() == 1) return find_type(name);
+  const auto imported = module_->imports.find(std::string(tree().text(path[0])));
+  if (imported == module_->imports.end() || !imported->second.is_module) return std::nullopt;
+  return find_type_in(imported->second.module, name);
+}
+
 TypeId TypeResolver::resolve_type(NodeId node) {
   return reject_large_type(read_type(node), node);
 }
@@ -234,11 +268,18 @@ TypeId TypeResolver::resolve_named_type(NodeId node) {
   for (NodeId argument = tree().first(node); argument.exists(); argument = tree().next(argument)) {
     arguments.push_back(resolve_type(argument));
   }
-  if (path.size() == 2) {
+  if (path.size() >= 2) {
     const std::string qualifier(tree().text(path[0]));
     const auto imported = module_->imports.find(qualifier);
+    if (path.size() > 2) {
+      diagnostics_.report(diagnostics::UnknownType, tree().span(node), std::string(tree().text(node)))
+          .hint("write the type as `Name` or `module::Name`");
+      return TypeTable::error;
+    }
     if (imported == module_->imports.end() || !imported->second.is_module) {
-      diagnostics_.report(diagnostics::UnknownModule, tree().span(path[0]), qualifier);
+      if (!module_->missing_imports.contains(qualifier)) {
+        diagnostics_.report(diagnostics::UnknownModule, tree().span(path[0]), qualifier);
+      }
       return TypeTable::error;
     }
     if (const auto found = find_type_in(imported->second.module, name)) return *found;
@@ -299,6 +340,12 @@ TypeId TypeResolver::undeclared_type(NodeId node, const std::string& name) {
   for (const auto& [other, ours] : foreign_type_names) {
     if (name == other) {
       diagnostics_.report(diagnostics::UnknownType, span, name).hint(fmt::format("use `{}` instead", ours));
+      return TypeTable::error;
+    }
+  }
+  for (const auto& [other, hint] : foreign_type_hints) {
+    if (name == other) {
+      diagnostics_.report(diagnostics::UnknownType, span, name).hint(std::string(hint));
       return TypeTable::error;
     }
   }
@@ -480,7 +527,7 @@ void TypeResolver::apply_pattern(NodeId constraint, TypeId base, Refinement& ref
   options.set_log_errors(false);
   const RE2 compiled(pattern, options);
   if (!compiled.ok()) {
-    diagnostics_.report(diagnostics::InvalidRegularExpression, tree().span(text), compiled.error())
+    diagnostics_.report(diagnostics::InvalidRegularExpression, tree().span(text), describe_error(compiled))
         .hint("use RE2 syntax, without lookaround or backreferences");
     return;
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,6 +42,8 @@ class TypeResolver {
   std::optional<TypeId> find_type_in(ModuleId module, const std::string& name);
   /// A declared type of that name as seen from the module, or nothing.
   std::optional<TypeId> find_type(const std::string& name);
+  /// The same for `Name` or `module::Name`.
+  std::optional<TypeId> find_type(std::span<const syntax::TokenIndex> path);
   TypeId resolve_type(NodeId node);
   /// The type, or an error where it has more parts than `type_parts_max`.
   TypeId reject_large_type(TypeId type, NodeId node);

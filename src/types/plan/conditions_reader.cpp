@@ -94,12 +94,12 @@ Integers length_range_of(const Refinement& refinement) {
           refinement.length_high ? capped(*refinement.length_high) : integer_highest};
 }
 
-bool holds_f64(const TypeTable& types, TypeId type, std::vector<TypeId>& seen) {
-  if (types.kind(type) == TypeKind::F64 || types.kind(type) == TypeKind::Parameter) return true;
-  if (std::find(seen.begin(), seen.end(), type) != seen.end()) return false;
-  seen.push_back(type);
-  const std::vector<TypeId> parts = list_parts(types, type);
-  return std::any_of(parts.begin(), parts.end(), [&](TypeId part) { return holds_f64(types, part, seen); });
+/// Whether a value of the type can contain an f64. A type parameter can stand for one.
+bool holds_f64(const TypeTable& types, TypeId type) {
+  const auto is_f64 = [&](TypeId part) {
+    return types.kind(part) == TypeKind::F64 || types.kind(part) == TypeKind::Parameter;
+  };
+  return find_within(types, type, TypeParts::OfValues, is_f64).exists();
 }
 
 /// A sum of integer terms, each counted once or subtracted once, and a constant.
@@ -559,8 +559,7 @@ class Reader {
     const bool is_empty_list = tree_.kind(right) == NodeKind::ListExpression && !tree_.first(right).exists();
     if (is_empty_text || (is_empty_list && kind == TypeKind::List)) return make_range(make_length(left), {0, 0});
     const TermPointer other = term(right);
-    std::vector<TypeId> seen;
-    if (other->is_constant || !holds_f64(program_.types, type, seen)) return make_equal(left, other);
+    if (other->is_constant || !holds_f64(program_.types, type)) return make_equal(left, other);
     // Numbers in it may not equal themselves, and 0.0 equals -0.0.
     const bool is_sorted = left->text < other->text;
     return make_equal(make_term("==", {is_sorted ? left : other, is_sorted ? other : left}), make_boolean(true));

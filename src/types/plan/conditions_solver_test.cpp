@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/one_file.h"
 #include "types/check.h"
 #include "types/plan/plan.h"
 
@@ -329,18 +330,6 @@ class Generator {
   std::mt19937 random_;
 };
 
-class OneProgram final : public FileSystem {
- public:
-  explicit OneProgram(std::string text) : text_(std::move(text)) {}
-  Result<std::string, FileError> read_file(const std::string& path, std::size_t) override {
-    if (path == "a.tn") return text_;
-    return failure(FileError{"No such file or directory", true, 0});
-  }
-
- private:
-  std::string text_;
-};
-
 std::string about(std::string text, const std::string& subject) {
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at)) text.replace(at, 1, subject);
   return text;
@@ -365,8 +354,8 @@ void check_round(std::uint32_t seed, std::size_t& decided) {
   while (std::isnan(start.share) || std::isnan(start.rate)) start = generator.state();
   text += fmt::format("fn main(ctx: Context) -> State {{ pursue |state| state.a == 99 from {} {{ {} }} }}",
                       Generator::literal(start), calls);
-  OneProgram file(text);
-  Checked checked = check("a.tn", file, Strictness::Relaxed);
+  test::OneFile file(text);
+  Checked checked = check("program.tn", file, Strictness::Relaxed);
   for (const auto& diagnostic : checked.diagnostics.all()) {
     ASSERT_NE(diagnostic.code.severity, diagnostics::Severity::Error) << diagnostic.message << "\n" << text;
   }

@@ -4,34 +4,23 @@
 
 #include <map>
 
+#include "tests/support/one_file.h"
 #include "types/check.h"
 #include "types/plan/plan.h"
 
 namespace tenon::types {
 namespace {
 
-class OneFile final : public FileSystem {
- public:
-  explicit OneFile(std::string text) : text_(std::move(text)) {}
-  Result<std::string, FileError> read_file(const std::string& path, std::size_t) override {
-    if (path == "a.tn") return text_;
-    return failure(FileError{"No such file or directory", true, 0});
-  }
-
- private:
-  std::string text_;
-};
-
 /// What `ensures` of one function says of `requires` of another: both speak of the type `type`, `r` standing for the
 /// value, and of `other`, for which the calls give `first` and `second`.
 Relation relation(const std::string& type, const std::string& ensured, const std::string& required,
                   const std::string& declarations = "", const std::string& first = "given",
                   const std::string& second = "given") {
-  OneFile file(declarations + "\nfn first(x: i32, other: i32) -> " + type + "\n    ensures " + ensured +
-               "\n{ fail(\"\") }\nfn second(r: " + type + ", other: i32) -> i32\n    requires " + required +
-               "\n{ 1 }\nfn main(ctx: Context, given: i32) -> i32 { pursue |n| n == 1 from 0 { first(_, " + first +
-               "), second(_, " + second + ") } }");
-  Checked checked = check("a.tn", file, Strictness::Relaxed);
+  test::OneFile file(declarations + "\nfn first(x: i32, other: i32) -> " + type + "\n    ensures " + ensured +
+                     "\n{ fail(\"\") }\nfn second(r: " + type + ", other: i32) -> i32\n    requires " + required +
+                     "\n{ 1 }\nfn main(ctx: Context, given: i32) -> i32 { pursue |n| n == 1 from 0 { first(_, " +
+                     first + "), second(_, " + second + ") } }");
+  Checked checked = check("program.tn", file, Strictness::Relaxed);
   for (const auto& diagnostic : checked.diagnostics.all()) {
     EXPECT_NE(diagnostic.code.severity, diagnostics::Severity::Error) << diagnostic.message;
   }
@@ -220,10 +209,10 @@ TEST(Conditions, Variables) {
 /// What is known of the state in which a `pursue` starts about a requirement.
 Relation at_start(const std::string& start, const std::string& type, const std::string& required,
                   const std::string& declarations) {
-  OneFile file(declarations + "\nfn act(r: " + type + ") -> " + type + "\n    requires " + required +
-               "\n{ r }\nfn main(ctx: Context, given: i32) -> " + type + " {\n    pursue |n| true from " + start +
-               " { act(_) }\n}");
-  Checked checked = check("a.tn", file, Strictness::Relaxed);
+  test::OneFile file(declarations + "\nfn act(r: " + type + ") -> " + type + "\n    requires " + required +
+                     "\n{ r }\nfn main(ctx: Context, given: i32) -> " + type + " {\n    pursue |n| true from " + start +
+                     " { act(_) }\n}");
+  Checked checked = check("program.tn", file, Strictness::Relaxed);
   for (const auto& diagnostic : checked.diagnostics.all()) {
     EXPECT_NE(diagnostic.code.severity, diagnostics::Severity::Error) << diagnostic.message;
   }

@@ -175,7 +175,7 @@ class Planner {
     return state;
   }
 
-  /// The parameter that is no context, where there is one alone.
+  /// The parameter that is not a context, if there is exactly one.
   [[nodiscard]] static std::optional<std::size_t> only_argument(const FunctionDeclaration& function) {
     std::optional<std::size_t> found;
     for (std::size_t at = 0; at < function.parameters.size(); ++at) {
@@ -383,7 +383,7 @@ void warn_of_plans(const CheckedProgram& program, diagnostics::Diagnostics& diag
     for (const PlanEdge& edge : plan.edges) {
       if (edge.to != plan.actions.size() || !edge.fits || edge.from == 0) continue;
       const PlannedAction& action = plan.actions[edge.from - 1];
-      report.label(action.span, "what is known of its value contradicts the goal");
+      report.label(action.span, "its result always violates the goal");
     }
     report.hint("change the goal or an `ensures`, or add an action whose value can be the goal");
   }

@@ -75,12 +75,6 @@ std::string definition_of(const TypeTable& types, TypeId type) {
   }
 }
 
-void list_types(const TypeTable& types, TypeId type, std::set<std::uint32_t>& seen, std::vector<std::string>& all) {
-  if (!seen.insert(type.index).second) return;
-  if (std::string text = definition_of(types, type); !text.empty()) all.push_back(std::move(text));
-  for (const TypeId part : list_parts(types, type)) list_types(types, part, seen, all);
-}
-
 bool is_standard(const Module& module) {
   constexpr std::string_view start = "std/", end = ".tn";
   const std::string_view path = module.file->path();
@@ -108,9 +102,10 @@ void list_calls(const CheckedProgram& program, const Module& module, NodeId node
 }  // namespace
 
 std::vector<std::string> definitions_of_type(const CheckedProgram& program, TypeId type) {
-  std::set<std::uint32_t> seen;
   std::vector<std::string> all;
-  list_types(program.types, type, seen, all);
+  for_each_within(program.types, type, TypeParts::OfValues, [&](TypeId part) {
+    if (std::string text = definition_of(program.types, part); !text.empty()) all.push_back(std::move(text));
+  });
   return all;
 }
 

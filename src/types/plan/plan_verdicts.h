@@ -26,12 +26,12 @@ struct EntailmentQuestion {
   std::string type;
   std::vector<std::string> given;
   std::string wanted;
-  /// Of the types and functions that the texts are about, as in plan_definitions.h: with another definition, it is
-  /// another question.
+  /// The definitions of the types and functions that the texts are about, as in plan_definitions.h: with another
+  /// definition, it is another question.
   std::vector<std::string> definitions = {};
   friend auto operator<=>(const EntailmentQuestion&, const EntailmentQuestion&) = default;
 
-  /// Of its texts: equal questions have equal keys in every program.
+  /// The hash of its texts: equal questions have equal keys in every program.
   [[nodiscard]] Hash key() const;
 };
 

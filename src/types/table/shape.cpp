@@ -6,8 +6,17 @@
 #include <set>
 #include <utility>
 
+#include "types/table/refinements.h"
+#include "types/table/type_parts.h"
+
 namespace tenon::types {
 namespace {
+
+const Field* find_field(const StructType& type, const std::string& name) {
+  const auto found =
+      std::find_if(type.fields.begin(), type.fields.end(), [&](const Field& field) { return field.name == name; });
+  return found == type.fields.end() ? nullptr : &*found;
+}
 
 class Comparison {
  public:
@@ -21,12 +30,8 @@ class Comparison {
              reads(from_.get(from).arguments[0], to_.get(to).arguments[0]);
     }
     if (from_.kind(from) == TypeKind::Refined) return reads(from_.get(from).arguments[0], to);
+    if (to_.kind(to) == TypeKind::String) return is_text(from_, from);
     const TypeKind kind = from_.kind(from);
-    if (to_.kind(to) == TypeKind::String) {
-      return kind == TypeKind::String || kind == TypeKind::Text ||
-             (kind == TypeKind::Union &&
-              std::holds_alternative<std::vector<std::string>>(from_.union_type(from).literals));
-    }
     if (kind != to_.kind(to)) return false;
     switch (kind) {
       case TypeKind::Unit:
@@ -71,17 +76,6 @@ class Comparison {
     return from == to;
   }
 
-  static bool is_subset(const UnionType& from, const UnionType& to) {
-    return std::visit(
-        [&](const auto& inner) {
-          const auto* const outer = std::get_if<std::decay_t<decltype(inner)>>(&to.literals);
-          return outer != nullptr && std::all_of(inner.begin(), inner.end(), [&](const auto& literal) {
-                   return std::find(outer->begin(), outer->end(), literal) != outer->end();
-                 });
-        },
-        from.literals);
-  }
-
   bool read_all(const std::vector<TypeId>& from, const std::vector<TypeId>& to) {
     if (from.size() != to.size()) return false;
     for (std::size_t at = 0; at < from.size(); ++at) {
@@ -93,9 +87,8 @@ class Comparison {
   bool read_fields(const StructType& from, const StructType& to) {
     if (from.fields.size() != to.fields.size()) return false;
     return std::all_of(from.fields.begin(), from.fields.end(), [&](const Field& field) {
-      const auto same = std::find_if(to.fields.begin(), to.fields.end(),
-                                     [&](const Field& other) { return other.name == field.name; });
-      return same != to.fields.end() && reads(field.type, same->type);
+      const Field* const same = find_field(to, field.name);
+      return same != nullptr && reads(field.type, same->type);
     });
   }
 
@@ -111,12 +104,6 @@ class Comparison {
   const TypeTable& to_;
   std::set<std::pair<TypeId, TypeId>> seen_;
 };
-
-const Field* find_field(const StructType& type, const std::string& name) {
-  const auto found =
-      std::find_if(type.fields.begin(), type.fields.end(), [&](const Field& field) { return field.name == name; });
-  return found == type.fields.end() ? nullptr : &*found;
-}
 
 }  // namespace
 

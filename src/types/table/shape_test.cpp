@@ -47,7 +47,7 @@ TEST(Shape, PromisesMayBeDropped) {
   EXPECT_FALSE(reads_as(types, TypeTable::i32, types, refined));
 }
 
-TEST(Shape, WhatIsWrittenDifferentlyDiffers) {
+TEST(Shape, DifferentDeclarationsHaveDifferentShapes) {
   TypeTable types;
   EXPECT_FALSE(reads_as(types, TypeTable::i32, types, TypeTable::i64));
   EXPECT_FALSE(reads_as(types, TypeTable::string, types, types.option(TypeTable::string)));

@@ -36,40 +36,54 @@ bool is_number(const TypeTable& types, TypeId type) {
   return is_integer(types, type) || types.kind(types.base(type)) == TypeKind::F64;
 }
 
+TypeKind operand_kind(const TypeTable& types, TypeId type) {
+  if (is_text(types, type)) return TypeKind::String;
+  const TypeKind kind = types.kind(types.base(type));
+  return kind == TypeKind::Union ? TypeKind::I64 : kind;
+}
+
+bool can_leave_run(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::Error:
+    case TypeKind::Never:
+    case TypeKind::Context:
+    case TypeKind::Range:
+    case TypeKind::Parameter:
+    case TypeKind::Closure:
+    case TypeKind::Tools:
+      return false;
+    case TypeKind::Unit:
+    case TypeKind::Boolean:
+    case TypeKind::I32:
+    case TypeKind::I64:
+    case TypeKind::F64:
+    case TypeKind::String:
+    case TypeKind::Text:
+    case TypeKind::List:
+    case TypeKind::Map:
+    case TypeKind::Option:
+    case TypeKind::Result:
+    case TypeKind::Tuple:
+    case TypeKind::Struct:
+    case TypeKind::Enum:
+    case TypeKind::Union:
+    case TypeKind::Refined:
+    case TypeKind::Secret:
+      return true;
+  }
+  return false;
+}
+
+bool is_unanswerable(const TypeTable& types, TypeId type, Answerer answerer) {
+  const TypeKind kind = types.kind(type);
+  if (kind == TypeKind::Enum) return types.enum_type(type).variants.empty();
+  if (kind == TypeKind::Secret) return answerer == Answerer::Model;
+  return kind == TypeKind::Result || !can_leave_run(kind);
+}
+
 TypeId find_unanswerable(const TypeTable& types, TypeId type, Answerer answerer) {
-  return find_within(types, type, TypeParts::OfValues, [&](TypeId part) {
-    switch (types.kind(part)) {
-      case TypeKind::Error:
-      case TypeKind::Never:
-      case TypeKind::Result:
-      case TypeKind::Context:
-      case TypeKind::Range:
-      case TypeKind::Parameter:
-      case TypeKind::Closure:
-      case TypeKind::Tools:
-        return true;
-      case TypeKind::Enum:
-        return types.enum_type(part).variants.empty();
-      case TypeKind::Secret:
-        return answerer == Answerer::Model;
-      case TypeKind::Unit:
-      case TypeKind::Boolean:
-      case TypeKind::I32:
-      case TypeKind::I64:
-      case TypeKind::F64:
-      case TypeKind::String:
-      case TypeKind::Text:
-      case TypeKind::List:
-      case TypeKind::Map:
-      case TypeKind::Option:
-      case TypeKind::Tuple:
-      case TypeKind::Struct:
-      case TypeKind::Union:
-      case TypeKind::Refined:
-        return false;
-    }
-    return true;
-  });
+  return find_within(types, type, TypeParts::OfValues,
+                     [&](TypeId part) { return is_unanswerable(types, part, answerer); });
 }
 
 bool is_answered_under_key(const TypeTable& types, TypeId type) {

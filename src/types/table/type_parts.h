@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_set>
 #include <utility>
@@ -32,8 +34,8 @@ void for_each_part(const TypeTable& types, TypeId type, TypeParts which, const V
   for (const TypeId part : types.get(type).arguments) visit(part);
 }
 
-/// The first type for which `is_wanted` is true among `type` and its parts, direct and indirect ones, each of which is
-/// looked at once; an absent id if there is none.
+/// The first type for which `is_wanted` is true among `type` and its parts, direct and indirect ones; an absent id if
+/// there is none. Each is looked at once: a type before its parts, the parts in the order of the declaration.
 template <class Predicate>
 [[nodiscard]] TypeId find_within(const TypeTable& types, TypeId type, TypeParts which, const Predicate& is_wanted) {
   std::unordered_set<TypeId> seen;
@@ -43,12 +45,14 @@ template <class Predicate>
     pending.pop_back();
     if (!seen.insert(next).second) continue;
     if (is_wanted(next)) return next;
+    const auto first = static_cast<std::ptrdiff_t>(pending.size());
     for_each_part(types, next, which, [&](TypeId part) { pending.push_back(part); });
+    std::reverse(pending.begin() + first, pending.end());
   }
   return {};
 }
 
-/// Calls `visit` with `type` and with its parts, direct and indirect ones, once with each.
+/// Calls `visit` with `type` and with its parts, direct and indirect ones, once with each, in the same order.
 template <class Visit>
 void for_each_within(const TypeTable& types, TypeId type, TypeParts which, const Visit& visit) {
   static_cast<void>(find_within(types, type, which, [&](TypeId part) {
@@ -80,11 +84,20 @@ template <class Map>
 /// The same, or f64.
 [[nodiscard]] bool is_number(const TypeTable& types, TypeId type);
 
+/// Whether values of the kind can come into or out of a run if their parts can: not a context, a closure or a set of
+/// tools, nor what is no value.
+[[nodiscard]] bool can_leave_run(TypeKind kind);
+
+/// The kind of what operations on a value of the type work on: String for all texts, I64 for unions of numbers.
+[[nodiscard]] TypeKind operand_kind(const TypeTable& types, TypeId type);
+
 /// The source of an answer. A person can be asked for a secret, a model cannot, because it would have to see it first.
 enum class Answerer : std::uint8_t { Model, Person };
 
-/// A part of `type` that the answerer cannot supply (Context, closures, results, ranges, an enum without cases; for a
-/// model also secrets), or an absent id.
+/// Whether the answerer cannot supply the type, whatever its parts are: Context, closures, results, ranges, an enum
+/// without cases; for a model also secrets.
+[[nodiscard]] bool is_unanswerable(const TypeTable& types, TypeId type, Answerer answerer);
+/// The first part of `type` that the answerer cannot supply, or an absent id.
 [[nodiscard]] TypeId find_unanswerable(const TypeTable& types, TypeId type, Answerer answerer = Answerer::Model);
 
 /// Whether a model's answer of the type is an object with the value under the key `value`: not for strings, which are

@@ -22,7 +22,29 @@ std::size_t hash_of(const Type& type) {
   return hash;
 }
 
-std::string describe_bound(const std::variant<std::monostate, std::int64_t, double>& bound) {
+std::size_t mixed(std::size_t hash, std::size_t part) {
+  return (hash ^ part) * 1099511628211ULL;
+}
+
+std::size_t hash_of(const UnionType& value) {
+  std::size_t hash = std::hash<std::string>{}(value.name);
+  const auto add = [&](const auto& literals) {
+    for (const auto& literal : literals) hash = mixed(hash, std::hash<std::decay_t<decltype(literal)>>{}(literal));
+  };
+  std::visit(add, value.literals);
+  return hash;
+}
+
+std::size_t hash_of(const Refinement& value) {
+  std::size_t hash = std::hash<std::string>{}(value.name);
+  hash = mixed(hash, std::hash<Bound>{}(value.low));
+  hash = mixed(hash, std::hash<Bound>{}(value.high));
+  hash = mixed(hash, std::hash<std::optional<std::uint64_t>>{}(value.length_low));
+  hash = mixed(hash, std::hash<std::optional<std::uint64_t>>{}(value.length_high));
+  return mixed(hash, std::hash<std::optional<std::string>>{}(value.pattern));
+}
+
+std::string describe_bound(const Bound& bound) {
   if (const auto* integer = std::get_if<std::int64_t>(&bound)) return std::to_string(*integer);
   if (const auto* number = std::get_if<double>(&bound)) return fmt::format("{}", *number);
   return {};
@@ -36,6 +58,7 @@ class Describer {
     std::uint32_t depth_max = UINT32_MAX;
     std::size_t items_max = SIZE_MAX;
     const TypeNames* names = nullptr;
+    const char* unknown = "?";  ///< a type that is not known
   };
   Describer(const TypeTable& types, const Detail& detail) : types_(types), detail_(detail) {}
 
@@ -107,7 +130,7 @@ std::string Describer::describe(TypeId id, std::uint32_t depth) const {
   };
   switch (type.kind) {
     case TypeKind::Error:
-      return "?";
+      return detail_.unknown;
     case TypeKind::Never:
       return "!";
     case TypeKind::Unit:
@@ -301,24 +324,43 @@ TypeId TypeTable::closure(std::vector<TypeId> parameters, TypeId result) {
 
 template <class Entry>
 std::uint32_t TypeTable::find_or_add(std::vector<Entry> TypeTable::*entries, std::uint32_t shared, Entry value) {
-  for (std::uint32_t at = 0; at < shared; ++at) {
-    if ((base_->*entries)[at] == value) return at;
+  // Besides all types by their own hashes, the index has those that are made of entries by the hashes of the entries.
+  const std::size_t hash = hash_of(value);
+  const TypeKind kind = std::is_same_v<Entry, UnionType> ? TypeKind::Union : TypeKind::Refined;
+  if (base_ != nullptr) {
+    const auto [begin, end] = base_->index_.equal_range(hash);
+    for (auto found = begin; found != end; ++found) {
+      if (found->second >= shared_.types) continue;
+      const Type& type = base_->types_[found->second];
+      if (type.kind == kind && (base_->*entries)[type.detail] == value) return type.detail;
+    }
   }
   std::vector<Entry>& own = this->*entries;
-  const auto found = std::find(own.begin(), own.end(), value);
-  const auto detail = shared + static_cast<std::uint32_t>(found - own.begin());
-  if (found == own.end()) own.push_back(std::move(value));
-  return detail;
+  const auto [begin, end] = index_.equal_range(hash);
+  for (auto found = begin; found != end; ++found) {
+    const Type& type = types_[found->second - shared_.types];
+    if (type.kind == kind && type.detail >= shared && own[type.detail - shared] == value) return type.detail;
+  }
+  own.push_back(std::move(value));
+  return shared + static_cast<std::uint32_t>(own.size() - 1);
 }
 
 TypeId TypeTable::make_union(UnionType value) {
+  const std::size_t hash = hash_of(value);
   const std::uint32_t detail = find_or_add(&TypeTable::unions_, shared_.unions, std::move(value));
-  return intern({.kind = TypeKind::Union, .detail = detail, .name = {}, .arguments = {}});
+  const TypeId next{size()};
+  const TypeId type = intern({.kind = TypeKind::Union, .detail = detail, .name = {}, .arguments = {}});
+  if (type == next) index_.emplace(hash, type.index);
+  return type;
 }
 
 TypeId TypeTable::refined(TypeId base_type, Refinement value) {
+  const std::size_t hash = hash_of(value);
   const std::uint32_t detail = find_or_add(&TypeTable::refinements_, shared_.refinements, std::move(value));
-  return intern({.kind = TypeKind::Refined, .detail = detail, .name = {}, .arguments = {base_type}});
+  const TypeId next{size()};
+  const TypeId type = intern({.kind = TypeKind::Refined, .detail = detail, .name = {}, .arguments = {base_type}});
+  if (type == next) index_.emplace(hash, type.index);
+  return type;
 }
 
 TypeId TypeTable::add_struct(StructType value) {
@@ -352,11 +394,11 @@ std::string TypeTable::describe_briefly(TypeId id, const TypeNames& names) const
   constexpr std::size_t items_max = 6;
   constexpr std::uint32_t depth_max = 6;
   if (count_parts(id) <= length_max) {
-    std::string text = Describer(*this, {UINT32_MAX, SIZE_MAX, &names}).describe(id, 0);
+    std::string text = Describer(*this, {UINT32_MAX, SIZE_MAX, &names, "_"}).describe(id, 0);
     if (count_code_points(text) <= length_max) return text;
   }
   for (std::uint32_t depth = depth_max;; --depth) {
-    std::string text = Describer(*this, {depth, items_max, &names}).describe(id, 0);
+    std::string text = Describer(*this, {depth, items_max, &names, "_"}).describe(id, 0);
     if (depth == 1 || count_code_points(text) <= length_max) return text;
   }
 }

@@ -76,11 +76,14 @@ struct UnionType {
   friend bool operator==(const UnionType&, const UnionType&) = default;
 };
 
+/// One end of a range; nothing if it is open.
+using Bound = std::variant<std::monostate, std::int64_t, double>;
+
 /// Bounds are inclusive where present. `low`/`high` bound a number, `length_low`/`length_high` a text's code points or
 /// a list's elements, `pattern` (RE2 syntax) a text as a whole.
 struct Refinement {
   std::string name;  ///< of the alias, or empty
-  std::variant<std::monostate, std::int64_t, double> low, high;
+  Bound low, high;
   bool high_is_exclusive = false;  ///< only for f64; integers are kept inclusive
   std::optional<std::uint64_t> length_low, length_high;
   std::optional<std::string> pattern;
@@ -144,7 +147,7 @@ class TypeTable {
   TypeId option(TypeId some);
   TypeId result(TypeId ok);
   TypeId tuple(std::vector<TypeId> items);
-  /// `secret T`. Of an Option that of what it holds, since whether there is one is no secret.
+  /// `secret T`. For an Option: the Option of the secret, since whether there is a value is not secret.
   TypeId secret(TypeId sealed);
   TypeId range(TypeId item);
   TypeId tools();
@@ -221,7 +224,7 @@ enum class FailureKind : std::uint8_t {
   Raised = 0,      ///< `fail("…")`
   Arithmetic = 1,  ///< overflow, division by zero
   Index = 2,       ///< a list's index or a map's key that is not there
-  Conversion = 3,  ///< text that is no number, a value outside of a refinement
+  Conversion = 3,  ///< text that is not a number, a value outside of a refinement
   ModelRefused = 4,
   ModelCutOff = 5,    ///< the answer was longer than its limit
   ModelUnusable = 6,  ///< no usable answer after all repairs

@@ -85,13 +85,14 @@ TEST(Builtins, Strings) {
   EXPECT_EQ(call("StringMatches", {"\"abc\"", "\"[a-c]+\""}), "true");
   EXPECT_EQ(call("StringMatches", {"\"abcd\"", "\"[a-c]+\""}), "false");
   EXPECT_THAT(call("StringMatches", {"\"abcd\"", "\"[\""}),
-              testing::StartsWith("failed Conversion: \"[\" is no pattern"));
+              testing::StartsWith("failed Conversion: \"[\" is not a valid pattern"));
 }
 
 TEST(Builtins, Parsing) {
   EXPECT_EQ(call("StringParseI32", {"\"-12\""}), "-12");
   EXPECT_EQ(call("StringParseI32", {"\"+12\""}), "12");
-  EXPECT_EQ(call("StringParseI32", {"\"2147483648\""}), "failed Conversion: \"2147483648\" is no i32 (test.tn:3:1; )");
+  EXPECT_EQ(call("StringParseI32", {"\"2147483648\""}),
+            "failed Conversion: \"2147483648\" is not a valid i32 (test.tn:3:1; )");
   EXPECT_EQ(call("StringParseI64", {"\"2147483648\""}), "2147483648");
   for (const char* bad : {"\"\"", "\" 1\"", "\"1 \"", "\"+-1\"", "\"1.5\"", "\"x\""}) {
     EXPECT_THAT(call("StringParseI64", {bad}), testing::StartsWith("failed Conversion")) << bad;

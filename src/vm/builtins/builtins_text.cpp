@@ -11,6 +11,7 @@
 #include "json/text.h"
 #include "vm/builtins/builtins.h"
 #include "vm/limits.h"
+#include "vm/messages.h"
 #include "vm/values/render.h"
 #include "vm/values/text.h"
 
@@ -83,25 +84,6 @@ char32_t decode(std::string_view text, std::size_t& offset) {
   return point;
 }
 
-void encode(char32_t point, std::string& out) {
-  const auto put = [&](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (point < 0x80) {
-    put(point);
-  } else if (point < 0x800) {
-    put(0xC0 | (point >> 6U));
-    put(0x80 | (point & 0x3FU));
-  } else if (point < 0x10000) {
-    put(0xE0 | (point >> 12U));
-    put(0x80 | ((point >> 6U) & 0x3FU));
-    put(0x80 | (point & 0x3FU));
-  } else {
-    put(0xF0 | (point >> 18U));
-    put(0x80 | ((point >> 12U) & 0x3FU));
-    put(0x80 | ((point >> 6U) & 0x3FU));
-    put(0x80 | (point & 0x3FU));
-  }
-}
-
 /// Unicode's White_Space.
 bool is_space(char32_t point) {
   return (point >= 0x09 && point <= 0x0D) || point == 0x20 || point == 0x85 || point == 0xA0 || point == 0x1680 ||
@@ -164,7 +146,7 @@ OpStatus map_letters(BuiltinCall& call, wint_t (*map)(wint_t, locale_t)) {
     for (std::size_t offset = 0; offset < piece.text.size();) {
       const char32_t point = decode(piece.text, offset);
       const bool is_known = locale != nullptr || point < 0x80;
-      encode(is_known ? static_cast<char32_t>(map(static_cast<wint_t>(point), locale)) : point, mapped);
+      append_utf8(mapped, is_known ? static_cast<char32_t>(map(static_cast<wint_t>(point), locale)) : point);
     }
     builder.append(mapped, piece.label);
   }
@@ -343,8 +325,9 @@ OpStatus matches(BuiltinCall& call) {
     auto pattern = std::make_shared<const re2::RE2>(re2::StringPiece(source.data(), source.size()), options);
     defer_cost(call.state, cost_per_pattern + source.size() + compiled_steps(*pattern) * cost_per_pattern_step);
     if (!pattern->ok()) {
-      return fail(call.state, FailureKind::Conversion,
-                  show(source) + " is no pattern: " + replace_invalid_utf8(pattern->error()), call.label);
+      std::string message = show(source);
+      message += messages_of(call.state.program->program()).wrong_pattern;
+      return fail(call.state, FailureKind::Conversion, message + replace_invalid_utf8(pattern->error()), call.label);
     }
     if (patterns.size() >= patterns_kept_max) patterns.clear();
     found = patterns.emplace(std::string(source), std::move(pattern)).first;
@@ -356,8 +339,9 @@ OpStatus matches(BuiltinCall& call) {
 }
 
 OpStatus fail_parse(BuiltinCall& call, std::string_view type) {
-  return fail(call.state, FailureKind::Conversion, show(bytes_of(call.arguments[0])) + " is no " + std::string(type),
-              call.label);
+  std::string message = show(bytes_of(call.arguments[0]));
+  message += messages_of(call.state.program->program()).wrong_value;
+  return fail(call.state, FailureKind::Conversion, message + std::string(type), call.label);
 }
 
 template <class Number>

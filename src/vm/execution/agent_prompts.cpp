@@ -1,8 +1,11 @@
 #include "vm/execution/agent_prompts.h"
 
 #include <algorithm>
+#include <initializer_list>
 
+#include "types/table/type_parts.h"
 #include "vm/execution/finally_handlers.h"
+#include "vm/messages.h"
 
 namespace tenon::vm {
 namespace {
@@ -14,6 +17,12 @@ using types::FailureKind;
 using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
+
+std::string join(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
 
 OpStatus refuse(MachineState& state, const bytecode::Extern& callee, const std::string& why) {
   return fail(state, FailureKind::ToolFailed, "`" + callee.name + "` " + why, {}, callee.name);
@@ -50,12 +59,13 @@ void clear_from(const MachineState& state, Fiber& fiber, std::size_t first) {
 
 OpStatus call_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted) {
   const Program& program = state.program->program();
+  const Messages& messages = messages_of(program);
   const Agent& agent = program.agents[prompted.agent];
   const TypeId given = program.functions[agent.run].result;
   if (!may_stand_for(program.types, given, callee.result)) {
     return refuse(state, callee,
-                  "prompts `" + agent.name + "`, whose turn gives " + program.types.describe(given) +
-                      ", and is declared to give " + program.types.describe(callee.result));
+                  join({"prompts `", agent.name, messages.prompted_agent_returns, program.types.describe(given),
+                        messages.declared_to_return, program.types.describe(callee.result)}));
   }
   const Frame& frame = fiber.frames.back();
   const std::uint32_t base = frame.base + state.program->callables()[frame.function].code[frame.pc].a;
@@ -101,27 +111,28 @@ bool is_in_turn(const MachineState& state, const Fiber& innermost) {
 
 OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted) {
   const Program& program = state.program->program();
+  const Messages& messages = messages_of(program);
   const Agent& agent = program.agents[prompted.agent];
   const auto turn = find_turn(program, fiber);
   if (!turn) {
     return refuse(state, callee,
-                  "hands the turn off to `" + agent.name + "`, and " +
-                      (is_in_turn(state, fiber) ? "no parallel branch can leave the turn around it"
-                                                : "was called where no agent has a turn"));
+                  join({messages.hands_off, agent.name, messages.hands_off_where,
+                        is_in_turn(state, fiber) ? "no parallel branch can leave the turn around it"
+                                                 : "was called where no agent has a turn"}));
   }
   const Function& left = program.functions[fiber.frames[*turn].function];
   if (program.functions[agent.take_over].result != left.result) {
     return refuse(state, callee,
-                  "hands the turn off to `" + agent.name + "`, which gives " +
-                      program.types.describe(program.functions[agent.take_over].result) + ", and the turn gives " +
-                      program.types.describe(left.result));
+                  join({messages.hands_off, agent.name, messages.next_agent_returns,
+                        program.types.describe(program.functions[agent.take_over].result), messages.turn_returns,
+                        program.types.describe(left.result)}));
   }
   for (std::size_t at = *turn; at < fiber.frames.size(); ++at) {
     const std::vector<Region> regions = regions_at(state, fiber, at);
     if (std::any_of(regions.begin(), regions.end(), [](const Region& one) { return one.handler == nullptr; })) {
       return refuse(state, callee,
-                    "hands the turn off to `" + agent.name + "`, but there is a `finally` in between; write `" +
-                        agent.name + "::handoff(…)` in the turn instead");
+                    join({messages.hands_off, agent.name, messages.finally_between, agent.name,
+                          "::handoff(…)` in the turn instead"}));
     }
   }
   const std::uint32_t base = fiber.frames[*turn].base;
@@ -148,16 +159,9 @@ OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& 
 
 bool may_stand_for(const TypeTable& types, TypeId given, TypeId wanted) {
   if (given == wanted) return true;
-  const auto is_text = [&](TypeId type) {
-    const TypeId base = types.base(type);
-    const TypeKind kind = types.kind(base);
-    return kind == TypeKind::String || kind == TypeKind::Text ||
-           (kind == TypeKind::Union &&
-            std::holds_alternative<std::vector<std::string>>(types.union_type(base).literals));
-  };
   const TypeId base = types.base(given);
-  if (wanted == TypeTable::string) return is_text(given);
-  if (wanted == TypeTable::i64 && types.kind(base) == TypeKind::Union) return !is_text(given);
+  if (wanted == TypeTable::string) return types::is_text(types, given);
+  if (wanted == TypeTable::i64 && types.kind(base) == TypeKind::Union) return !types::is_text(types, given);
   return base == wanted;
 }
 
@@ -169,7 +173,7 @@ bool is_turn(const Program& program, std::uint32_t function) {
 OpStatus prompt_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted) {
   const Program& program = state.program->program();
   const Agent& agent = program.agents[prompted.agent];
-  const bool waits = prompted.then == SpawnedTurn::Then::Wait;
+  const bool waits = prompted.kind == PromptKind::PauseForChild;
   if ((waits ? agent.run : agent.take_over) == bytecode::no_function) {
     return refuse(state, callee, "prompts an agent, which a program that an older Tenon has compiled cannot do");
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bytecode/agents.h"
 #include "tests/support/prompting_agents.h"
 #include "tests/support/recorded_run.h"
 #include "vm/machine.h"
@@ -40,11 +41,11 @@ std::string run(const std::shared_ptr<const runtime::ProgramImage>& image, std::
   }
 }
 
-TEST(AgentPrompts, TheTurnOfAPromptedAgentGivesTheExternsValue) {
+TEST(AgentPrompts, TheTurnOfAPromptedAgentReturnsTheExternsValue) {
   const auto image = test::make_image(test::prompting_agents);
   const std::string value = run(image, "main", UINT64_MAX);
   EXPECT_EQ(value,
-            "hm x 1, boss 41; caught no clerk, boss 41; 2; `leave` hands the turn off to `Clerk`, and was called where "
+            "hm x 1, boss 41; caught no clerk, boss 41; 2; `leave` hands the turn off to `Clerk`, but was called where "
             "no agent has a turn");
   EXPECT_EQ(run(image, "main", 1), value);
 }
@@ -88,7 +89,7 @@ TEST(AgentPrompts, APromptThatFitsNoAgentIsRefused) {
   };
   EXPECT_EQ(wrong({99, Value::string("x")}), "wrong shape");
   // `Boss` reports its end before the run has ended.
-  EXPECT_EQ(wrong({test::find_agent(program, "Number"), Value::integer(1)}), "waits");
+  EXPECT_EQ(wrong({bytecode::find_agent(program, "Number").value(), Value::integer(1)}), "waits");
 }
 
 }  // namespace

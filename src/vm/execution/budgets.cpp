@@ -45,37 +45,37 @@ std::uint64_t time_of(const BudgetScope& scope) {
 
 /// Instructions by which the scope's time goes past its bound.
 std::uint64_t left_of_time(const BudgetScope& scope) {
-  if (time_of(scope) > *scope.milliseconds_max) return 0;
-  const std::uint64_t milliseconds = *scope.milliseconds_max - scope.milliseconds;
+  if (time_of(scope) > *scope.bounds.milliseconds) return 0;
+  const std::uint64_t milliseconds = *scope.bounds.milliseconds - scope.milliseconds;
   if (milliseconds >= UINT64_MAX / instructions_per_millisecond) return UINT64_MAX;
   return (milliseconds + 1) * instructions_per_millisecond - scope.instructions;
 }
 
 std::uint64_t left_of(const BudgetScope& scope) {
   std::uint64_t left = UINT64_MAX;
-  if (scope.instructions_max) {
-    left = *scope.instructions_max - std::min(scope.instructions, *scope.instructions_max);
+  if (scope.bounds.instructions) {
+    left = *scope.bounds.instructions - std::min(scope.instructions, *scope.bounds.instructions);
   }
-  if (scope.milliseconds_max) left = std::min(left, left_of_time(scope));
+  if (scope.bounds.milliseconds) left = std::min(left, left_of_time(scope));
   return left;
 }
 
 /// The deepest frame count that the scope itself allows.
 std::uint64_t own_depth_limit(const BudgetScope& scope) {
   if (scope.kind == ScopeKind::Allowance) return add_capped(scope.base_depth, cleanup_depth_max);
-  return scope.depth_max ? add_capped(scope.base_depth, *scope.depth_max) : UINT64_MAX;
+  return scope.bounds.depth ? add_capped(scope.base_depth, *scope.bounds.depth) : UINT64_MAX;
 }
 
 /// Fails when nothing is left of what only an outcome tells the price of.
 OpStatus check_left(MachineState& state, BudgetScope& scope, ScopeId id) {
-  if (scope.tokens_max && scope.tokens >= *scope.tokens_max) {
-    return fail_budget(state, id, "tokens", *scope.tokens_max, "tokens");
+  if (scope.bounds.tokens && scope.tokens >= *scope.bounds.tokens) {
+    return fail_budget(state, id, "tokens", *scope.bounds.tokens, "tokens");
   }
-  if (scope.cost_millionths_max && scope.cost_millionths >= *scope.cost_millionths_max) {
-    return fail_budget(state, id, "cost", *scope.cost_millionths_max, "millionths");
+  if (scope.bounds.cost_millionths && scope.cost_millionths >= *scope.bounds.cost_millionths) {
+    return fail_budget(state, id, "cost", *scope.bounds.cost_millionths, "millionths");
   }
-  if (scope.milliseconds_max && time_of(scope) >= *scope.milliseconds_max) {
-    return fail_budget(state, id, "time", *scope.milliseconds_max, "milliseconds");
+  if (scope.bounds.milliseconds && time_of(scope) >= *scope.bounds.milliseconds) {
+    return fail_budget(state, id, "time", *scope.bounds.milliseconds, "milliseconds");
   }
   return OpStatus::Ok;
 }
@@ -118,9 +118,9 @@ std::uint64_t instructions_left(MachineState& state, ScopeId scope) {
 std::optional<std::uint64_t> time_left(const MachineState& state, ScopeId innermost) {
   std::optional<std::uint64_t> left;
   const auto bound = [&](const BudgetScope& scope, std::uint64_t more) {
-    if (!scope.milliseconds_max) return;
-    const std::uint64_t spent = std::min(time_of(scope), *scope.milliseconds_max);
-    const std::uint64_t here = add_capped(*scope.milliseconds_max - spent, more);
+    if (!scope.bounds.milliseconds) return;
+    const std::uint64_t spent = std::min(time_of(scope), *scope.bounds.milliseconds);
+    const std::uint64_t here = add_capped(*scope.bounds.milliseconds - spent, more);
     left = std::min(left.value_or(here), here);
   };
   std::uint64_t more = 0;  // what the allowance adds to the budgets around the block of a `finally`
@@ -131,7 +131,8 @@ std::optional<std::uint64_t> time_left(const MachineState& state, ScopeId innerm
       return left;
     }
     if (scope.kind == ScopeKind::Cleanup) {
-      more = cleanup_milliseconds_max - std::min(time_of(state.allowance), cleanup_milliseconds_max);
+      const std::uint64_t allowed = *cleanup_bounds.milliseconds;
+      more = allowed - std::min(time_of(state.allowance), allowed);
     }
     bound(scope, more);
   }
@@ -150,10 +151,10 @@ std::uint64_t depth_limit(const MachineState& state, ScopeId scope) {
 OpStatus fail_instructions(MachineState& state, ScopeId scope) {
   return check_each(state, scope, [&](const BudgetScope& at, ScopeId id) {
     if (left_of(at) > 0) return OpStatus::Ok;
-    if (at.instructions_max && at.instructions >= *at.instructions_max) {
-      return fail_budget(state, id, "instructions", *at.instructions_max, "instructions");
+    if (at.bounds.instructions && at.instructions >= *at.bounds.instructions) {
+      return fail_budget(state, id, "instructions", *at.bounds.instructions, "instructions");
     }
-    return fail_budget(state, id, "time", *at.milliseconds_max, "milliseconds");
+    return fail_budget(state, id, "time", *at.bounds.milliseconds, "milliseconds");
   });
 }
 
@@ -161,15 +162,15 @@ OpStatus fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth) {
   return check_each(state, scope, [&](const BudgetScope&, ScopeId id) {
     const BudgetScope& at = state.scopes[id.index];
     if (depth <= own_depth_limit(at)) return OpStatus::Ok;
-    const std::uint64_t amount = at.kind == ScopeKind::Allowance ? cleanup_depth_max : *at.depth_max;
+    const std::uint64_t amount = at.kind == ScopeKind::Allowance ? cleanup_depth_max : *at.bounds.depth;
     return fail_budget(state, id, "depth", amount, "calls inside one another");
   });
 }
 
 OpStatus charge_model_call(MachineState& state, ScopeId scope) {
   const OpStatus left = check_each(state, scope, [&](BudgetScope& at, ScopeId id) {
-    if (at.model_calls_max && at.model_calls >= *at.model_calls_max) {
-      return fail_budget(state, id, "calls", *at.model_calls_max, "model calls");
+    if (at.bounds.model_calls && at.model_calls >= *at.bounds.model_calls) {
+      return fail_budget(state, id, "calls", *at.bounds.model_calls, "model calls");
     }
     return check_left(state, at, id);
   });
@@ -188,15 +189,16 @@ OpStatus charge_usage(MachineState& state, ScopeId scope, RequestKind kind, cons
     at.milliseconds = add_capped(at.milliseconds, usage.milliseconds);
   });
   return check_each(state, scope, [&](const BudgetScope& at, ScopeId id) {
-    if (at.model_calls_max && at.model_calls > *at.model_calls_max) {
-      return fail_budget(state, id, "calls", *at.model_calls_max, "model calls");
+    if (at.bounds.model_calls && at.model_calls > *at.bounds.model_calls) {
+      return fail_budget(state, id, "calls", *at.bounds.model_calls, "model calls");
     }
-    if (at.tokens_max && at.tokens > *at.tokens_max) return fail_budget(state, id, "tokens", *at.tokens_max, "tokens");
-    if (at.cost_millionths_max && at.cost_millionths > *at.cost_millionths_max) {
-      return fail_budget(state, id, "cost", *at.cost_millionths_max, "millionths");
+    if (at.bounds.tokens && at.tokens > *at.bounds.tokens)
+      return fail_budget(state, id, "tokens", *at.bounds.tokens, "tokens");
+    if (at.bounds.cost_millionths && at.cost_millionths > *at.bounds.cost_millionths) {
+      return fail_budget(state, id, "cost", *at.bounds.cost_millionths, "millionths");
     }
-    if (at.milliseconds_max && time_of(at) > *at.milliseconds_max) {
-      return fail_budget(state, id, "time", *at.milliseconds_max, "milliseconds");
+    if (at.bounds.milliseconds && time_of(at) > *at.bounds.milliseconds) {
+      return fail_budget(state, id, "time", *at.bounds.milliseconds, "milliseconds");
     }
     return OpStatus::Ok;
   });
@@ -204,17 +206,11 @@ OpStatus charge_usage(MachineState& state, ScopeId scope, RequestKind kind, cons
 
 void open_scope(MachineState& state, Fiber& fiber, std::uint32_t budget) {
   Frame& frame = fiber.frames.back();
-  const bytecode::Budget& bounds = state.program->program().budgets[budget];
   BudgetScope scope;
   scope.parent = frame.scope;
   scope.budget = budget;
   scope.is_open = true;
-  scope.model_calls_max = bounds.model_calls;
-  scope.tokens_max = bounds.tokens;
-  scope.instructions_max = bounds.instructions;
-  scope.depth_max = bounds.depth;
-  scope.cost_millionths_max = bounds.cost_millionths;
-  scope.milliseconds_max = bounds.milliseconds;
+  scope.bounds = state.program->program().budgets[budget].bounds;
   scope.base_depth = fiber.depth();
   enter_scope(state, frame, scope);
 }

@@ -303,22 +303,24 @@ TEST(Instructions, Contexts) {
             "value [1,0]");
 }
 
-TEST(Instructions, CheckAsksForAllOfARefinement) {
+TEST(Instructions, CheckRequiresAllOfARefinement) {
   EXPECT_EQ(one("LoadInteger 1 100\n Check 1 Percent"), "value 100");
   EXPECT_EQ(one("LoadInteger 1 101\n Check 1 Percent"),
-            "failed Conversion: 101 is no `Percent` (test.tn:3:1; Percent)");
+            "failed Conversion: 101 is not a valid `Percent` (test.tn:3:1; Percent)");
   EXPECT_EQ(one("LoadConstant 1 0.5\n Check 1 Share"), "value 0.5");
-  EXPECT_EQ(one("LoadConstant 1 1.0\n Check 1 Share"), "failed Conversion: 1.0 is no `Share` (test.tn:3:1; Share)");
+  EXPECT_EQ(one("LoadConstant 1 1.0\n Check 1 Share"),
+            "failed Conversion: 1.0 is not a valid `Share` (test.tn:3:1; Share)");
   EXPECT_EQ(one("LoadConstant 1 \"abc\"\n Check 1 Code"), "value \"abc\"");
   EXPECT_EQ(one("LoadConstant 1 \"abC\"\n Check 1 Code"),
-            "failed Conversion: \"abC\" is no `Code` (test.tn:3:1; Code)");
+            "failed Conversion: \"abC\" is not a valid `Code` (test.tn:3:1; Code)");
   EXPECT_EQ(one("LoadConstant 1 \"abcde\"\n Check 1 Code"),
-            "failed Conversion: \"abcde\" is no `Code` (test.tn:3:1; Code)");
-  EXPECT_EQ(one("LoadConstant 1 \"a\"\n Check 1 Code"), "failed Conversion: \"a\" is no `Code` (test.tn:3:1; Code)");
+            "failed Conversion: \"abcde\" is not a valid `Code` (test.tn:3:1; Code)");
+  EXPECT_EQ(one("LoadConstant 1 \"a\"\n Check 1 Code"),
+            "failed Conversion: \"a\" is not a valid `Code` (test.tn:3:1; Code)");
   EXPECT_EQ(one("LoadConstant 1 \"tech\"\n Check 1 Team"), "value \"tech\"");
   EXPECT_EQ(one("LoadConstant 1 \"sales\"\n Check 1 Team"),
-            "failed Conversion: \"sales\" is no `Team` (test.tn:3:1; Team)");
-  EXPECT_EQ(one("LoadInteger 1 4\n Check 1 Small"), "failed Conversion: 4 is no `Small` (test.tn:3:1; Small)");
+            "failed Conversion: \"sales\" is not a valid `Team` (test.tn:3:1; Team)");
+  EXPECT_EQ(one("LoadInteger 1 4\n Check 1 Small"), "failed Conversion: 4 is not a valid `Small` (test.tn:3:1; Small)");
 }
 
 TEST(Instructions, AssertAndFail) {

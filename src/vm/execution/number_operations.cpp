@@ -1,10 +1,9 @@
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/utf8.h"
 #include "vm/execution/operations.h"
+#include "vm/messages.h"
 #include "vm/values/render.h"
 #include "vm/values/text.h"
 
@@ -13,7 +12,6 @@ namespace {
 
 using bytecode::Instruction;
 using types::FailureKind;
-using types::Refinement;
 using types::TypeId;
 using types::TypeKind;
 using types::TypeTable;
@@ -31,45 +29,6 @@ OpStatus explain(MachineState& state, const Value* r, Instruction i, std::string
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
   const std::string expression = show_integer(r[i.b]) + " " + std::string(sign) + " " + show_integer(r[i.c]);
   return fail(state, FailureKind::Arithmetic, expression + " does not fit into " + (is_i32(i) ? "i32" : "i64"), label);
-}
-
-/// Whether the value satisfies the refinement.
-bool satisfies(const LoadedProgram& program, const Value& value, TypeId type) {
-  const Refinement& refinement = program.types().refinement(type);
-  const auto* const low_integer = std::get_if<std::int64_t>(&refinement.low);
-  const auto* const high_integer = std::get_if<std::int64_t>(&refinement.high);
-  const auto* const low_number = std::get_if<double>(&refinement.low);
-  const auto* const high_number = std::get_if<double>(&refinement.high);
-  if (value.tag() == Tag::Integer) {
-    if (low_integer != nullptr && value.as_integer() < *low_integer) return false;
-    if (high_integer != nullptr && value.as_integer() > *high_integer) return false;
-  }
-  if (value.tag() == Tag::Float) {
-    const double number = value.as_float();
-    // NaN is not within any limits.
-    if (low_number != nullptr && !(number >= *low_number)) return false;
-    if (high_number != nullptr && !(refinement.high_is_exclusive ? number < *high_number : number <= *high_number))
-      return false;
-  }
-  if (refinement.length_low || refinement.length_high) {
-    std::uint64_t length = 0;
-    if (value.tag() == Tag::String) length = code_points(value);
-    if (value.tag() == Tag::List) length = value.items().size();
-    if (value.tag() == Tag::Map) length = value.entries().size();
-    if (refinement.length_low && length < *refinement.length_low) return false;
-    if (refinement.length_high && length > *refinement.length_high) return false;
-  }
-  const re2::RE2* const pattern = program.pattern(type);
-  return pattern == nullptr || value.tag() != Tag::String || re2::RE2::FullMatch(value.as_text(), *pattern);
-}
-
-bool is_literal(const TypeTable& types, const Value& value, TypeId type) {
-  const types::UnionType& literals = types.union_type(type);
-  if (const auto* const texts = std::get_if<std::vector<std::string>>(&literals.literals)) {
-    return value.tag() == Tag::String && std::ranges::find(*texts, value.as_text()) != texts->end();
-  }
-  const auto& numbers = std::get<std::vector<std::int64_t>>(literals.literals);
-  return value.tag() == Tag::Integer && std::ranges::find(numbers, value.as_integer()) != numbers.end();
 }
 
 }  // namespace
@@ -132,13 +91,7 @@ OpStatus operate_integer_to_i32(MachineState& state, Value* r, Instruction i) {
 OpStatus operate_check(MachineState& state, Value* r, Instruction i) {
   constexpr std::size_t shown_bytes_max = 200;
   const TypeTable& types = state.program->types();
-  TypeId type{i.b};
-  bool holds = true;
-  for (; holds && types.kind(type) == TypeKind::Refined; type = types.get(type).arguments[0]) {
-    holds = satisfies(*state.program, r[i.a], type);
-  }
-  if (holds && types.kind(type) == TypeKind::Union) holds = is_literal(types, r[i.a], type);
-  if (holds) return OpStatus::Ok;
+  if (!state.program->refinements().find_broken(TypeId{i.b}, r[i.a]).exists()) return OpStatus::Ok;
   std::string shown;
   // A value that cannot be shown completely is shown up to that point.
   static_cast<void>(to_json(r[i.a], types, shown));
@@ -146,7 +99,8 @@ OpStatus operate_check(MachineState& state, Value* r, Instruction i) {
     shown.resize(cut_utf8(shown, shown_bytes_max).size());
     shown += "…";
   }
-  return fail(state, FailureKind::Conversion, shown + " is no `" + types.describe(TypeId{i.b}) + "`",
+  shown += messages_of(state.program->program()).wrong_value;
+  return fail(state, FailureKind::Conversion, shown + "`" + types.describe(TypeId{i.b}) + "`",
               whole_label(r[i.a], state.labels), types.describe(TypeId{i.b}));
 }
 

@@ -89,9 +89,14 @@ OpStatus join_tools(BuiltinCall& call) {
   for (const std::uint32_t tool : *right) {
     const std::string& name = name_of(program, tool);
     if (std::ranges::none_of(*left, [&](std::uint32_t other) { return name_of(program, other) == name; })) continue;
-    return fail(call.state, types::FailureKind::Conversion,
-                "both sets have a tool " + make_json_string(name) + "; rename one of them with `as` where it is listed",
-                call.label);
+    // Programs of the first version keep their text (vm/messages.h).
+    const bool is_loops_own = program.messages != MessageVersion::First &&
+                              (name == "answer" || name.starts_with("read_") || name.starts_with("write_"));
+    return fail(
+        call.state, types::FailureKind::Conversion,
+        "both sets have a tool " + make_json_string(name) + "; rename one of them with `as` where it is listed" +
+            (is_loops_own ? " (a `core_loop` itself adds tools named `answer`, `read_FIELD` and `write_FIELD`)" : ""),
+        call.label);
   }
   const std::span<const Value> first = call.arguments[0].items();
   const std::span<const Value> second = call.arguments[1].items();

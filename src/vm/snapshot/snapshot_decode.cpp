@@ -113,7 +113,7 @@ class Decoder {
           in_.reject();
       }
     }
-    if (!in_.is_good() || !has_format) return failure(SnapshotError{"the bytes are no snapshot"});
+    if (!in_.is_good() || !has_format) return failure(SnapshotError{"the bytes are not a snapshot"});
     if (auto checked = check_state(*state_); !checked) return failure(SnapshotError{checked.error().message});
     return Machine(std::move(state_));
   }
@@ -386,24 +386,6 @@ class Decoder {
         case form::scope_budget:
           scope.budget = message.value32() - 1U;
           return true;
-        case form::scope_model_calls_max:
-          scope.model_calls_max = message.value();
-          return true;
-        case form::scope_tokens_max:
-          scope.tokens_max = message.value();
-          return true;
-        case form::scope_instructions_max:
-          scope.instructions_max = message.value();
-          return true;
-        case form::scope_depth_max:
-          scope.depth_max = message.value();
-          return true;
-        case form::scope_cost_max:
-          scope.cost_millionths_max = message.value();
-          return true;
-        case form::scope_milliseconds_max:
-          scope.milliseconds_max = message.value();
-          return true;
         case form::scope_model_calls:
           scope.model_calls = message.value();
           return true;
@@ -426,7 +408,7 @@ class Decoder {
           scope.kind = static_cast<ScopeKind>(message.value_up_to(static_cast<std::uint64_t>(ScopeKind::Allowance)));
           return true;
         default:
-          return false;
+          return bytecode::read_bound(message, form::scope_bounds, scope.bounds);
       }
     });
     return scope;

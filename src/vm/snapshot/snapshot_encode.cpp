@@ -34,16 +34,8 @@ class Encoder {
     rest.field(form::cancelled, cancelled.view());
     rest.field(form::instructions, state_.instructions);
     if (state_.end) write_end(rest, *state_.end);
-    if (state_.agent_state_at_end.tag() != Tag::Unit) {
-      Writer agent_state;
-      write_value(agent_state, state_.agent_state_at_end);
-      rest.present_field(form::agent_state_at_end, agent_state);
-    }
-    if (state_.kept_states_at_end.tag() != Tag::Unit) {
-      Writer kept;
-      write_value(kept, state_.kept_states_at_end);
-      rest.present_field(form::kept_states_at_end, kept);
-    }
+    write_unless_unit(rest, form::agent_state_at_end, state_.agent_state_at_end);
+    write_unless_unit(rest, form::kept_states_at_end, state_.kept_states_at_end);
     if (has_used_allowance()) rest.present_field(form::allowance, write_allowance());
 
     Writer out;
@@ -89,22 +81,13 @@ class Encoder {
     }
   }
 
-  static void write_optional(Writer& out, std::uint32_t number, const std::optional<std::uint64_t>& value) {
-    if (value) out.present_field(number, *value);
-  }
-
   static Writer write_scope(const BudgetScope& scope) {
     Writer out;
     if (!scope.is_open) return out;
     out.present_field(form::scope_is_open, 1);
     out.field(form::scope_parent, scope.parent.index + 1U);
     out.field(form::scope_budget, scope.budget + 1U);
-    write_optional(out, form::scope_model_calls_max, scope.model_calls_max);
-    write_optional(out, form::scope_tokens_max, scope.tokens_max);
-    write_optional(out, form::scope_instructions_max, scope.instructions_max);
-    write_optional(out, form::scope_depth_max, scope.depth_max);
-    write_optional(out, form::scope_cost_max, scope.cost_millionths_max);
-    write_optional(out, form::scope_milliseconds_max, scope.milliseconds_max);
+    bytecode::write_bounds(out, form::scope_bounds, scope.bounds);
     write_spent(out, scope);
     out.field(form::scope_base_depth, scope.base_depth);
     out.field(form::scope_kind, static_cast<std::uint64_t>(scope.kind));
@@ -149,16 +132,8 @@ class Encoder {
     Writer registers;
     for (std::size_t i = 0; i < reach; ++i) write_value(registers, fiber.registers.data()[i]);
     out.present_field(form::fiber_registers, registers);
-    if (fiber.agent_state.tag() != Tag::Unit) {
-      Writer agent_state;
-      write_value(agent_state, fiber.agent_state);
-      out.present_field(form::fiber_agent_state, agent_state);
-    }
-    if (fiber.kept_states.tag() != Tag::Unit) {
-      Writer kept;
-      write_value(kept, fiber.kept_states);
-      out.present_field(form::fiber_kept_states, kept);
-    }
+    write_unless_unit(out, form::fiber_agent_state, fiber.agent_state);
+    write_unless_unit(out, form::fiber_kept_states, fiber.kept_states);
     if (fiber.awaited.tag() != Tag::Unit) {
       Writer awaited;
       write_value(awaited, fiber.awaited);
@@ -205,7 +180,14 @@ class Encoder {
     write_known_value(out, value);
   }
 
-  /// Of a value whose object is written.
+  void write_unless_unit(Writer& out, std::uint32_t field, const Value& value) {
+    if (value.tag() == Tag::Unit) return;
+    Writer message;
+    write_value(message, value);
+    out.present_field(field, message);
+  }
+
+  /// Writes a value whose object is already written.
   void write_known_value(Writer& out, const Value& value) {
     const bool is_labelled = value.label() != LabelTable::program_text;
     out.varint(static_cast<std::uint64_t>(value.tag()) | (is_labelled ? form::labelled_value : 0U));

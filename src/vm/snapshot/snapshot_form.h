@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "bytecode/bounds.h"
+
 /// The numbers of the fields of a snapshot. They are on disks: a number is never reused, and a new one is higher.
 namespace tenon::vm::snapshot_form {
 
@@ -31,12 +33,7 @@ enum : std::uint32_t {
   scope_is_open = 1,
   scope_parent = 2,  ///< plus 1
   scope_budget = 3,  ///< plus 1
-  scope_model_calls_max = 4,
-  scope_tokens_max = 5,
-  scope_instructions_max = 6,
-  scope_depth_max = 7,
-  scope_cost_max = 8,
-  scope_milliseconds_max = 9,
+  // 4 to 9: scope_bounds
   scope_model_calls = 10,
   scope_tokens = 11,
   scope_instructions = 12,
@@ -45,6 +42,13 @@ enum : std::uint32_t {
   scope_base_depth = 15,
   scope_kind = 16,
 };
+
+inline constexpr bytecode::BoundFields scope_bounds = {{{4, &bytecode::Bounds::model_calls},
+                                                        {5, &bytecode::Bounds::tokens},
+                                                        {6, &bytecode::Bounds::instructions},
+                                                        {7, &bytecode::Bounds::depth},
+                                                        {8, &bytecode::Bounds::cost_millionths},
+                                                        {9, &bytecode::Bounds::milliseconds}}};
 
 /// A fiber.
 enum : std::uint32_t {

@@ -55,6 +55,14 @@ std::vector<std::string> snapshots(const std::shared_ptr<const LoadedProgram>& p
   }
 }
 
+/// They are on disks.
+TEST(Snapshot, TheNumbersOfBoundsStay) {
+  wire::Writer fields;
+  for (std::uint32_t number = 4; number <= 9; ++number) fields.present_field(number, number);
+  EXPECT_THAT(encode(Machine(load(sample_program()), 0, arguments(), {4, 5, 6, 7, 8, 9})),
+              testing::HasSubstr(fields.view()));
+}
+
 TEST(Snapshot, TheSampleProgramRunsTheSameWithASnapshotAfterEachInstruction) {
   const test::RunRecord record = test::run(load(sample_program()), arguments(), answer_request);
   EXPECT_THAT(record.end, testing::StartsWith("value [[\"answer to "));

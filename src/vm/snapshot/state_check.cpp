@@ -57,9 +57,7 @@ class StateChecker {
         expect(scopes[i].budget < state_.program->program().budgets.size(), "a budget is not in the program");
       } else {
         const BudgetScope& own = scopes[i];
-        expect(own.budget == UINT32_MAX && !own.model_calls_max && !own.tokens_max && !own.instructions_max &&
-                   !own.depth_max && !own.cost_millionths_max && !own.milliseconds_max,
-               "a `finally` has bounds of its own");
+        expect(own.budget == UINT32_MAX && own.bounds == bytecode::Bounds{}, "a `finally` has bounds of its own");
       }
     }
     if (!is_good_) return;
@@ -71,7 +69,7 @@ class StateChecker {
       path.clear();
       for (std::uint32_t at = i; scopes[at].is_open && !leads[at] && is_good_; at = scopes[at].parent.index) {
         path.push_back(at);
-        expect(path.size() <= scopes.size(), "budgets stand in a circle");
+        expect(path.size() <= scopes.size(), "the budgets form a cycle");
       }
       for (const std::uint32_t at : path) leads[at] = true;
     }
@@ -188,7 +186,7 @@ class StateChecker {
                      r[instruction.a + 1].tag() == Tag::Integer && r[instruction.a + 1].as_integer() >= 1,
                  "a block has another number of branches");
         } else {
-          expect(false, "a branch waits where there is no block");
+          expect(false, "a branch waits without a block");
         }
         expect(fiber.block.finished < fiber.block.started && fiber.block.started <= branches,
                "a block counts its branches wrongly");

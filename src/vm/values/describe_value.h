@@ -20,8 +20,8 @@ struct Description {
 /// The value as a line of JSON. Secrets are hidden; `…` marks what is left out.
 [[nodiscard]] Description describe_value(const Value& value, const types::TypeTable& types);
 
-/// The sides of a comparison, `  left:  …` and `  right: …` on separate lines. Of long ones the parts around the first
-/// difference are shown.
+/// The sides of a comparison, `  left:  …` and `  right: …` on separate lines. If they are long, only the parts around
+/// the first difference are shown.
 [[nodiscard]] Description describe_sides(const Value& left, const Value& right, const types::TypeTable& types);
 
 }  // namespace tenon::vm

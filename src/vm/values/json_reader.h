@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "json/message_version.h"
 #include "types/table/type_table.h"
+#include "vm/values/refinements.h"
 #include "vm/values/value.h"
 
 namespace tenon::vm {
@@ -20,7 +22,7 @@ class JsonReader {
   [[nodiscard]] virtual Result<Value, std::string> read(types::TypeId type, std::string_view text) const = 0;
 };
 
-/// The table must outlive the reader.
-using JsonReaderMaker = std::unique_ptr<JsonReader>(const types::TypeTable& types);
+/// For the types of `refinements`, which must outlive the reader. `version`: of its reasons.
+using JsonReaderMaker = std::unique_ptr<JsonReader>(const Refinements& refinements, MessageVersion version);
 
 }  // namespace tenon::vm

@@ -162,36 +162,35 @@ void FieldsObject::free(FieldsObject* object) noexcept {
   ::operator delete(object);
 }
 
+namespace {
+
+/// Gives the value a copy of its object, with the label that it had.
+void replace_object(Value& value, Object* copy) {
+  const LabelId label = value.label();
+  value = Value::adopt(value.tag(), copy);
+  value.set_label(label);
+}
+
+}  // namespace
+
 TextObject& own_text(Value& value) {
   const TextObject& old = text_of(value);
   if (old.is_shared()) {
     auto* const copy = new TextObject(old.bytes);
     copy->code_points = old.code_points;
     if (old.spans) copy->spans = std::make_unique<std::vector<TextSpan>>(*old.spans);
-    const LabelId label = value.label();
-    value = Value::adopt(Tag::String, copy);
-    value.set_label(label);
+    replace_object(value, copy);
   }
   return text_of(value);
 }
 
 ListObject& own_list(Value& value) {
-  if (list_of(value).is_shared()) {
-    auto* const copy = new ListObject(list_of(value).items);
-    const LabelId label = value.label();
-    value = Value::adopt(Tag::List, copy);
-    value.set_label(label);
-  }
+  if (list_of(value).is_shared()) replace_object(value, new ListObject(list_of(value).items));
   return list_of(value);
 }
 
 MapObject& own_map(Value& value) {
-  if (map_of(value).is_shared()) {
-    MapObject* const copy = map_of(value).clone();
-    const LabelId label = value.label();
-    value = Value::adopt(Tag::Map, copy);
-    value.set_label(label);
-  }
+  if (map_of(value).is_shared()) replace_object(value, map_of(value).clone());
   return map_of(value);
 }
 
@@ -200,9 +199,7 @@ FieldsObject& own_fields(Value& value) {
   if (old.is_shared()) {
     FieldsObject* const copy = FieldsObject::create(old.tag, old.type, old.case_index, old.count);
     for (std::uint32_t i = 0; i < old.count; ++i) copy->data()[i] = old.data()[i];
-    const LabelId label = value.label();
-    value = Value::adopt(old.tag, copy);
-    value.set_label(label);
+    replace_object(value, copy);
   }
   return fields_of(value);
 }

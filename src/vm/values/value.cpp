@@ -231,22 +231,27 @@ Value Value::variant(types::TypeId type, std::uint32_t index, std::vector<Value>
   return adopt(Tag::Variant, object);
 }
 
+namespace {
+
+/// A case of an Option or a Result that holds one value.
+Value make_holder(types::TypeId type, std::uint32_t index, Value& held) {
+  auto* const object = FieldsObject::create(Tag::Variant, type, index, 1);
+  object->data()->swap(held);
+  return Value::adopt(Tag::Variant, object);
+}
+
+}  // namespace
+
 Value Value::some(Value value) {
-  auto* const object = FieldsObject::create(Tag::Variant, types::TypeTable::any_option, 1, 1);
-  object->data()->swap(value);
-  return adopt(Tag::Variant, object);
+  return make_holder(types::TypeTable::any_option, 1, value);
 }
 
 Value Value::ok(Value value) {
-  auto* const object = FieldsObject::create(Tag::Variant, types::TypeTable::any_result, 0, 1);
-  object->data()->swap(value);
-  return adopt(Tag::Variant, object);
+  return make_holder(types::TypeTable::any_result, 0, value);
 }
 
 Value Value::err(Value failure) {
-  auto* const object = FieldsObject::create(Tag::Variant, types::TypeTable::any_result, 1, 1);
-  object->data()->swap(failure);
-  return adopt(Tag::Variant, object);
+  return make_holder(types::TypeTable::any_result, 1, failure);
 }
 
 Value Value::failure(types::FailureKind kind, std::string message, std::string place, std::string blame) {

@@ -55,7 +55,7 @@ TEST(Value, AChangeCopiesExactlyWhenShared) {
   EXPECT_EQ(json(map), "{\"a\":2}");
 }
 
-TEST(Value, RefusesBytesThatAreNoText) {
+TEST(Value, RejectsInputThatIsNotUtf8) {
   EXPECT_EQ(Value::try_string("ok \xC3\xA9").value().as_text(), "ok \xC3\xA9");
   for (const std::string bad : {"\xFF", "a\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
     const auto made = Value::try_string(bad);
@@ -89,7 +89,7 @@ TEST(Value, ComparesDeepValuesWithoutRecursion) {
   EXPECT_TRUE(equal(nest(), nest()));
 }
 
-TEST(Value, ComparesSharedValuesInTimeOfWhatIsThere) {
+TEST(Value, ComparesSharedValuesOnce) {
   // As trees, these have 2^64 leaves.
   const auto fold = [](std::int64_t leaf) {
     Value value = Value::integer(leaf);

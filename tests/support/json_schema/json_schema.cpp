@@ -151,10 +151,10 @@ class Validation {
 
   bool check_value(const SchemaNode& node, const Json& instance, Mismatches* out) {
     if (node.types != 0 && (node.types & types_of(instance)) == 0) {
-      return fail(out, fmt::format("is {}, where {} is asked for", describe(instance), name_types(node.types)));
+      return fail(out, fmt::format("expected {}, found {}", name_types(node.types), describe(instance)));
     }
     if (node.constant && *node.constant != instance) {
-      return fail(out, fmt::format("is {}, where {} is asked for", describe(instance), describe(*node.constant)));
+      return fail(out, fmt::format("expected {}, found {}", describe(*node.constant), describe(instance)));
     }
     if (node.enumeration &&
         std::ranges::none_of(*node.enumeration, [&](const Json& each) { return each == instance; })) {
@@ -167,7 +167,7 @@ class Validation {
   bool check_number(const SchemaNode& node, const Json& number, Mismatches* out) {
     const auto fits = [&](const std::optional<Json>& bound, auto is_within, std::string_view words) {
       return !bound || is_within(compare_numbers(number, *bound)) ||
-             fail(out, fmt::format("is {}, where a number {} {} is asked for", describe(number), words, bound->dump()));
+             fail(out, fmt::format("expected a number {} {}, found {}", words, bound->dump(), describe(number)));
     };
     bool is_fine = fits(
         node.minimum, [](int order) { return order >= 0; }, "of at least");
@@ -181,18 +181,16 @@ class Validation {
                   node.exclusive_maximum, [](int order) { return order < 0; }, "below") &&
               is_fine;
     if (node.multiple_of && !is_multiple(number, *node.multiple_of)) {
-      is_fine = fail(
-          out, fmt::format("is {}, where a multiple of {} is asked for", describe(number), node.multiple_of->dump()));
+      is_fine =
+          fail(out, fmt::format("expected a multiple of {}, found {}", node.multiple_of->dump(), describe(number)));
     }
     return is_fine;
   }
 
   bool check_count(std::size_t count, const std::optional<std::uint64_t>& low, const std::optional<std::uint64_t>& high,
                    std::string_view unit, Mismatches* out) {
-    if (low && count < *low)
-      return fail(out, fmt::format("has {} {}, where {} at least are asked for", count, unit, *low));
-    if (high && count > *high)
-      return fail(out, fmt::format("has {} {}, where {} at most are asked for", count, unit, *high));
+    if (low && count < *low) return fail(out, fmt::format("has {} {}, expected at least {}", count, unit, *low));
+    if (high && count > *high) return fail(out, fmt::format("has {} {}, expected at most {}", count, unit, *high));
     return true;
   }
 
@@ -301,8 +299,8 @@ class Validation {
     }
     if (!is_known && node.additional_properties != no_schema) {
       const std::optional<bool>& verdict = nodes_[node.additional_properties].verdict;
-      const bool is_allowed = verdict == false ? fail(out, "is a key that is not asked for")
-                                               : check(node.additional_properties, member.value, out);
+      const bool is_allowed =
+          verdict == false ? fail(out, "is an unknown key") : check(node.additional_properties, member.value, out);
       is_fine = is_allowed && is_fine;
     }
     if (node.property_names != no_schema) is_fine = check(node.property_names, Json(member.name), out) && is_fine;
@@ -338,8 +336,8 @@ class Validation {
     const auto count =
         std::ranges::count_if(schemas, [&](SchemaIndex schema) { return check(schema, instance, nullptr); });
     if (count == 1) return true;
-    return fail(out, fmt::format("is {}, which fits {} of {} alternatives, where just one is asked for",
-                                 describe(instance), count, schemas.size()));
+    return fail(out, fmt::format("is {}, which fits {} of {} alternatives instead of one", describe(instance), count,
+                                 schemas.size()));
   }
 
   const std::vector<SchemaNode>& nodes_;

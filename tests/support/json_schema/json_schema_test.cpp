@@ -25,26 +25,26 @@ SchemaError refusal(std::string_view schema) {
   return compiled ? SchemaError{} : compiled.error();
 }
 
-TEST(JsonSchemaTest, TellsEveryMismatchWithItsPlace) {
+TEST(JsonSchemaTest, ReportsEveryMismatchWithItsLocation) {
   EXPECT_EQ(
       check(
           R"({"type":"object","properties":{"n":{"type":"integer","minimum":1},"tags":{"type":"array","items":{"enum":["a","b"]}}},)"
           R"("required":["n","who"],"additionalProperties":false})",
           R"({"n":0,"tags":["a","c"],"x":1})"),
-      "n is the number 0, where a number of at least 1 is asked for\n"
-      "tags[1] is the text \"c\", which is none of the 2 that are allowed\n"
-      "x is a key that is not asked for\n"
-      "who is missing");
+      "n: expected a number of at least 1, found the number 0\n"
+      "tags[1]: is the string \"c\", which is none of the 2 that are allowed\n"
+      "x: is an unknown key\n"
+      "who: is missing");
 }
 
-TEST(JsonSchemaTest, TellsOfTheAlternativeThatCameFurthest) {
+TEST(JsonSchemaTest, ReportsTheAlternativeThatMatchedFurthest) {
   constexpr std::string_view schema =
       R"({"anyOf":[{"type":"null"},{"type":"object","properties":{"at":{"type":"object","properties":{"x":{"type":"integer"}}}}}]})";
-  EXPECT_EQ(check(schema, R"({"at":{"x":"1"}})"), "at.x is the text \"1\", where an integer is asked for");
+  EXPECT_EQ(check(schema, R"({"at":{"x":"1"}})"), "at.x: expected an integer, found the string \"1\"");
   EXPECT_EQ(check(R"({"anyOf":[{"type":"null"},{"type":"string"}]})", "1"),
-            "it is the number 1, which fits none of 2 alternatives");
+            "it: is the number 1, which fits none of 2 alternatives");
   EXPECT_EQ(check(R"({"oneOf":[{"type":"number"},{"type":"integer"}]})", "1"),
-            "it is the number 1, which fits 2 of 2 alternatives, where just one is asked for");
+            "it: is the number 1, which fits 2 of 2 alternatives instead of one");
 }
 
 TEST(JsonSchemaTest, RefusesByNameWhatItDoesNotUnderstand) {
@@ -70,7 +70,7 @@ TEST(JsonSchemaTest, RefusesByNameWhatItDoesNotUnderstand) {
   EXPECT_EQ(refusal(R"({"properties":{"a":{"items":{"$dynamicRef":"#a"}}}})").pointer, "/properties/a/items");
 }
 
-TEST(JsonSchemaTest, RefusesWhatIsNoSchema) {
+TEST(JsonSchemaTest, RejectsWhatIsNotASchema) {
   for (const std::string_view schema :
        {"1", "[]", R"({"type":"text"})", R"({"type":[]})", R"({"minimum":"1"})", R"({"maxLength":-1})",
         R"({"maxLength":1.5})", R"({"multipleOf":0})", R"({"anyOf":[]})", R"({"anyOf":{}})", R"({"properties":[]})",
@@ -83,9 +83,9 @@ TEST(JsonSchemaTest, RefusesWhatIsNoSchema) {
 TEST(JsonSchemaTest, FollowsReferencesInEveryForm) {
   EXPECT_EQ(check(R"({"$defs":{"a/b~c d":{"type":"null"}},"$ref":"#/$defs/a~1b~0c%20d"})", "null"), "");
   EXPECT_EQ(check(R"({"$defs":{"x":{"$anchor":"there","type":"null"}},"items":{"$ref":"#there"}})", "[1]"),
-            "[0] is the number 1, where null is asked for");
+            "[0]: expected null, found the number 1");
   EXPECT_EQ(check(R"({"type":"object","additionalProperties":{"$ref":"#"}})", R"({"a":{"b":{"c":1}}})"),
-            "a.b.c is the number 1, where an object is asked for");
+            "a.b.c: expected an object, found the number 1");
 }
 
 TEST(JsonSchemaTest, ComparesIntegersOf64BitsExactly) {
@@ -123,7 +123,7 @@ TEST(JsonSchemaTest, ManyItemsAreComparedInTime) {
   for (int item = 1; item < 200'000; ++item) items += "," + std::to_string(item);
   EXPECT_EQ(check(R"({"uniqueItems":true})", items + "]"), "");
   EXPECT_EQ(check(R"({"uniqueItems":true})", R"([{"a":1,"b":2},{"b":2.0,"a":1}])"),
-            "it has equal items, 0 and 1, where all must differ");
+            "it: has equal items, 0 and 1, where all must differ");
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ from style.repository import line_of
 GLOSSARY = "docs/glossary.md"
 TERMS_MAX = 30
 # Recorded data, third-party files, and files that only list the words.
-IGNORED = (GLOSSARY, "tests/journals/", "bench/results/", "tools/dev/style/", "tests/style/", "LICENSE", "rust/Cargo.lock")
+# src/vm/messages.cpp has texts of an earlier version, which programs of that version still see.
+IGNORED = (GLOSSARY, "src/vm/messages.cpp", "tests/journals/", "bench/results/", "tools/dev/style/", "tests/style/", "LICENSE", "rust/Cargo.lock")
 IGNORED_ENDINGS = ("package-lock.json", ".lock")
 
 

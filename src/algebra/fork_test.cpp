@@ -1,0 +1,56 @@
+#include "algebra/fork.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/journal_testing.h"
+#include "tests/support/recorded_run.h"
+
+namespace tenon::algebra {
+namespace {
+
+class ForkTest : public test::JournalTest {};
+
+constexpr std::string_view program = R"tn(
+fn number(ctx: Context) -> i32
+    ensures result > 0
+{
+    "A number"!
+}
+
+fn main(ctx: Context) -> i32 { number(ctx) }
+)tn";
+
+/// The first answer is refused.
+TEST_F(ForkTest, ARefusedAnswerNamesItsGenerationInTheForkToo) {
+  const auto image = test::make_image(std::string(program));
+  std::int64_t answers = -1;
+  const auto run = test::record_run(
+      store->journals(), image, "main", "[null]", [&](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {
+        if (open.request.kind == vm::RequestKind::Extern) return vm::Outcome{vm::ReturnedValue{vm::Value::unit()}, {}};
+        return vm::Outcome{vm::ReturnedValue{vm::Value::integer(std::exchange(answers, 5))}, {}};
+      });
+  ForkOptions options;
+  options.from = run;
+  options.at = 99;
+  options.name = journal::make_run_name(1);
+  const auto forked = fork(store->journals(), options, image);
+  ASSERT_TRUE(forked.has_value()) << forked.error().message;
+  const auto records = store->journals().read(options.name, 0, 99);
+  ASSERT_TRUE(records.has_value());
+  std::string generation, refused;
+  for (const journal::Record& raw : *records) {
+    const auto record = effects::decode_record(raw.bytes);
+    const auto* const requested = record ? std::get_if<effects::Requested>(&record->body) : nullptr;
+    if (requested == nullptr) continue;
+    if (requested->kind == effects::EffectKind::AnswerRefused) {
+      refused = requested->call;
+    } else if (generation.empty()) {
+      generation = requested->key;
+    }
+  }
+  EXPECT_NE(generation, "");
+  EXPECT_EQ(refused, generation);
+}
+
+}  // namespace
+}  // namespace tenon::algebra

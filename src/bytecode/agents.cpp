@@ -1,0 +1,16 @@
+#include "bytecode/agents.h"
+
+namespace tenon::bytecode {
+
+std::optional<std::uint32_t> find_agent(const Program& program, std::string_view name) {
+  for (std::uint32_t at = 0; at < program.agents.size(); ++at) {
+    if (program.agents[at].name == name) return at;
+  }
+  return std::nullopt;
+}
+
+types::TypeId prompt_type(const Program& program, const Agent& agent) {
+  return program.functions[agent.turn].parameters[1];
+}
+
+}  // namespace tenon::bytecode

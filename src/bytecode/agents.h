@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "bytecode/program.h"
+
+namespace tenon::bytecode {
+
+/// An index into Program::agents.
+[[nodiscard]] std::optional<std::uint32_t> find_agent(const Program& program, std::string_view name);
+
+/// The type of the prompts that the agent accepts.
+[[nodiscard]] types::TypeId prompt_type(const Program& program, const Agent& agent);
+
+}  // namespace tenon::bytecode

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+#include "bytecode/program.h"
+
+namespace tenon::vm {
+
+/// Parts of the messages of failures that differ between versions: a program can catch a failure and show its message
+/// to a model, so it keeps the texts of its version. messages.cpp shows them in their places.
+struct Messages {
+  std::string_view wrong_value, wrong_pattern;
+  std::string_view prompted_agent_returns, declared_to_return;
+  std::string_view hands_off, hands_off_where, next_agent_returns, turn_returns, finally_between;
+  std::string_view finally_budget;
+};
+
+[[nodiscard]] const Messages& messages_of(const bytecode::Program& program);
+
+}  // namespace tenon::vm

@@ -1,0 +1,155 @@
+"""Hints: one mistake is one diagnostic, whose hint leads to a program without it."""
+from foreign_habits import diagnose, single
+from tenon_process import tenon
+
+
+def messages(work, text, others=()):
+    """The messages and hints of `tenon check`."""
+    file = work / "main.tn"
+    file.write_text(text)
+    for name, content in others:
+        (work / name).write_text(content)
+    return tenon("check", file).stderr
+
+
+MODULE = """type U = {}
+struct S {{ a: i32 }}
+enum E {{ A, B }}
+fn u() -> U {{ {} }}
+fn e() -> E {{ E::A }}
+fn mk() -> S {{ S {{ a: 1 }} }}
+"""
+TWO = [("m1.tn", MODULE.format('"a" | "b"', '"a"')), ("m2.tn", MODULE.format('"c" | "d"', '"c"'))]
+
+
+def test_types_of_the_same_name_have_their_modules(work):
+    for body, words in (
+            ("-> i32 { l(m2::u()) }\nfn l(u: m1::U) -> i32 { 1 }", ("expected `m1::U`, found `m2::U`", "convert with `m1::U(text)`")),
+            ("-> Boolean { m1::e() == m2::e() }", ("cannot apply `==` to `m1::E` and `m2::E`",)),
+            ("-> i32 { match m1::mk() { m2::S { a } => a } }", ("a pattern for `m2::S` cannot match a value of type `m1::S`",)),
+            ("-> m1::S { return m2::mk() }", ("expected `m1::S`, found `m2::S`", "construct it with `m1::S { … }`")),
+            ("-> i32 { m1::mk().b }", ("`m1::S` has no field `b`",)),
+            ("-> i32 { m1::e().foo() }", ("`m1::E` has no method `foo`",)),
+            ("-> i32 { match m1::e() { m1::E::A => 1 } }", ("`m1::E::B` not covered",)),
+            ("-> m1::S { m1::S {} }", ("missing field `a` in `m1::S`",)),
+            ('-> m1::U { "x" }', ('"x" is not a value of `m1::U`',)),
+            ("-> i32 { m1::e() as i32 }", ("cannot cast `m1::E` to `i32`",)),
+            ("-> List<m1::S> { [m2::mk()] }", ("expected `m1::S`, found `m2::S`",))):
+        shown = messages(work, f"use m1\nuse m2\nfn main() {body}\n", TWO)
+        assert all(word in shown for word in words), shown
+    assert diagnose(work, "use m1\nfn main() -> i32 { match m1::mk() { m1::S { a } => a } }\n", TWO) == []
+    assert "expected `i32`, found `S`" in messages(work, "use m1\nfn main() -> i32 { m1::mk() }\n", TWO)
+
+
+def test_a_value_that_may_be_absent(work):
+    for text in ('fn g(x: String?) -> String { "a" + x }', "fn g(x: i32?) -> i32 { x + 1 }", "fn g(x: i32?) -> i32 { -x }"):
+        for word in ("may be `None`", "`??`", "`if let Some(x) = …`"):
+            single(work, text, "E2138" if "-x" in text else "E2105", word)
+    single(work, "fn g(x: i32?) -> Boolean { x == 1 }", "E2105", "compare it with `Some(…)`")
+    single(work, "fn g(x: i32?) -> i32 { return x }", "E2104", "`??`")
+    single(work, "fn g(x: i32?) -> i64 { x as i64 }", "E2120", "`??`")
+    single(work, "fn g(x: String?) -> i32 { x.len() }", "E2005", "use `?.len`")
+    single(work, "fn g(x: String?) -> i32 { for c in x { } 1 }", "E2119", "`??`")
+    single(work, "fn f() -> i32? { Some(None) }", "E2101", "`None` is a value of `Option<i32>`, not of `i32`")
+
+
+def test_numbers_are_widened(work):
+    single(work, "fn f(x: i32, y: i64) -> Boolean { x < y }", "E2105", "convert the `i32` with `as i64`")
+    single(work, "fn f(x: f64, y: i64) -> f64 { x * y }", "E2105", "convert the `i64` with `as f64`")
+    single(work, "fn f() -> f64 { 1 + 2.5 }", "E2105", "write the number as `1.0`")
+    single(work, "fn f() -> f64 { 1 }", "E2101", "write the number as `1.0`")
+    single(work, "fn f(x: f64) -> i32 { x }", "E2101", "drops the fraction and fails at run time")
+    single(work, "fn f(x: i64) -> i32 { return x }", "E2104", "`as i32`, which fails at run time if")
+
+
+def test_names_that_are_no_values(work):
+    declared = "enum E { A, B }\nstruct S { a: i32 }\n"
+    single(work, declared + "fn f() -> i32 { E }", "E2013", "write one of its cases: `E::A`")
+    single(work, declared + "fn f() -> i32 { S }", "E2013", "construct one with `S { … }`")
+    single(work, "fn f() -> i32 { i32 }", "E2013", "it is the name of a type")
+    single(work, "fn f() -> i32 { f }", "E2013", "call it: `f(…)`")
+    single(work, declared + "fn f() -> E { E() }", "E2012", "write one of its cases: `E::A`")
+
+
+def test_hints_are_not_misleading(work):
+    single(work, "fn f() -> i32 { let m: Map<i32> = {}\n 1 }", "E2101", "`Map::new()`")
+    single(work, "fn f() -> i32 { let m: List<i32> = {}\n 1 }", "E2101", "`[]`")
+    found = diagnose(work, "fn f() -> List<i32> { [1].repeat(3) }")
+    assert found == [("E2005", "", None)], found
+    single(work, "fn f() -> i32 { catch x { 1 } }", "E1101", "`f() catch e { … }`")
+    single(work, "fn f(x: null) -> i32 { 1 }", "E2003", "`None`")
+    single(work, "fn f(x: any) -> i32 { 1 }", "E2003", "no type of all values")
+    single(work, "fn main() -> i32 { 1; }", "E2107", "remove the `;`")
+    single(work, "fn main() -> i32 { let x = { 1; }\n x }", "E2101", "")
+    single(work, 'fn f() -> String { "{{ end }}" }', "E2001", "an `{{ end }}` without `{{ for … }}` or `{{ if … }}`")
+
+
+def test_characters_of_other_languages(work):
+    for text, hint in (("fn f() -> String { 'abc' }", "double quotes"), ("fn f() -> String { `abc` }", "double quotes"),
+                       ("fn f() -> String { 'a' }", "length 1"), ("# comment\nfn f() -> i32 { 1 }", "comments start with `//`"),
+                       ("fn f() -> i32 {\n    # a comment here\n    1\n}", "comments start with `//`"),
+                       ("#[derive(Debug)]\nstruct S { a: i32 }", "no attributes"),
+                       ("@decorator(1)\nfn f() -> i32 { 1 }", "no decorators"), ("fn f() -> i32 { 2 ^ 3 }", "`n.pow(2)`"),
+                       ("fn f<'a>(x: i32) -> i32 { x }", "double quotes")):
+        single(work, text + "\n", "E1003", hint)
+
+
+def test_more_words_of_other_languages(work):
+    for condition in ("!(n == 1)", "(n == 1)", "true", "n == 1"):
+        for word in ("elif", "elseif"):
+            single(work, f"fn f(n: i32) -> i32 {{\n    if n == 0 {{ 1 }} {word} {condition} {{ 2 }} else {{ 3 }}\n}}\n", "E1101",
+                   "`else if`", "else if")
+    for name in ("null", "nil", "undefined"):
+        found = diagnose(work, f"fn f(x: i32?) -> i32 {{ match x {{ {name} => 1\n _ => 2 }} }}\n")
+        assert found[0] == ("E2134", "write `None` to match that value, or rename the variable", "None"), found
+    single(work, "fn f() -> Boolean { True }", "E2001", "write `true`", "true")
+    single(work, "struct S { a: i32 }\nimpl S { fn g(self: S) -> i32 { this.a } }", "E2001", "write `self`", "self")
+    for statement in ('throw "x"', 'throw Error("x")', 'raise ValueError("x")'):
+        single(work, f"fn f() -> i32 {{ {statement} }}", "E1101", '`fail("…")`')
+    main = "fn f() -> i32 { 1 }\n"
+    for line, hint in (("async ", "no asynchronous functions"), ("pub ", "can use all declarations"),
+                       ("export ", "can use all declarations"), ("static x = 1\n", "no global variables"),
+                       ("let x = 1\n", "no global variables")):
+        single(work, line + main, "E1101", hint)
+    single(work, "fn f() -> i32 { let x = await g()\n x }", "E1106", "a call waits for its result")
+
+
+def test_syntax_of_other_languages(work):
+    single(work, "fn f() -> Boolean { 1 === 1 }", "E1101", "use `==` to compare", "")
+    single(work, "fn f() -> Boolean { 1 !== 1 }", "E1101", "use `!=` to compare", "")
+    single(work, "fn f() -> i32 { let i = 1\n i++\n i }", "E1101", "`x += 1`")
+    single(work, "fn f() -> i32 { let i = 1\n i--\n i }", "E1101", "`x -= 1`")
+    single(work, "fn f() -> i32 { 2 ** 3 }", "E1101", "`n.pow(2)`")
+    for closure in ("x => x + 1", "(x) => x + 1"):
+        single(work, f"fn f(xs: List<i32>) -> List<i32> {{ xs.map({closure}) }}", "E1101", "write a closure as `|x| x + 1`")
+    single(work, "fn f(xs: i32[]) -> i32 { 1 }", "E1101", "`List<i32>`")
+    single(work, "fn f(x: i32 = 3) -> i32 { x }", "E1101", "no default value")
+    single(work, "fn main(): i32 { 1 }", "E1101", "follows `->`", " ->")
+
+
+def test_one_mistake_is_one_error(work):
+    single(work, 'fn f(a: i32, b: String) -> i32 { 1 }\nfn g() -> i32 { f("x", 2, 3) }', "E2102", "`f(a: i32, b: String)`")
+    single(work, "fn act(ctx: Context, n: i32, mail: String) -> i32 { 1 }\n"
+           "fn g(ctx: Context, mail: String) -> i32 { act(_, mail) }", "E2102", "")
+    single(work, "fn f() -> i32 { 1 as String }", "E2120", "")
+    single(work, 'fn f() -> i32 { -"x" }', "E2138", "")
+    single(work, "fn f() -> i32 { 3 = 4 }", "E1105", "")
+    single(work, "use nosuch\nfn f() -> i32 { nosuch::f(1) + nosuch::E::A }\nfn g(x: nosuch::T) -> i32 { 1 }", "E2007", "")
+    single(work, 'struct S { item: String }\nfn f() -> S { S { itm: "x" } }', "E2004", "did you mean `item`?")
+    single(work, 'agent A {\n    block a: request { promptt: "x" }\n}\n', "E2234", "did you mean `prompt`?")
+
+
+def test_actions_and_steps_of_pursue(work):
+    start = "fn a2(x: i32) -> i32 { x + 1 }\nfn f(ctx: Context) -> i32 { pursue |n| n == 3 from 1 "
+    single(work, start + "{\n    a2(_)\n    a2(_)\n} }", "E2249", "`… as name`")
+    single(work, start + "limit 0 { a2(_) } }", "E2114", "")
+
+
+def test_values_in_single_braces(work):
+    struct = "struct P { name: String, tags: List<String> }\n"
+    for inside in ("p.name", " p ", "p.tags[0]", "p.name.to_uppercase()"):
+        single(work, f'{struct}fn f(p: P) -> String {{ "a {{{inside}}} b" }}', "W3010", "`{{ " + inside.strip() + " }}`",
+               "{{ " + inside.strip() + " }}")
+    assert diagnose(work, 'fn f(n: i32) -> String { "\\{{ n }}" }') == []
+    for inside in ("p: 1", "p, q", "other.name", "p."):
+        assert diagnose(work, f'{struct}fn f(p: P) -> String {{ "a {{{inside}}} b" }}') == []
