@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "diagnostics/kinds.h"
+#include "types/check/bodies/merge_bodies.h"
+#include "types/check/bodies/reuse_bodies.h"
 #include "types/check/body_checker.h"
-#include "types/check/consequences.h"
-#include "types/check/merge_bodies.h"
-#include "types/check/reuse_bodies.h"
+#include "types/check/rules/consequences.h"
 #include "types/declarations/declarations.h"
 #include "types/declarations/load_modules.h"
 #include "types/declarations/program_index.h"

@@ -1,0 +1,180 @@
+// What may be used where: assignability, checks at run time, substitution of type parameters.
+
+#include "types/check/expressions/assignability.h"
+
+#include <algorithm>
+
+#include "diagnostics/kinds.h"
+#include "syntax/literals.h"
+#include "types/check/body_checker.h"
+#include "types/table/refinements.h"
+#include "types/table/type_parts.h"
+
+namespace tenon::types {
+namespace {
+
+/// Whether every value above `inner` is above `outer`, where no bound is below everything.
+bool low_within(const Bound& inner, const Bound& outer) {
+  return outer.index() == 0 || (inner.index() != 0 && inner >= outer);
+}
+bool high_within(const Refinement& inner, const Refinement& outer) {
+  if (outer.high.index() == 0) return true;
+  if (inner.high.index() == 0) return false;
+  return inner.high < outer.high || (inner.high == outer.high && (inner.high_is_exclusive || !outer.high_is_exclusive));
+}
+
+}  // namespace
+
+/// Whether each value of `from` is a value of `to`, where both are refinements of one base, or both are unions.
+bool Assignability::is_subset(TypeId from, TypeId to) const {
+  if (types_.kind(from) == TypeKind::Union && types_.kind(to) == TypeKind::Union) {
+    return types::is_subset(types_.union_type(from), types_.union_type(to));
+  }
+  if (types_.kind(from) != TypeKind::Refined || types_.kind(to) != TypeKind::Refined) return false;
+  if (!is_assignable(types_.base(from), types_.base(to))) return false;
+  const Refinement& inner = types_.refinement(from);
+  const Refinement& outer = types_.refinement(to);
+  if (!low_within(inner.low, outer.low) || !high_within(inner, outer)) return false;
+  if (outer.length_low && (!inner.length_low || *inner.length_low < *outer.length_low)) return false;
+  if (outer.length_high && (!inner.length_high || *inner.length_high > *outer.length_high)) return false;
+  return !outer.pattern || inner.pattern == outer.pattern;
+}
+
+/// Reports a secret that would be shown; `how` completes "a `…` cannot be …". A value that only has secrets in it
+/// is shown with a placeholder for each.
+bool Assignability::reject_secret(TypeId type, NodeId node, std::string_view how) {
+  TypeId shown = types_.base(type);
+  while (types_.kind(shown) == TypeKind::Option) shown = types_.base(types_.get(shown).arguments[0]);
+  if (types_.kind(shown) != TypeKind::Secret) return false;
+  diagnostics_.report(diagnostics::SecretShown, tree().span(node), describe(type), std::string(how))
+      .hint("pass it to a `secret` parameter of an `extern fn`; secrets cannot be used anywhere else");
+  return true;
+}
+
+/// Without a check at run time.
+bool Assignability::is_assignable(TypeId from, TypeId to) const {
+  if (from == to) return true;
+  const TypeKind from_kind = types_.kind(from);
+  const TypeKind to_kind = types_.kind(to);
+  if (from_kind == TypeKind::Error || to_kind == TypeKind::Error || from_kind == TypeKind::Never) return true;
+  if (to_kind == TypeKind::Refined) return from_kind == TypeKind::Refined && is_subset(from, to);
+  if (from_kind == TypeKind::Refined) return is_assignable(types_.base(from), to);
+  if (to_kind == TypeKind::String) return is_text(types_, from);
+  if (to_kind == TypeKind::Union) return from_kind == TypeKind::Union && is_subset(from, to);
+  if (from_kind == TypeKind::Union) return to_kind == TypeKind::I64 && is_integer(types_, from);
+  if (from_kind != to_kind) return false;
+  switch (to_kind) {
+    case TypeKind::List:
+    case TypeKind::Map:
+    case TypeKind::Option:
+    case TypeKind::Result:
+    case TypeKind::Secret:
+    case TypeKind::Tuple: {
+      const std::vector<TypeId>& inner = types_.get(from).arguments;
+      const std::vector<TypeId>& outer = types_.get(to).arguments;
+      return std::equal(inner.begin(), inner.end(), outer.begin(), outer.end(),
+                        [&](TypeId a, TypeId b) { return is_assignable(a, b); });
+    }
+    default:
+      return false;
+  }
+}
+
+bool Assignability::coerce(NodeId node, TypeId from, TypeId to) {
+  if (is_assignable(from, to)) return true;
+  // What a test's script says of a secret is sealed when it is given.
+  if (body_.in_script && types_.kind(to) == TypeKind::Secret) return coerce(node, from, types_.get(to).arguments[0]);
+  // A refinement of what the value is: looked at when the program runs.
+  if (types_.kind(to) == TypeKind::Refined && is_assignable(types_.base(from), types_.base(to))) {
+    facts(node).narrowed_to = to;
+    return true;
+  }
+  hint_mismatch(diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(from), describe(to)), node,
+                from, to);
+  return false;
+}
+
+void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const {
+  const TypeKind to_kind = types_.kind(to);
+  const TypeKind from_kind = types_.kind(types_.base(from));
+  const TypeId to_base = types_.base(to);
+  if (from_kind == TypeKind::Secret) {
+    report.hint("pass it to a `secret` parameter of an `extern fn`; only an extern can read a secret");
+  } else if (to_kind == TypeKind::Secret) {
+    report.hint("get the secret from an argument, `ask<secret …>(…)`, or an `extern fn` that returns a `secret`");
+  } else if (from == TypeTable::any_option && to_kind != TypeKind::Option) {
+    report.hint(fmt::format("`None` is a value of `Option<{0}>`, not of `{0}`", describe(to)));
+  } else if (from_kind == TypeKind::Option && to_kind != TypeKind::Option) {
+    report.hint(std::string(option_hint));
+  } else if (to_kind == TypeKind::String && from_kind != TypeKind::Unit) {
+    report.hint("convert it with `.to_string()`");
+  } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(types_, from)) {
+    report.hint(conversion_hint(to));
+  } else if (is_number(types_, to_base) && is_number(types_, from) && types_.kind(to_base) != TypeKind::Union) {
+    hint_number(report, node, from, to_base);
+  } else if (is_text(types_, from) && is_number(types_, to_base) && types_.kind(to_base) != TypeKind::Union) {
+    report.hint(fmt::format("parse the number with `.parse<{}>()`", describe(to_base)));
+  } else if (to_kind == TypeKind::Option && is_assignable(from, types_.get(to).arguments[0])) {
+    report.hint("wrap it: `Some(…)`");
+  } else if (from_kind == TypeKind::Unit && tree().kind(node) == NodeKind::Block && !tree().first(node).exists() &&
+             (to_kind == TypeKind::Map || to_kind == TypeKind::List)) {
+    report.hint(to_kind == TypeKind::Map ? "an empty map is written `Map::new()`" : "an empty list is written `[]`");
+  } else if (from_kind == TypeKind::Unit && tree().kind(node) == NodeKind::Block) {
+    report.hint("end the block with an expression without a `;`");
+  } else if (to_kind == TypeKind::Struct) {
+    report.hint(fmt::format("construct it with `{} {{ … }}`", describe_as_code(to)));
+  }
+}
+
+/// Between numbers; a literal is written differently instead.
+void Assignability::hint_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const {
+  const TypeKind from_kind = types_.kind(types_.base(from));
+  const TypeKind to_kind = types_.kind(to);
+  const std::string cast = fmt::format("as {}", describe(to));
+  if (to_kind == TypeKind::F64 && tree().kind(node) == NodeKind::IntegerExpression) {
+    report.hint(fmt::format("write the number as `{}.0`", tree().text(node)));
+  } else if (from_kind == TypeKind::F64 && to_kind != TypeKind::F64) {
+    report.hint(fmt::format(
+        "convert it with `{}`, which drops the fraction and fails at run time if the value does not fit", cast));
+  } else if (to_kind == TypeKind::I32) {
+    report.hint(fmt::format("convert it with `{}`, which fails at run time if the value does not fit", cast));
+  } else {
+    report.hint(fmt::format("convert it with `{}`", cast));
+  }
+}
+
+TypeId Assignability::substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments) {
+  if (parameters.empty()) return type;
+  for (std::size_t at = 0; at < parameters.size() && at < arguments.size(); ++at) {
+    if (type == parameters[at]) return arguments[at];
+  }
+  return map_type(types_, type, [&](TypeId part) { return substitute(part, parameters, arguments); });
+}
+
+std::optional<TypeId> Assignability::common_type(TypeId left, TypeId right) {
+  if (is_assignable(left, right)) return right;
+  if (is_assignable(right, left)) return left;
+  const TypeId left_base = types_.base(left);
+  const TypeId right_base = types_.base(right);
+  if (is_text(types_, left) && is_text(types_, right)) return TypeTable::string;
+  if (left_base == right_base) return left_base;
+  return std::nullopt;
+}
+
+/// Whether the answerer can give a value of the type. A type parameter is replaced when the call is
+/// compiled.
+bool Assignability::is_answerable(TypeId type, Answerer answerer) const {
+  const auto is_wrong = [&](TypeId part) {
+    const TypeKind kind = types_.kind(part);
+    return kind != TypeKind::Parameter && kind != TypeKind::Error && is_unanswerable(types_, part, answerer);
+  };
+  return !find_within(types_, type, TypeParts::OfValues, is_wrong).exists();
+}
+
+std::string Assignability::conversion_hint(TypeId type) const {
+  const bool has_name = types_.kind(type) != TypeKind::Union || !types_.union_type(type).name.empty();
+  return has_name ? "convert with `" + describe_as_code(type) + "(text)`"
+                  : "name the union with `type`, then convert with `Name(text)`";
+}
+
+}  // namespace tenon::types

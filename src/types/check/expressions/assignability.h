@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "types/check/bodies/body_part.h"
+
+namespace tenon::types {
+
+/// What can be done with an `Option` where a value is needed.
+inline constexpr std::string_view option_hint =
+    "the value may be `None`: handle that with `??`, `if let Some(x) = …` or `.unwrap()`";
+
+/// Decides which values are accepted where a type is expected.
+class Assignability : public BodyPart {
+ public:
+  using BodyPart::BodyPart;
+
+  bool reject_secret(TypeId type, NodeId node, std::string_view how);
+  [[nodiscard]] bool is_assignable(TypeId from, TypeId to) const;
+  /// Reports a `from` where a `to` is expected, if it is not accepted; notes a check at run time where one is needed.
+  bool coerce(NodeId node, TypeId from, TypeId to);
+  /// Adds how a `from` becomes a `to`, to the report of a value that is not accepted.
+  void hint_mismatch(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
+  [[nodiscard]] TypeId substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments);
+  /// The type that values of both branches have, or nothing.
+  std::optional<TypeId> common_type(TypeId left, TypeId right);
+  [[nodiscard]] bool is_answerable(TypeId type, Answerer answerer = Answerer::Model) const;
+  /// How a text becomes a value of a text type or a union.
+  [[nodiscard]] std::string conversion_hint(TypeId type) const;
+
+ private:
+  void hint_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
+  [[nodiscard]] bool is_subset(TypeId from, TypeId to) const;
+};
+
+}  // namespace tenon::types

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "types/check/bodies/body_part.h"
+
+namespace tenon::types {
+
+/// Checks calls of functions, externs and constructors.
+class CallChecker : public BodyPart {
+ public:
+  using BodyPart::BodyPart;
+
+  bool expect_count(NodeId node, const std::string& name, std::size_t expected, std::size_t given);
+  TypeId check_call(NodeId node, Expectation expected);
+  TypeId check_case(NodeId node, TypeId enum_type, std::string_view name, source::Span name_span,
+                    std::span<const NodeId> arguments, bool is_call);
+  void check_arguments(NodeId node, const std::string& name, std::span<const Parameter> parameters,
+                       std::span<const TypeId> types, std::span<const NodeId> arguments);
+
+ private:
+  TypeId check_handoff(NodeId node, FunctionId id, std::span<const NodeId> arguments);
+  std::optional<TypeId> check_known_call(NodeId node, std::string_view name, std::span<const NodeId> arguments,
+                                         Expectation expected);
+  std::optional<TypeId> check_associated_call(NodeId node, NodeId callee, std::span<const NodeId> arguments,
+                                              Expectation expected);
+  TypeId check_conversion(NodeId node, TypeId type, std::span<const NodeId> arguments);
+  TypeId check_function_call(NodeId node, FunctionId id, NodeId type_arguments, std::span<const NodeId> arguments);
+  TypeId check_extern_call(NodeId node, ExternId id, NodeId type_arguments, std::span<const NodeId> arguments);
+  /// A call of a declared function or extern with what it is given.
+  template <class Declaration>
+  TypeId check_declared(NodeId node, const Declaration& callee, NodeId type_arguments,
+                        std::span<const NodeId> arguments);
+  std::vector<TypeId> check_type_arguments(NodeId node, const std::string& name, std::size_t expected,
+                                           NodeId type_arguments);
+  void check_hole(NodeId hole, const std::string& name, TypeId type);
+};
+
+}  // namespace tenon::types

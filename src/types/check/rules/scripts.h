@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+
+#include "types/check/bodies/body_part.h"
+
+namespace tenon::types {
+
+/// Checks `model { … }` and `extern { … }` of a test.
+class ScriptChecker : public BodyPart {
+ public:
+  using BodyPart::BodyPart;
+
+  void check_test_script(NodeId section);
+
+ private:
+  void report_unknown_script(source::Span span, std::string_view name);
+  void check_script_entries(NodeId section);
+  void check_scripted_call(NodeId entry, NodeId value);
+};
+
+}  // namespace tenon::types
