@@ -7,7 +7,7 @@
 
 #include "base/ensure.h"
 #include "json/json.h"
-#include "runtime/host/inbox_command.h"
+#include "runtime/host/requests/inbox_command.h"
 #include "server/api.h"
 #include "server/openai_fields.h"
 #include "server/request_head.h"

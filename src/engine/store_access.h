@@ -8,7 +8,7 @@
 #include "engine/engine_error.h"
 #include "engine/system.h"
 #include "journal/open_store.h"
-#include "runtime/host/inbox_command.h"
+#include "runtime/host/requests/inbox_command.h"
 #include "runtime/recovery/recovery.h"
 
 namespace tenon::engine {

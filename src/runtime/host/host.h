@@ -15,17 +15,17 @@
 #include "journal/async_store.h"
 #include "json/json.h"
 #include "runtime/host/host_counts.h"
-#include "runtime/host/host_input.h"
-#include "runtime/host/host_reply.h"
-#include "runtime/host/inbox_reader.h"
-#include "runtime/host/pending_replies.h"
-#include "runtime/host/request_gate.h"
-#include "runtime/host/request_queue.h"
+#include "runtime/host/requests/host_input.h"
+#include "runtime/host/requests/host_reply.h"
+#include "runtime/host/requests/inbox_reader.h"
+#include "runtime/host/requests/pending_replies.h"
+#include "runtime/host/requests/request_gate.h"
+#include "runtime/host/requests/request_queue.h"
+#include "runtime/host/requests/run_requests.h"
+#include "runtime/host/requests/store_notes.h"
 #include "runtime/host/resident_runs.h"
 #include "runtime/host/run_loader.h"
-#include "runtime/host/run_requests.h"
 #include "runtime/host/run_schedule.h"
-#include "runtime/host/store_notes.h"
 #include "runtime/host/text_pieces.h"
 #include "runtime/runtime.h"
 
@@ -138,7 +138,7 @@ class Host final : private Listener {
   void note_broken(std::string_view message);
   [[nodiscard]] std::int64_t now_ms() const;
 
-  // host_requests.cpp
+  // requests/host_requests.cpp
   void post_request(RequestGate::Request request);
   void begin_conversation(const std::string& note, RunStart start, const RequestKey& key, const OnReply& reply);
   /// Answers to several questions that are taken one after the other.

@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/host/inbox_command.h"
+#include "runtime/host/requests/inbox_command.h"
 #include "tests/support/journal_testing.h"
 #include "tests/support/program_image.h"
 #include "tests/support/simulated_store.h"

@@ -10,7 +10,7 @@
 
 #include "journal/async_store.h"
 #include "runtime/host/host_counts.h"
-#include "runtime/host/host_reply.h"
+#include "runtime/host/requests/host_reply.h"
 #include "runtime/host/resident_runs.h"
 #include "runtime/recovery/loaded_run.h"
 #include "runtime/runtime.h"

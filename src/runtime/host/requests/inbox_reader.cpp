@@ -1,4 +1,4 @@
-#include "runtime/host/inbox_reader.h"
+#include "runtime/host/requests/inbox_reader.h"
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/host/host.h"
-#include "runtime/host/inbox_command.h"
+#include "runtime/host/requests/inbox_command.h"
 
 namespace tenon::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/host/request_queue.h"
+#include "runtime/host/requests/request_queue.h"
 
 #include <utility>
 

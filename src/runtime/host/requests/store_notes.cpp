@@ -1,4 +1,4 @@
-#include "runtime/host/store_notes.h"
+#include "runtime/host/requests/store_notes.h"
 
 #include <memory>
 #include <utility>

@@ -1,10 +1,10 @@
-#include "runtime/host/run_requests.h"
+#include "runtime/host/requests/run_requests.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "json/reader.h"
-#include "runtime/host/request_queue.h"
+#include "runtime/host/requests/request_queue.h"
 #include "runtime/recovery/recovery.h"
 
 namespace tenon::runtime {

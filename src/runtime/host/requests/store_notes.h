@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "effects/secret_vault.h"
 #include "journal/async_store.h"
-#include "runtime/host/host_reply.h"
+#include "runtime/host/requests/host_reply.h"
 
 namespace tenon::runtime {
 

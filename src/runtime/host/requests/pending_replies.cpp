@@ -1,4 +1,4 @@
-#include "runtime/host/pending_replies.h"
+#include "runtime/host/requests/pending_replies.h"
 
 #include <algorithm>
 #include <vector>

@@ -8,7 +8,7 @@
 
 #include "effects/record.h"
 #include "runtime/events.h"
-#include "runtime/host/host_reply.h"
+#include "runtime/host/requests/host_reply.h"
 
 namespace tenon::runtime {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/host/host_reply.h"
+#include "runtime/host/requests/host_reply.h"
 
 namespace tenon::runtime {
 

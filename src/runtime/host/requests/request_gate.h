@@ -9,10 +9,10 @@
 #include <string>
 
 #include "journal/async_store.h"
-#include "runtime/host/host_reply.h"
-#include "runtime/host/pending_replies.h"
+#include "runtime/host/requests/host_reply.h"
+#include "runtime/host/requests/pending_replies.h"
+#include "runtime/host/requests/store_notes.h"
 #include "runtime/host/run_loader.h"
-#include "runtime/host/store_notes.h"
 #include "runtime/runtime.h"
 
 namespace tenon::runtime {

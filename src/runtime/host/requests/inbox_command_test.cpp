@@ -1,4 +1,4 @@
-#include "runtime/host/inbox_command.h"
+#include "runtime/host/requests/inbox_command.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "runtime/host/request_gate.h"
+#include "runtime/host/requests/request_gate.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "runtime/host/request_queue.h"
+#include "runtime/host/requests/request_queue.h"
 
 namespace tenon::runtime {
 

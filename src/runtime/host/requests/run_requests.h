@@ -8,12 +8,12 @@
 #include "journal/async_store.h"
 #include "json/json.h"
 #include "runtime/host/host_counts.h"
-#include "runtime/host/host_input.h"
-#include "runtime/host/host_reply.h"
-#include "runtime/host/pending_replies.h"
+#include "runtime/host/requests/host_input.h"
+#include "runtime/host/requests/host_reply.h"
+#include "runtime/host/requests/pending_replies.h"
+#include "runtime/host/requests/store_notes.h"
 #include "runtime/host/resident_runs.h"
 #include "runtime/host/run_loader.h"
-#include "runtime/host/store_notes.h"
 #include "runtime/runtime.h"
 
 namespace tenon::runtime {
