@@ -1,25 +1,6 @@
 """Habits from other languages and misspellings: each mistake is reported once, with the Tenon equivalent."""
-import json
-
+from check_output import diagnose, messages, single
 from tenon_process import tenon
-
-
-def diagnose(work, text, others=()):
-    """(code, hints, the replacement of the fix or None) of each diagnostic except notes, in order."""
-    file = work / "program.tn"
-    file.write_text(text)
-    for name, content in others:
-        (work / name).write_text(content)
-    process = tenon("check", file, "--json")
-    assert process.returncode in (0, 1), process
-    diagnostics = [json.loads(line) for line in process.stdout.splitlines()]
-    return [(one["code"], " ".join(one.get("hints", [])), (one.get("fix") or {}).get("replacement"))
-            for one in diagnostics if one["severity"] != "note"]
-
-
-def single(work, text, code, hint, fix=None, others=()):
-    found = diagnose(work, text, others)
-    assert len(found) == 1 and found[0][0] == code and hint in found[0][1] and found[0][2] == fix, found
 
 
 def test_words_of_other_languages(work):
@@ -62,11 +43,9 @@ def test_hints(work):
     single(work, "fn f(n: i64) -> i32 { let x: i32 = n\n    x }\n", "E2101", "fails at run time")
     single(work, "fn f(n: i32) -> i64 { let x: i64 = n\n    x }\n", "E2101", "convert it with `as i64`")
     single(work, 'fn f(s: String) -> i32 { let t: "a" | "b" = s\n    1 }\n', "E2101", "name the union with `type`")
-    (work / "shop.tn").write_text("struct S { x: i32 }\n")
-    file = work / "main.tn"
-    file.write_text("use shop\nstruct S { x: i32 }\nfn f(s: S) -> i32 { s.x }\nfn main(s: shop::S) -> i32 { f(s) }\n")
-    process = tenon("check", file)
-    assert "`shop::S`" in process.stderr + process.stdout and "`main::S`" in process.stderr + process.stdout, process
+    shown = messages(work, "use shop\nstruct S { x: i32 }\nfn f(s: S) -> i32 { s.x }\nfn main(s: shop::S) -> i32 { f(s) }\n",
+                     [("shop.tn", "struct S { x: i32 }\n")])
+    assert "`shop::S`" in shown and "`main::S`" in shown, shown
 
 
 def test_a_wrong_value_is_reported_at_its_location(work):
@@ -132,9 +111,7 @@ def test_cases_with_named_values(work):
 
 
 def test_counts_agree(work):
-    file = work / "program.tn"
-    file.write_text("fn f(x: i32) -> i32 { x }\nfn g() -> i32 { f(1, 2) }\nfn h() -> i32 { f() }\n")
-    errors = tenon("check", file).stderr
+    errors = messages(work, "fn f(x: i32) -> i32 { x }\nfn g() -> i32 { f(1, 2) }\nfn h() -> i32 { f() }\n")
     assert "`f` takes 1 argument, but 2 were given" in errors, errors
     assert "`f` takes 1 argument, but 0 were given" in errors, errors
 

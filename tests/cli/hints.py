@@ -1,16 +1,5 @@
 """Hints: one mistake is one diagnostic, whose hint leads to a program without it."""
-from foreign_habits import diagnose, single
-from tenon_process import tenon
-
-
-def messages(work, text, others=()):
-    """The messages and hints of `tenon check`."""
-    file = work / "main.tn"
-    file.write_text(text)
-    for name, content in others:
-        (work / name).write_text(content)
-    return tenon("check", file).stderr
-
+from check_output import diagnose, messages, single
 
 MODULE = """type U = {}
 struct S {{ a: i32 }}
