@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "runtime/runtime.h"
 #include "tests/support/journal_testing.h"
+#include "tests/support/no_model.h"
 #include "tests/support/prompting_agents.h"
 #include "tests/support/random_interactions.h"
 #include "tests/support/recorded_run.h"
@@ -228,16 +229,6 @@ TEST_F(Reconstruct, ARunThatWaitsHasItsCallsSoFar) {
   EXPECT_EQ(recorded.artifacts.h.front().result, CallResult(Pending{}));
 }
 
-/// Answers of nothing.
-class NoModel final : public inference::Model {
- public:
-  [[nodiscard]] std::string_view name() const override { return "none"; }
-  void start(inference::GenerationId, inference::GenerationRequest, inference::GenerationSink&) override {}
-  void cancel(inference::GenerationId) override {}
-  void poll(std::chrono::milliseconds) override {}
-  void wake() override {}
-};
-
 /// A branch that fails cancels the others. How far these have come also depends on when their notifications end.
 TEST_F(Reconstruct, BranchesThatEmitAreRebuiltInAnyOrderOfTheirAnswers) {
   std::string branches;
@@ -264,7 +255,7 @@ fn main() -> i32 {
     1
 }
 )tn");
-  NoModel model;
+  test::NoModel model;
   RealClock clock;
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
