@@ -48,14 +48,8 @@ class ValueReading {
   /// The value; meaningless if there are mismatches afterwards.
   Value read(TypeId type, const Json& json) {
     if (mismatches_.size() >= mismatches_max) return {};
-    const types::Type& detail = types_.get(type);
-    switch (detail.kind) {
-      case TypeKind::Unit:
-        if (!json.is_null()) expect(type, json);
-        return Value::unit();
-      case TypeKind::Boolean:
-        if (!json.is_boolean()) return expect(type, json);
-        return Value::boolean(json.as_boolean());
+    const TypeId base = types_.base(type);
+    switch (types_.kind(base)) {
       case TypeKind::I32:
       case TypeKind::I64:
         return read_integer(type, json);
@@ -64,8 +58,22 @@ class ValueReading {
       case TypeKind::String:
       case TypeKind::Text:
         return read_text(type, json);
-      case TypeKind::Refined:
-        return read_refined(type, json);
+      default:
+        return type == base ? read_parts(type, json) : read_refined_parts(type, base, json);
+    }
+  }
+
+ private:
+  /// A value of a type that is neither a number nor a text nor refined.
+  Value read_parts(TypeId type, const Json& json) {
+    const types::Type& detail = types_.get(type);
+    switch (detail.kind) {
+      case TypeKind::Unit:
+        if (!json.is_null()) expect(type, json);
+        return Value::unit();
+      case TypeKind::Boolean:
+        if (!json.is_boolean()) return expect(type, json);
+        return Value::boolean(json.as_boolean());
       case TypeKind::List:
         return read_list(type, json);
       case TypeKind::Map:
@@ -84,6 +92,12 @@ class ValueReading {
         return read_enum(type, json);
       case TypeKind::Union:
         return read_union(type, json);
+      case TypeKind::I32:
+      case TypeKind::I64:
+      case TypeKind::F64:
+      case TypeKind::String:
+      case TypeKind::Text:
+      case TypeKind::Refined:
       case TypeKind::Error:
       case TypeKind::Never:
       case TypeKind::Result:
@@ -97,7 +111,17 @@ class ValueReading {
     return mismatch(Message::NotRepresentable, types_.describe(type));
   }
 
- private:
+  /// Lists have messages of their own for lengths.
+  Value read_refined_parts(TypeId type, TypeId base, const Json& json) {
+    const std::size_t before = mismatches_.size();
+    Value value = read_parts(base, json);
+    if (types_.kind(base) == TypeKind::List) {
+      if (json.is_array()) check_length(type, json.items().size(), "items");
+      return value;
+    }
+    return mismatches_.size() == before && is_broken(type, value) ? expect(type, json) : value;
+  }
+
   template <class... Arguments>
   Value mismatch(Message message, const Arguments&... arguments) {
     mismatches_.push_back({path_, make_message(version_, message, arguments...)});
@@ -159,31 +183,6 @@ class ValueReading {
     return is_broken(type, value) ? expect(type, json) : value;
   }
 
-  /// Texts have messages of their own for lengths and patterns, lists for lengths.
-  Value read_refined(TypeId type, const Json& json) {
-    const TypeId base = types_.base(type);
-    switch (types_.kind(base)) {
-      case TypeKind::I32:
-      case TypeKind::I64:
-        return read_integer(type, json);
-      case TypeKind::F64:
-        return read_number(type, json);
-      case TypeKind::String:
-      case TypeKind::Text:
-        return read_text(type, json);
-      case TypeKind::List: {
-        Value value = read_list(base, json);
-        if (json.is_array()) check_length(type, json.items().size(), "items");
-        return value;
-      }
-      default: {
-        const std::size_t before = mismatches_.size();
-        Value value = read(base, json);
-        return mismatches_.size() == before && is_broken(type, value) ? expect(type, json) : value;
-      }
-    }
-  }
-
   [[nodiscard]] bool is_broken(TypeId type, const Value& value) const {
     return refinements_.find_broken(type, value).exists();
   }
@@ -199,6 +198,7 @@ class ValueReading {
     return mismatch(Message::OutOfRange, shown(json), is_i64 ? "i64" : "i32");
   }
 
+  /// Texts have messages of their own for lengths and patterns.
   Value read_text(TypeId type, const Json& json) {
     if (!json.is_string()) return expect(type, json);
     const std::string& text = json.as_string();
