@@ -26,6 +26,31 @@ RecoveryError replay_error(const journal::RunName& run, const ReplayError& error
 /// up in the store one by one. Bounded, because each turn writes a snapshot.
 constexpr std::size_t recent_bytes_max = 4'096;
 
+/// An entry of a conversation's context, as a snapshot has it.
+struct Entry {
+  std::uint8_t role = 0;
+  std::string text;
+};
+
+bool read_entry(std::string_view bytes, Entry& entry) {
+  wire::Reader in(bytes);
+  while (in.next_field()) {
+    if (in.number() == 1) {
+      entry.role = static_cast<std::uint8_t>(in.value_up_to(bytecode::entry_role_count - 1));
+    } else {
+      entry.text = in.bytes_value();
+    }
+  }
+  return in.is_good();
+}
+
+wire::Writer write_entry(std::uint8_t role, std::string_view text) {
+  wire::Writer out;
+  out.field(1, std::uint64_t{role});
+  out.field(2, text);
+  return out;
+}
+
 /// Feeds a run's records to its machine, or to those of its turns.
 class Recovery {
  public:
@@ -243,30 +268,13 @@ class Recovery {
           (is_history ? history_hash : older) = *hash;
           break;
         }
-        case conversation_recent: {
-          wire::Reader entry(in.bytes_value());
-          auto& [role, text] = recent.emplace_back();
-          while (entry.next_field()) {
-            if (entry.number() == 1) {
-              role = static_cast<std::uint8_t>(entry.value_up_to(bytecode::entry_role_count - 1));
-            } else {
-              text = entry.bytes_value();
-            }
-          }
-          if (!entry.is_good()) in.reject();
+        case conversation_recent:
+          if (!read_entry(in.bytes_value(), recent.emplace_back())) in.reject();
           break;
-        }
         case conversation_turn_messages: {
-          wire::Reader entry(in.bytes_value());
-          auto& [role, text] = messages.emplace_back();
-          while (entry.next_field()) {
-            if (entry.number() == 1) {
-              role = static_cast<bytecode::EntryRole>(entry.value_up_to(bytecode::entry_role_count - 1));
-            } else {
-              text = entry.bytes_value();
-            }
-          }
-          if (!entry.is_good()) in.reject();
+          Entry entry;
+          if (!read_entry(in.bytes_value(), entry)) in.reject();
+          messages.push_back({static_cast<bytecode::EntryRole>(entry.role), std::move(entry.text)});
           break;
         }
         case conversation_kept_state: {
@@ -309,10 +317,6 @@ class Recovery {
     return {};
   }
 
-  struct Entry {
-    std::uint8_t role = 0;
-    std::string text;
-  };
   /// The chain of contents that ends in the node, followed by the `newer` entries, oldest first.
   Result<vm::Value, ReplayError> read_context(Hash node, std::vector<Entry> newer) const {
     std::vector<Entry> entries(std::make_move_iterator(newer.rbegin()), std::make_move_iterator(newer.rend()));
@@ -525,10 +529,7 @@ void write_recent(const vm::Value& history, wire::Writer& message) {
   if (recent.empty()) return;
   if (node != nullptr && node->length > 0) message.present_field(conversation_older, node->hash->view());
   for (auto entry = recent.rbegin(); entry != recent.rend(); ++entry) {
-    wire::Writer one;
-    one.field(1, static_cast<std::uint64_t>((*entry)->role));
-    one.field(2, (*entry)->entry.as_text());
-    message.present_field(conversation_recent, one);
+    message.present_field(conversation_recent, write_entry((*entry)->role, (*entry)->entry.as_text()));
   }
 }
 
@@ -544,10 +545,7 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
       message.present_field(conversation_history, vm::context_hash(conversation->history()).view());
     }
     for (const Conversation::Message& said : conversation->turn_messages()) {
-      wire::Writer entry;
-      entry.field(1, static_cast<std::uint64_t>(said.role));
-      entry.field(2, said.text);
-      message.present_field(conversation_turn_messages, entry);
+      message.present_field(conversation_turn_messages, write_entry(static_cast<std::uint8_t>(said.role), said.text));
     }
     message.field(conversation_agent, conversation->declaration().name);
     write_recent(conversation->history(), message);
