@@ -7,6 +7,7 @@
 
 #include "diagnostics/kinds.h"
 #include "syntax/damage.h"
+#include "syntax/item_keywords.h"
 
 namespace tenon::syntax {
 namespace {
@@ -137,20 +138,10 @@ class BracketBalancer {
 
   bool starts_item(const Line& line) const {
     if (line.indent > 0) return false;
-    switch (tokens_[line.first].kind) {
-      case TokenKind::Fn:
-      case TokenKind::Extern:
-      case TokenKind::Struct:
-      case TokenKind::Enum:
-      case TokenKind::Use:
-        return true;
-      case TokenKind::Identifier: {
-        const std::string_view word = text(line.first);
-        return line.last > line.first && (word == "agent" || word == "type" || word == "impl" || word == "test");
-      }
-      default:
-        return false;
-    }
+    const TokenKind kind = tokens_[line.first].kind;
+    if (kind != TokenKind::Identifier) return is_item_keyword(kind);
+    const std::string_view word = text(line.first);
+    return line.last > line.first && (word == "agent" || word == "type" || word == "impl" || word == "test");
   }
 
   void repair(TokenIndex begin, TokenIndex end) {

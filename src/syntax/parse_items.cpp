@@ -3,6 +3,7 @@
 #include "syntax/parse_items.h"
 
 #include "syntax/foreign_words.h"
+#include "syntax/item_keywords.h"
 #include "syntax/parse_agents.h"
 #include "syntax/parse_clauses.h"
 #include "syntax/parse_expressions.h"
@@ -229,17 +230,7 @@ void parse_test(Parser& p, Mark mark) {
 }  // namespace
 
 bool at_item_start(const Parser& p) {
-  switch (p.peek()) {
-    case TokenKind::Fn:
-    case TokenKind::Extern:
-    case TokenKind::Struct:
-    case TokenKind::Enum:
-    case TokenKind::Use:
-      return true;
-    default:
-      break;
-  }
-  return at_contextual_item(p);
+  return is_item_keyword(p.peek()) || at_contextual_item(p);
 }
 
 bool at_declaration(const Parser& p) {
