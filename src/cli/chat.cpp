@@ -6,6 +6,7 @@
 #include "bytecode/agents.h"
 #include "cli/chat_view.h"
 #include "cli/commands.h"
+#include "cli/compiled_file.h"
 #include "cli/engine_report.h"
 #include "cli/run_report.h"
 #include "cli/stopping.h"
@@ -156,16 +157,12 @@ struct Beginning {
 /// Prepares a new conversation with an agent of the file. Returns exit_done, or another exit code after printing why
 /// there can be none.
 int begin_new(const ChatCommand& command, const Environment& environment, Beginning& beginning) {
-  const engine::System& system = environment.system;
-  const auto manifest = engine::read_manifest(command.file, system);
-  if (!manifest) return report(manifest.error(), environment);
-  auto compiled = engine::compile({command.file}, system);
-  if (!compiled) return report(compiled.error(), environment);
-  report(compiled->warnings, environment);
-  const auto agent = choose_agent(compiled->loaded->program(), command.agent, environment);
+  auto compiled = compile_file(command.file, environment);
+  if (!compiled) return compiled.error();
+  const auto agent = choose_agent(compiled->program.loaded->program(), command.agent, environment);
   if (!agent) return exit_usage;
   beginning.agent = *agent;
-  auto program = engine::prepare(std::move(*compiled), command, *manifest, system);
+  auto program = engine::prepare(std::move(compiled->program), command, compiled->manifest, environment.system);
   if (!program) return report(program.error(), environment);
   beginning.program = std::move(*program);
   beginning.model = beginning.program.settings.model;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "cli/compiled_file.h"
 #include "cli/engine_report.h"
 #include "cli/given_value.h"
 #include "cli/run_report.h"
@@ -86,13 +87,9 @@ std::optional<int> read_given_arguments(RunCommand& command, const Environment& 
 int run(const RunCommand& given, const Environment& environment) {
   RunCommand command = given;
   if (const auto code = read_given_arguments(command, environment)) return *code;
-  const engine::System& system = environment.system;
-  const auto manifest = engine::read_manifest(command.file, system);
-  if (!manifest) return report(manifest.error(), environment);
-  auto compiled = engine::compile({command.file}, system);
-  if (!compiled) return report(compiled.error(), environment);
-  report(compiled->warnings, environment);
-  const std::shared_ptr<const vm::LoadedProgram> loaded = compiled->loaded;
+  auto compiled = compile_file(command.file, environment);
+  if (!compiled) return compiled.error();
+  const std::shared_ptr<const vm::LoadedProgram> loaded = compiled->program.loaded;
   const auto index = runtime::find_function(loaded->program(), command.function);
   if (!index) {
     return fail(unknown_function(loaded->program(), command.function, command.file, environment), environment,
@@ -104,7 +101,7 @@ int run(const RunCommand& given, const Environment& environment) {
     for (const auto& problem : arguments.error()) fail(describe(problem, function.name), environment);
     return exit_usage;
   }
-  auto program = engine::prepare(std::move(*compiled), command, *manifest, system);
+  auto program = engine::prepare(std::move(compiled->program), command, compiled->manifest, environment.system);
   if (!program) return report(program.error(), environment);
   auto trace = Trace::open({command.trace, command.show_prompts}, *loaded, environment);
   if (!trace) return fail(trace.error(), environment);
