@@ -12,11 +12,11 @@
 #include "runtime/recording/agent_records.h"
 #include "runtime/recording/request_record.h"
 #include "runtime/recording/run_journal.h"
+#include "runtime/recording/turn_records.h"
 #include "runtime/recovery/known_outcomes.h"
 #include "runtime/recovery/recovery.h"
 #include "runtime/run_core.h"
 #include "runtime/run_options.h"
-#include "vm/values/context.h"
 
 namespace tenon::algebra {
 namespace {
@@ -206,35 +206,15 @@ class Fork {
   }
 
   void end_turn(const runtime::RunCore& core, runtime::Conversation& conversation) {
-    const bytecode::Program& program = core.image()->program();
-    effects::TurnEnded ended;
-    ended.turn = conversation.turns();
-    const auto* const finished = std::get_if<vm::Finished>(&*core.end());
-    std::string text;
-    if (finished != nullptr) {
-      const types::TypeId type = program.functions[conversation.declaration().turn].result;
-      static_cast<void>(effects::write_value(finished->value, type, program.types, text));
-    } else {
-      ended.how = effects::Ended::How::Failed;
-      if (const auto* const failed = std::get_if<vm::Failed>(&*core.end())) {
-        const vm::FailureReport& report = failed->report;
-        ended.failure = {report.kind, report.message, report.blame, report.place};
-      }
+    runtime::TurnOutcome outcome = runtime::RunFailed{};
+    if (const auto* const finished = std::get_if<vm::Finished>(&*core.end())) {
+      outcome = finished->value;
+    } else if (const auto* const failed = std::get_if<vm::Failed>(&*core.end())) {
+      outcome = runtime::RunFailed{failed->report};
     }
-    const std::string state_before = conversation.state_before();
-    static_cast<void>(conversation.end(core, finished == nullptr ? nullptr : &finished->value));
-    ended.agent = conversation.declaration().name;
-    ended.added_entries = conversation.declaration().added_entries;
-    std::string changed =
-        finished == nullptr ? "" : runtime::changed_entries(state_before, conversation.state(), ended.added_entries);
-    if (!changed.empty()) {
-      records_.push_back({options_.now_ms, effects::StateChanged{ended.agent, journal_.keep(std::move(changed))}});
+    for (effects::RecordBody& body : runtime::end_turn(conversation, core, outcome, journal_)) {
+      records_.push_back({options_.now_ms, std::move(body)});
     }
-    ended.value = journal_.keep(std::move(text));
-    ended.state = journal_.keep(conversation.state());
-    if (vm::context_length(conversation.history()) > 0)
-      ended.conversation = journal_.keep_context(conversation.history());
-    records_.push_back({options_.now_ms, std::move(ended)});
   }
 
   Result<Forked, AlgebraError> commit(journal::RunSummary summary) {

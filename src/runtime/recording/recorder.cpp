@@ -7,26 +7,15 @@
 #include "base/ensure.h"
 #include "runtime/recording/agent_records.h"
 #include "runtime/recording/request_record.h"
+#include "runtime/recording/turn_records.h"
 #include "runtime/recovery/recovery.h"
 #include "runtime/waits/waits.h"
-#include "vm/values/context.h"
 
 namespace tenon::runtime {
 
 using types::FailureKind;
 
 namespace {
-
-effects::FailureText to_text(const vm::FailureReport& report) {
-  return {report.kind, report.message, report.blame, report.place};
-}
-
-RunFailed unrecordable(std::string message) {
-  vm::FailureReport report;
-  report.kind = FailureKind::Conversion;
-  report.message = std::move(message);
-  return {std::move(report)};
-}
 
 effects::AgentScope scope_of(const Run& run, const OpenRequest& open) {
   return effects::AgentScope(effects::scope_of(open.request, run.image->program()));
@@ -93,41 +82,8 @@ void Recorder::add_answer(Run& run, OpenRequest& open, std::string_view input, s
 
 void Recorder::end_turn(Run& run, TurnOutcome outcome) {
   Conversation& conversation = *run.conversation;
-  effects::TurnEnded ended;
-  ended.turn = conversation.turns();
-  const bytecode::Program& program = run.core->image()->program();
-  std::string text;
-  if (const auto* const value = std::get_if<vm::Value>(&outcome)) {
-    const types::TypeId type = program.functions[conversation.declaration().turn].result;
-    if (const auto written = effects::write_value(*value, type, program.types, text); !written) {
-      outcome = unrecordable("the turn's value cannot be recorded: " + written.error().message);
-      text.clear();
-    }
-  }
-  const vm::Value* const value = std::get_if<vm::Value>(&outcome);
-  if (const auto* failed = std::get_if<RunFailed>(&outcome)) {
-    ended.how = effects::Ended::How::Failed;
-    ended.failure = to_text(failed->report);
-  } else if (const auto* cancelled = std::get_if<RunCancelled>(&outcome)) {
-    ended.how = effects::Ended::How::Cancelled;
-    ended.failure = {FailureKind::Cancelled, cancelled->reason, "", ""};
-  }
-  const std::string state_before = conversation.state_before();
-  // A state that cannot be written is as it was before the turn.
-  static_cast<void>(conversation.end(*run.core, value));
-  if (run.journal.takes_records()) {
-    ended.agent = conversation.declaration().name;
-    ended.added_entries = conversation.declaration().added_entries;
-    std::string changed =
-        value == nullptr ? "" : changed_entries(state_before, conversation.state(), ended.added_entries);
-    if (!changed.empty()) {
-      add(run, effects::StateChanged{ended.agent, run.journal.keep(std::move(changed))});
-    }
-    ended.value = run.journal.keep(std::move(text));
-    ended.state = run.journal.keep(conversation.state());
-    if (vm::context_length(conversation.history()) > 0)
-      ended.conversation = run.journal.keep_context(conversation.history());
-    add(run, std::move(ended));
+  for (effects::RecordBody& body : runtime::end_turn(conversation, *run.core, outcome, run.journal)) {
+    add(run, std::move(body));
   }
   if (run.journal.is_stored()) run.journal.set_snapshot(write_snapshot(&conversation, nullptr));
   run.turn_outcome = std::move(outcome);

@@ -10,8 +10,6 @@
 
 namespace tenon::runtime {
 
-/// Milliseconds since 1970.
-
 /// Adds the records of what happens to a run's journal, as docs/internals/journal.md describes them. They become
 /// durable with the run's next commit.
 class Recorder {
@@ -19,6 +17,7 @@ class Recorder {
   /// `clock` outlives this.
   explicit Recorder(Clock& clock) : clock_(clock) {}
 
+  /// Milliseconds since 1970.
   [[nodiscard]] std::int64_t now_ms() const { return wall_ms(clock_); }
 
   void add(Run& run, effects::RecordBody&& body);
