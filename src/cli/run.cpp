@@ -121,7 +121,13 @@ int run(const RunCommand& given, const Environment& environment) {
   // A run that is recorded is left to `tenon resume`.
   if (environment.interrupted->load() && !is_recorded) clean_up(runtime, *id, environment.system.clock);
   (*local)->end_trace();
-  return report_run(runtime, *id, command.store.path, environment);
+  const int code = report_run(runtime, *id, command.store.path, environment);
+  if (code == exit_done && !is_recorded) {
+    for (const std::string& unused : (*local)->engine().unused_answers()) {
+      warn(fmt::format("the scripted model was not asked for {}", unused), environment);
+    }
+  }
+  return code;
 }
 
 }  // namespace tenon::cli

@@ -55,6 +55,26 @@ Json json_stack(const vm::LoadedProgram& program, const vm::CallStack& calls) {
 }
 
 /// The host that did not answer, and what the transport says about it.
+/// What happened at the endpoint, which is named after it.
+std::string_view describe(inference::ModelErrorKind kind) {
+  using Kind = inference::ModelErrorKind;
+  switch (kind) {
+    case Kind::Rejected:
+    case Kind::ContextFull:
+      return "the request was rejected by the model";
+    case Kind::Overloaded:
+      return "the request was not processed by the model";
+    case Kind::BadReply:
+      return "invalid reply from the model";
+    case Kind::Unreachable:
+    case Kind::TimedOut:
+    case Kind::Cancelled:
+    case Kind::ScriptEnded:
+      break;
+  }
+  return "no answer from the model";
+}
+
 std::string shown_endpoint(const inference::ModelError& error) {
   return error.endpoint + (error.detail.empty() ? "" : fmt::format(" ({})", error.detail));
 }
@@ -149,7 +169,7 @@ void Trace::on_generation_finished(runtime::RunId run, std::string_view key, std
   }
   const bool is_failure = error != nullptr && error->kind != inference::ModelErrorKind::Cancelled;
   if (is_failure && !shows_prompts_ && !error->endpoint.empty()) {
-    environment_.write_error(fmt::format("tenon: no answer from the model at {}\n", shown_endpoint(*error)));
+    environment_.write_error(fmt::format("tenon: {} at {}\n", describe(error->kind), shown_endpoint(*error)));
   }
   if (!file_.is_open()) return;
   Json event = Json::object({{"type", "generation_finished"}, {"run", run.index}, {"key", key}, {"attempt", attempt}});

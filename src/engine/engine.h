@@ -125,6 +125,8 @@ class Engine final {
   [[nodiscard]] std::optional<RunResult> result(runtime::RunId run) const;
   /// How the newest turn of the conversation has ended; nothing before the first end.
   [[nodiscard]] std::optional<RunResult> turn_result(runtime::RunId run) const;
+  /// Answers of a scripted model that no run has asked for, for people; empty for other models.
+  [[nodiscard]] std::vector<std::string> unused_answers() const { return options_.model->unused_answers(); }
   /// Forgets a run that has ended, which otherwise takes memory as long as the engine exists; the store keeps it. Its
   /// events that were not taken are dropped, and its id is used again for another run. `Conflict` while the run has
   /// not ended, its end is not durable yet, or it was released before.

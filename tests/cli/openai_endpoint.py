@@ -178,6 +178,19 @@ def test_one_failure_is_the_same_at_every_address(work):
     assert failures[0] == failures[1] and "127.0.0.1" not in json.dumps(failures[0]), failures
 
 
+def test_a_rejected_request_is_not_reported_as_silence(work):
+    for reply, what in ((error(401, "no"), "the request was rejected by the model"),
+                        (error(404, "no"), "the request was rejected by the model"),
+                        ({"body": b"<html>"}, "invalid reply from the model")):
+        file = work / "program.tn"
+        file.write_text(PROGRAM)
+        with Endpoint([reply]).running() as endpoint:
+            process = tenon("run", file, "--model", "openai:mock", "--fn", "say", seconds_max=SECONDS_MAX,
+                            environment={"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": KEY, "NO_PROXY": "127.0.0.1"})
+        assert process.returncode == 1 and f"tenon: {what} at 127.0.0.1:" in process.stderr, process
+        assert "no answer" not in process.stderr, process
+
+
 def test_what_a_strict_schema_enforces_is_not_described(work):
     process, endpoint = run(work, [answer('{"value": 1}'), answer('{"value": true}')], "--fn", "is_far")
     assert process.returncode == 0 and process.stdout == "true\n", process

@@ -44,6 +44,18 @@ def test_an_undeclared_type_is_a_note_and_an_error_when_strict(work):
     assert process.returncode == 1 and "error[E2011]" in process.stderr, process
 
 
+def test_unused_scripted_answers_are_reported(work):
+    file = write(work, 'fn word(ctx: Context) -> String { "Say a word."! }\nfn main(ctx: Context) -> String { word(ctx) }\n')
+    script = write(work, 'word => "a", "b", "c"\nother => "d"\n', "model.script")
+    process = tenon("run", file, "--model", f"script:{script}")
+    assert (process.returncode, process.stdout) == (0, "a\n"), process
+    assert process.stderr == (
+        "warning: the scripted model was not asked for 2 of 3 answers for `word` (line 1)\n"
+        "warning: the scripted model was not asked for the answer for `other` (line 2)\n"), process.stderr
+    script.write_text('word => "a"\n')
+    assert tenon("run", file, "--model", f"script:{script}").stderr == ""
+
+
 def library(work, name, text):
     source = work / f"{name}.c"
     source.write_text("#include <stdint.h>\n#include <tenon/extern.h>\n" + text)

@@ -45,6 +45,12 @@ void JudgedModel::skip(const GenerationRequest& request) {
   (request.is_judgement ? *judge_ : *writer_).skip(request);
 }
 
+std::vector<std::string> JudgedModel::unused_answers() const {
+  std::vector<std::string> unused = writer_->unused_answers();
+  for (std::string& shown : judge_->unused_answers()) unused.push_back(std::move(shown));
+  return unused;
+}
+
 void JudgedModel::wake() {
   writer_->wake();
   judge_->wake();

@@ -23,6 +23,7 @@ class JudgedModel final : public Model, private GenerationSink {
     return writer_->follows_a_script() || judge_->follows_a_script();
   }
   void skip(const GenerationRequest& request) override;
+  [[nodiscard]] std::vector<std::string> unused_answers() const override;
   void wake() override;
 
  private:

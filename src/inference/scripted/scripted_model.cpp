@@ -71,6 +71,20 @@ std::vector<ScriptedModel::Unused> ScriptedModel::unused() const {
   return result;
 }
 
+std::vector<std::string> ScriptedModel::unused_answers() const {
+  std::vector<std::string> shown;
+  for (const Unused& rule : unused()) {
+    const auto is_same_line = [&](const ScriptRule& other) { return other.line == rule.line; };
+    const std::size_t all = std::find_if(script_.rules.begin(), script_.rules.end(), is_same_line)->answers.size();
+    const std::string count = rule.answers < all ? fmt::format("{} of {} answers", rule.answers, all)
+                              : all == 1         ? "the answer"
+                                                 : fmt::format("all {} answers", all);
+    shown.push_back(rule.label.empty() ? fmt::format("{} in line {}", count, rule.line)
+                                       : fmt::format("{} for `{}` (line {})", count, rule.label, rule.line));
+  }
+  return shown;
+}
+
 GenerationOutcome ScriptedModel::next_outcome(const GenerationRequest& request, milliseconds& delay) {
   Usage usage;
   for (const Message& message : request.messages) usage.prompt += token_count(message.text.size());

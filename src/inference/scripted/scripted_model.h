@@ -38,6 +38,7 @@ class ScriptedModel final : public Model {
   void wake() override {}
   [[nodiscard]] bool follows_a_script() const override { return true; }
   void skip(const GenerationRequest& request) override;
+  [[nodiscard]] std::vector<std::string> unused_answers() const override;
 
  private:
   [[nodiscard]] GenerationOutcome next_outcome(const GenerationRequest& request, std::chrono::milliseconds& delay);

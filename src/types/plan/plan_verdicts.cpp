@@ -44,8 +44,11 @@ Result<PlanVerdict, PlanError> read_entry(const Json& entry, std::size_t number)
   const auto relation = find_relation(text_of(entry, "relation").value_or(""));
   if (!relation) return fault(R"(needs a "relation": "entails", "contradicts" or "open")");
   verdict.relation = *relation;
-  verdict.reason = text_of(entry, "reason").value_or("");
-  verdict.model = text_of(entry, "model").value_or("");
+  for (const auto& [name, place] : {std::pair("reason", &verdict.reason), std::pair("model", &verdict.model)}) {
+    auto text = text_of(entry, name);
+    if (!text && entry.find(name) != nullptr) return fault(fmt::format("has a \"{}\" that is not a string", name));
+    *place = std::move(text).value_or("");
+  }
   return verdict;
 }
 
