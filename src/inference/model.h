@@ -195,8 +195,8 @@ class Model {
   [[nodiscard]] virtual bool follows_a_script() const { return false; }
   /// The answer to this request is known from a journal: a model that follows a script continues after it.
   virtual void skip(const GenerationRequest& /*request*/) {}
-  /// Of a model that follows a script: what was not asked for, for people, such as "2 of 3 answers for `classify` (line
-  /// 4)".
+  /// Of a model that follows a script: what was not asked for and probably should have been, for people, such as "2 of
+  /// 3 answers for `classify` (line 4)".
   [[nodiscard]] virtual std::vector<std::string> unused_answers() const { return {}; }
   /// Ends a `poll` that waits. From any thread.
   virtual void wake() = 0;

@@ -52,7 +52,7 @@ def test_unused_scripted_answers_are_reported(work):
     assert process.stderr == (
         "warning: the scripted model was not asked for 2 of 3 answers for `word` (line 1)\n"
         "warning: the scripted model was not asked for the answer for `other` (line 2)\n"), process.stderr
-    script.write_text('word => "a"\n')
+    script.write_text('word when "Sing" => "a"\nword => "b"\n')
     assert tenon("run", file, "--model", f"script:{script}").stderr == ""
 
 

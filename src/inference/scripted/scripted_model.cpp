@@ -72,13 +72,21 @@ std::vector<ScriptedModel::Unused> ScriptedModel::unused() const {
 }
 
 std::vector<std::string> ScriptedModel::unused_answers() const {
+  const auto was_asked_for = [&](const std::string& label) {
+    for (std::size_t i = 0; i < script_.rules.size(); ++i) {
+      if (script_.rules[i].label == label && given_[i] > 0) return true;
+    }
+    return false;
+  };
   std::vector<std::string> shown;
-  for (const Unused& rule : unused()) {
-    const auto is_same_line = [&](const ScriptRule& other) { return other.line == rule.line; };
-    const std::size_t all = std::find_if(script_.rules.begin(), script_.rules.end(), is_same_line)->answers.size();
-    const std::string count = rule.answers < all ? fmt::format("{} of {} answers", rule.answers, all)
-                              : all == 1         ? "the answer"
-                                                 : fmt::format("all {} answers", all);
+  for (std::size_t i = 0; i < script_.rules.size(); ++i) {
+    const ScriptRule& rule = script_.rules[i];
+    const std::size_t all = rule.answers.size();
+    if (given_[i] >= all) continue;
+    // A script for several runs has answers to prompts that this one did not have.
+    if (all == 1 && was_asked_for(rule.label)) continue;
+    std::string count = fmt::format("{} of {} answers", all - given_[i], all);
+    if (given_[i] == 0) count = all == 1 ? "the answer" : fmt::format("all {} answers", all);
     shown.push_back(rule.label.empty() ? fmt::format("{} in line {}", count, rule.line)
                                        : fmt::format("{} for `{}` (line {})", count, rule.label, rule.line));
   }
