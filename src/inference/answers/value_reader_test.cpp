@@ -190,6 +190,16 @@ TEST_F(ValueReaderTest, OlderProgramsSeeTheMessagesOfTheirVersion) {
             "x is a key that is not asked for\n");
 }
 
+TEST_F(ValueReaderTest, OlderProgramsAcceptWhatTheyAccepted) {
+  const TypeId texts = measure(types_.make_union({"", std::vector<std::string>{"a", "bb"}}), 2, {});
+  const TypeId counts = measure(types_.map(TypeTable::i32), {}, 1);
+  const ValueReader reader{vm::Refinements(types_)};
+  for (const auto& [type, text] : {std::pair(texts, R"("a")"), std::pair(counts, R"({"x": 1, "y": 2})")}) {
+    EXPECT_TRUE(reader.read(type, *parse_json(text), {}, MessageVersion::First).has_value()) << text;
+    EXPECT_FALSE(reader.read(type, *parse_json(text), {}, MessageVersion::Second).has_value()) << text;
+  }
+}
+
 TEST_F(ValueReaderTest, ReadsArguments) {
   EXPECT_EQ(read_argument(TypeTable::string, " {\"a\" "), "\" {\\\"a\\\" \"");
   EXPECT_EQ(read_argument(types_.text("Plan"), "5"), "\"5\"");
