@@ -156,6 +156,26 @@ def test_a_plan_of_the_first_format_is_read(work):
     assert edge(file, "write", "polish")["by"] == "run"
 
 
+def test_a_field_of_another_type_makes_a_plan_unusable(work):
+    file = prepare(work)
+    assert tenon("plan", file, "--model", f"script:{work / 'plan.script'}").returncode == 0
+    plan = work / "poem.tn.plan"
+    written = json.loads(plan.read_text())
+    for name in ("reason", "model", "wanted", "type"):
+        changed = json.loads(json.dumps(written))
+        changed["entailments"][1][name] = 5
+        plan.write_text(json.dumps(changed))
+        process = tenon("check", file)
+        assert process.returncode == 1, (name, process)
+        problem = f'entry 2 has a "{name}" that is not a string: 5'
+        assert "E2226" in process.stderr and "poem.tn.plan" in process.stderr and problem in process.stderr, process
+    for name in ("reason", "model"):
+        for entry in written["entailments"]:
+            del entry[name]
+    plan.write_text(json.dumps(written))
+    assert tenon("check", file).returncode == 0, "both are only for people"
+
+
 def test_obsolete_questions_are_removed_from_the_file(work):
     file = prepare(work)
     assert tenon("plan", file, "--model", f"script:{work / 'plan.script'}").returncode == 0

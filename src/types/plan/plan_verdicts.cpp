@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/utf8.h"
 #include "json/reader.h"
 #include "json/text.h"
 
@@ -20,11 +21,25 @@ std::optional<std::string> text_of(const Json& entry, std::string_view name) {
   return found.as_string();
 }
 
+/// The value as JSON if it is short, otherwise its start.
+std::string shown(const Json& value) {
+  constexpr std::size_t bytes_max = 40;
+  const std::string text = value.dump();
+  const std::string_view start = cut_utf8(text, bytes_max);
+  return fmt::format("{}{}", start, start.size() < text.size() ? "…" : "");
+}
+
 Result<PlanVerdict, PlanError> read_entry(const Json& entry, std::size_t number) {
   const auto fault = [&](std::string_view what) {
     return failure(PlanError{fmt::format("entry {} {}", number, what)});
   };
   if (!entry.is_object()) return fault("is not an object");
+  for (const std::string_view name : {"wanted", "type", "relation", "reason", "model"}) {
+    const Json* const text = entry.find(name);
+    if (text != nullptr && !text->is_string()) {
+      return fault(fmt::format("has a \"{}\" that is not a string: {}", name, shown(*text)));
+    }
+  }
   PlanVerdict verdict;
   for (const auto& [name, place] :
        {std::pair("wanted", &verdict.question.wanted), std::pair("type", &verdict.question.type)}) {
@@ -44,11 +59,8 @@ Result<PlanVerdict, PlanError> read_entry(const Json& entry, std::size_t number)
   const auto relation = find_relation(text_of(entry, "relation").value_or(""));
   if (!relation) return fault(R"(needs a "relation": "entails", "contradicts" or "open")");
   verdict.relation = *relation;
-  for (const auto& [name, place] : {std::pair("reason", &verdict.reason), std::pair("model", &verdict.model)}) {
-    auto text = text_of(entry, name);
-    if (!text && entry.find(name) != nullptr) return fault(fmt::format("has a \"{}\" that is not a string", name));
-    *place = std::move(text).value_or("");
-  }
+  verdict.reason = text_of(entry, "reason").value_or("");
+  verdict.model = text_of(entry, "model").value_or("");
   return verdict;
 }
 
