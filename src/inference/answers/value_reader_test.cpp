@@ -193,7 +193,8 @@ TEST_F(ValueReaderTest, OlderProgramsSeeTheMessagesOfTheirVersion) {
 TEST_F(ValueReaderTest, OlderProgramsAcceptWhatTheyAccepted) {
   const TypeId texts = measure(types_.make_union({"", std::vector<std::string>{"a", "bb"}}), 2, {});
   const TypeId counts = measure(types_.map(TypeTable::i32), {}, 1);
-  const ValueReader reader{vm::Refinements(types_)};
+  const vm::Refinements refinements(types_);
+  const ValueReader reader(refinements);
   for (const auto& [type, text] : {std::pair(texts, R"("a")"), std::pair(counts, R"({"x": 1, "y": 2})")}) {
     EXPECT_TRUE(reader.read(type, *parse_json(text), {}, MessageVersion::First).has_value()) << text;
     EXPECT_FALSE(reader.read(type, *parse_json(text), {}, MessageVersion::Second).has_value()) << text;
