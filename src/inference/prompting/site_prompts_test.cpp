@@ -130,6 +130,25 @@ TEST_F(SitePromptsTest, AFillNamesTheCall) {
   EXPECT_EQ(made.label, "analyze");
 }
 
+TEST_F(SitePromptsTest, AFillShowsTheGivenArguments) {
+  const std::uint32_t site = add_fill();
+  program_.sites[site].call.parameter_names = {"depth", "code"};
+  program_.sites[site].call.given = {"2", ""};
+  const GenerationRequest made = request(site, "You are an expert", {17});
+  EXPECT_NE(made.messages[1].text.find("\nGiven: depth = 2\nMissing: code\n"), std::string::npos)
+      << made.messages[1].text;
+}
+
+TEST_F(SitePromptsTest, FunctionsThatTheLanguageCallsHaveNoTypeArguments) {
+  const std::uint32_t site = add_completion(TypeTable::boolean);
+  bytecode::Function& function = program_.functions[program_.sites[site].function];
+  function.name = "judge<One>";
+  EXPECT_EQ(request(site, "x", {1}).label, "judge<One>");
+  program_.sources.push_back({"std/contracts.tn", ""});
+  function.place.file = static_cast<std::uint32_t>(program_.sources.size() - 1);
+  EXPECT_EQ(request(site, "x", {1}).label, "judge");
+}
+
 TEST_F(SitePromptsTest, ASelectListsItsClausesAfterTheContext) {
   const GenerationRequest made = request(add_select(), "Calculate 2 - 5", {15});
   ASSERT_EQ(made.messages.size(), 2U);
