@@ -148,7 +148,7 @@ void ContractCompiler::judge_contracts(std::optional<Register> value, const Reas
     const Register number = allocate();
     if (judged[at]->result.exists()) scope_.set_local(judged[at]->result.index, *value);
     compute_text(*judged[at], text, reasons);
-    const auto says_nothing = shown_contracts().jump_if_empty(judged[at]->expression, text);
+    const auto says_nothing = shown_contracts().jump_if_blank(judged[at]->expression, text);
     may_be_empty = may_be_empty || says_nothing;
     emit(Opcode::Push, requirements, text);
     load_integer(number, static_cast<std::int64_t>(at));

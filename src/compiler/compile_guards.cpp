@@ -38,7 +38,7 @@ void GuardCompiler::guard() {
     const Register key = allocate();
     contracts().compute_text(contract, text, {.all = lists});
     broken.push_back(contracts().jump_if_broken(lists));
-    const auto says_nothing = shown_contracts().jump_if_empty(contract.expression, text);
+    const auto says_nothing = shown_contracts().jump_if_blank(contract.expression, text);
     key_of_contract(contract, text, key);
     emit(Opcode::Push, judged, text);
     emit(Opcode::Push, keys, key);

@@ -47,7 +47,7 @@ void RequirementCompiler::inject_requirements() {
         into(words, parts);
       }
       or_code(begin, contract.expression, parts);
-      says_nothing = jump_if_empty(words, parts);
+      says_nothing = jump_if_blank(words, parts);
     }
     for (std::size_t at = 0; at < terms.size(); ++at) show_term(terms[at], static_cast<Register>(parts + 1 + at));
     emit(Opcode::Template, parts, parts, static_cast<std::uint16_t>(1 + terms.size()));
@@ -134,8 +134,8 @@ void RequirementCompiler::text_before_value(const Contract& contract, Register t
   templates().join_parts(pieces, to);
 }
 
-std::optional<std::size_t> RequirementCompiler::jump_if_empty(NodeId node, Register text) {
-  if (scope_.is_plain_text(node)) return std::nullopt;
+std::optional<std::size_t> RequirementCompiler::jump_if_blank(NodeId node, Register text) {
+  if (scope_.is_never_blank(node)) return std::nullopt;
   const Temporaries scope(*this);
   const Register length = allocate();
   emit(Opcode::CallBuiltin, length, static_cast<std::uint16_t>(types::Builtin::StringTrim), text);

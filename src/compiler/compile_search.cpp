@@ -60,7 +60,6 @@ std::vector<std::size_t> PursueCompiler::search(const PursuitCode& code) {
   emit(Opcode::EqualShort, flag, flag, 0);
   const std::size_t stuck = emit_jump(Opcode::JumpIf, flag);
   try_steps(code, work);
-  emit(Opcode::AddI64Short, code.steps, code.steps, 1);
   const Register found = allocate();
   list_found(code, work, visited, found, reached);
   // Which of them are kept, and the reasons of the failed ones.
@@ -101,7 +100,10 @@ std::vector<std::size_t> PursueCompiler::search(const PursuitCode& code) {
   land(next);
   emit(Opcode::Length, flag, states);
   emit(Opcode::EqualShort, flag, flag, 0);
-  land_at(emit_jump(Opcode::JumpUnless, flag), start);
+  const std::size_t exhausted = emit_jump(Opcode::JumpIf, flag);
+  emit(Opcode::AddI64Short, code.steps, code.steps, 1);
+  land_at(emit_jump(Opcode::Jump), start);
+  land(exhausted);
   land(spent);
   land(stuck);
   return reached;

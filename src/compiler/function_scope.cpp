@@ -168,4 +168,13 @@ bool FunctionScope::is_plain_text(NodeId node) const {
   return tree().kind(node) == NodeKind::StringExpression && syntax::plain_string(tree(), node).has_value();
 }
 
+bool FunctionScope::is_never_blank(NodeId node) const {
+  if (tree().kind(node) != NodeKind::StringExpression) return false;
+  const std::vector<syntax::StringPart> parts = syntax::string_parts(tree(), node);
+  return std::ranges::any_of(parts, [](const syntax::StringPart& part) {
+    const auto* const text = std::get_if<std::string>(&part);
+    return text != nullptr && text->find_first_not_of(" \t\r\n") != std::string::npos;
+  });
+}
+
 }  // namespace tenon::compiler

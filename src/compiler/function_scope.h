@@ -61,6 +61,8 @@ class FunctionScope {
   [[nodiscard]] bool is_literal_number(NodeId node) const;
   /// A text without templates.
   [[nodiscard]] bool is_plain_text(NodeId node) const;
+  /// A text that has more than white space, whatever is filled into it.
+  [[nodiscard]] bool is_never_blank(NodeId node) const;
   /// The node's code, on one line.
   [[nodiscard]] std::string line_of(NodeId node) const;
   /// The same; of a text without its quotes.

@@ -17,8 +17,8 @@ class RequirementCompiler : CodeBuilder {
   void inject_requirements();
   /// to = what is judged, in words: the function, its arguments and the value, without contexts, tools and secrets.
   void describe_subject(std::optional<Register> value, Register to);
-  /// The jump that is taken if the text of the node is empty; none if it is known not to be.
-  [[nodiscard]] std::optional<std::size_t> jump_if_empty(NodeId node, Register text);
+  /// The jump that is taken if the text of the node is empty or blank; none if it is known not to be.
+  [[nodiscard]] std::optional<std::size_t> jump_if_blank(NodeId node, Register text);
   /// to = what was computed from `begin` on or, if that fails, the code of the node.
   void or_code(std::size_t begin, NodeId node, Register to);
 
