@@ -1,325 +1,136 @@
 #include "bytecode/context_preview.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
-#include <variant>
+
+#include "bytecode/function_preview.h"
+#include "bytecode/library.h"
 
 namespace tenon::bytecode {
 namespace {
 
-using PreviewEntries = std::vector<PreviewEntry>;
-
-/// What a register is known to hold.
-struct KnownText {
-  std::string text;
-  bool has_unknown = false;
-  friend bool operator==(const KnownText&, const KnownText&) = default;
-};
-using KnownValue = std::variant<KnownText, PreviewEntries>;
-
-/// The registers of which something is known before an instruction.
-struct PreviewState {
-  std::map<std::uint16_t, KnownValue> registers;
-  bool is_after_failure = false;  ///< the instruction is reached only when something has failed
-  friend bool operator==(const PreviewState&, const PreviewState&) = default;
-};
-
-/// More walks than loops are nested in real programs.
-constexpr std::size_t walks_max = 8;
-
-KnownText unknown_text() {
-  return {"{{ … }}", true};
+std::vector<std::uint32_t> list_callees(const Program& program, const Function& function) {
+  std::vector<std::uint32_t> callees;
+  for (const Instruction& i : function.code) {
+    const bool is_call = static_cast<Opcode>(i.opcode) == Opcode::Call && i.wide() < program.functions.size();
+    if (is_call && std::ranges::find(callees, i.wide()) == callees.end()) callees.push_back(i.wide());
+  }
+  return callees;
 }
 
-/// More entries on both sides than real functions have; beyond that all are uncertain.
-constexpr std::size_t merged_entries_max = 1'000;
-
-bool is_same_text(const PreviewEntry& one, const PreviewEntry& other) {
-  return one.role == other.role && one.text == other.text;
-}
-
-void add_uncertain(PreviewEntries& merged, PreviewEntry entry) {
-  entry.is_certain = false;
-  if (std::find(merged.begin(), merged.end(), entry) == merged.end()) merged.push_back(std::move(entry));
-}
-
-/// The entries of both in their order. Those of a longest common sequence are as certain as in both, the others are
-/// there in some runs.
-PreviewEntries merge_entries(const PreviewEntries& one, const PreviewEntries& other) {
-  const std::size_t width = other.size() + 1;
-  std::vector<std::uint32_t> common;  // of the entries from (left, right) on, at left * width + right
-  if (one.size() <= merged_entries_max && other.size() <= merged_entries_max) {
-    common.assign((one.size() + 1) * width, 0);
-    for (std::size_t left = one.size(); left-- > 0;) {
-      for (std::size_t right = other.size(); right-- > 0;) {
-        const std::size_t at = left * width + right;
-        common[at] = is_same_text(one[left], other[right]) ? common[at + width + 1] + 1
-                                                           : std::max(common[at + width], common[at + 1]);
+/// The program's functions, callers before the functions that they call, except where calls are recursive.
+std::vector<std::uint32_t> order_by_calls(const std::vector<std::vector<std::uint32_t>>& callees) {
+  std::vector<std::uint32_t> order;
+  std::vector<bool> is_visited(callees.size());
+  struct Visit {
+    std::uint32_t function;
+    std::size_t next = 0;
+  };
+  for (std::uint32_t root = 0; root < callees.size(); ++root) {
+    if (is_visited[root]) continue;
+    std::vector<Visit> visits{{root}};
+    is_visited[root] = true;
+    while (!visits.empty()) {
+      Visit& visit = visits.back();
+      if (visit.next == callees[visit.function].size()) {
+        order.push_back(visit.function);
+        visits.pop_back();
+        continue;
       }
+      const std::uint32_t callee = callees[visit.function][visit.next++];
+      if (is_visited[callee]) continue;
+      is_visited[callee] = true;
+      visits.push_back({callee});
     }
   }
-  PreviewEntries merged;
-  std::size_t left = 0;
-  std::size_t right = 0;
-  while (left < one.size() && right < other.size() && !common.empty()) {
-    const std::size_t at = left * width + right;
-    if (is_same_text(one[left], other[right])) {
-      merged.push_back(one[left++]);
-      merged.back().is_certain = merged.back().is_certain && other[right++].is_certain;
-    } else if (common[at + width] >= common[at + 1]) {
-      add_uncertain(merged, one[left++]);
-    } else {
-      add_uncertain(merged, other[right++]);
-    }
-  }
-  while (left < one.size()) add_uncertain(merged, one[left++]);
-  while (right < other.size()) add_uncertain(merged, other[right++]);
-  return merged;
-}
-
-/// What is known of the registers whichever of both is the case. What follows a failure is shown only where nothing
-/// else leads to.
-void merge_states(PreviewState& state, const PreviewState& other) {
-  if (state.is_after_failure != other.is_after_failure) {
-    if (state.is_after_failure) state = other;
-    return;
-  }
-  std::map<std::uint16_t, KnownValue> merged;
-  for (auto& [at, known] : state.registers) {
-    const auto found = other.registers.find(at);
-    if (found == other.registers.end()) continue;
-    const auto* const mine = std::get_if<PreviewEntries>(&known);
-    const auto* const theirs = std::get_if<PreviewEntries>(&found->second);
-    if (known == found->second) {
-      merged.emplace(at, std::move(known));
-    } else if (mine != nullptr && theirs != nullptr) {
-      merged.emplace(at, merge_entries(*mine, *theirs));
-    }
-  }
-  state.registers = std::move(merged);
-}
-
-/// Without the answers that are refused, and why: a request is shown as it is sent first.
-PreviewEntries without_refusals(const PreviewEntries& entries) {
-  PreviewEntries kept;
-  for (const PreviewEntry& entry : entries) {
-    if (entry.role != EntryRole::Refusal) {
-      kept.push_back(entry);
-    } else if (!kept.empty() && kept.back().role == EntryRole::Assistant) {
-      kept.pop_back();
-    }
-  }
-  return kept;
+  std::ranges::reverse(order);
+  return order;
 }
 
 class ContextPreview {
  public:
-  ContextPreview(const Program& program, const Function& function) : program_(program), function_(function) {}
+  explicit ContextPreview(const Program& program) : program_(program), calls_(program.functions.size()) {
+    for (const TestCase& test : program.tests) tests_.push_back(test.function);
+  }
 
-  std::map<std::uint32_t, PreviewEntries> run() {
-    if (function_.context_register == no_register) return {};
-    walk();
-    // Again with what the loops bring to where they begin, until they bring nothing new.
-    for (std::size_t walks = 1; walks < walks_max && !looping_.empty(); ++walks) {
-      const auto brought = std::exchange(looping_, {});
-      arriving_ = brought;
-      found_.clear();
-      walk();
-      if (looping_ == brought) break;
+  std::map<std::uint32_t, SitePreview> run() {
+    std::vector<std::vector<std::uint32_t>> callees;
+    for (const Function& function : program_.functions) callees.push_back(list_callees(program_, function));
+    const std::vector<std::uint32_t> order = order_by_calls(callees);
+    std::vector<std::size_t> positions(order.size());
+    for (std::size_t at = 0; at < order.size(); ++at) positions[order[at]] = at;
+    for (const std::uint32_t caller : order) {
+      for (const std::uint32_t callee : callees[caller]) {
+        if (positions[callee] <= positions[caller]) calls_[callee].is_recursive = true;
+      }
     }
-    return std::move(found_);
+    std::map<std::uint32_t, SitePreview> sites;
+    for (const std::uint32_t function : order) {
+      FunctionPreview preview = preview_function(program_, program_.functions[function], parameters_of(function));
+      sites.merge(preview.sites);
+      if (std::ranges::find(tests_, function) != tests_.end()) continue;
+      for (PreviewCall& call : preview.calls) add_call(std::move(call));
+    }
+    return sites;
   }
 
  private:
-  void walk() {
-    state_ = {};
-    is_reached_ = true;
-    begin();
-    for (std::uint32_t pc = 0; pc < function_.code.size(); ++pc) {
-      if (const auto arriving = arriving_.find(pc); arriving != arriving_.end()) {
-        if (is_reached_) {
-          merge_states(state_, arriving->second);
-        } else {
-          state_ = std::move(arriving->second);
-        }
-        is_reached_ = true;
-        arriving_.erase(arriving);
+  /// What the calls of a function have in common.
+  struct Calls {
+    bool is_called = false;
+    bool is_after_failure = true;  ///< of all calls
+    bool is_recursive = false;
+    KnownValues arguments = {};
+  };
+
+  void add_call(PreviewCall call) {
+    Calls& calls = calls_[call.function];
+    if (calls.is_called && call.is_after_failure && !calls.is_after_failure) return;
+    if (!calls.is_called || (calls.is_after_failure && !call.is_after_failure)) {
+      calls.is_called = true;
+      calls.is_after_failure = call.is_after_failure;
+      calls.arguments = std::move(call.arguments);
+      return;
+    }
+    std::erase_if(calls.arguments, [&](const auto& argument) {
+      const auto other = call.arguments.find(argument.first);
+      return other == call.arguments.end() || other->second != argument.second;
+    });
+  }
+
+  [[nodiscard]] KnownValues parameters_of(std::uint32_t index) const {
+    const Function& function = program_.functions[index];
+    const Calls& calls = calls_[index];
+    const bool is_called = calls.is_called || calls.is_recursive || function.agent != UINT32_MAX;
+    KnownValues parameters;
+    for (std::uint16_t at = 0; at < function.parameters.size(); ++at) {
+      const bool is_context = function.parameters[at] == types::TypeTable::context;
+      if (!is_context) {
+        parameters[at] = KnownText{"{{ " + function.parameter_names[at] + " }}", true};
+      } else if (is_called) {
+        parameters[at] = PreviewEntries{{EntryRole::Data, "<the caller's entries>", true, true}};
+      } else {
+        parameters[at] = PreviewEntries{};
       }
-      if (!is_reached_) continue;
-      for (const Handler& handler : function_.handlers) {
-        if (handler.begin != pc) continue;
-        PreviewState failed = state_;
-        failed.is_after_failure = true;
-        arrive(pc, handler.target, failed);
-      }
-      step(pc);
+      if (calls.is_recursive || function.agent != UINT32_MAX) continue;
+      const auto known = calls.arguments.find(at);
+      if (known == calls.arguments.end()) continue;
+      const auto* const entries = std::get_if<PreviewEntries>(&known->second);
+      const bool is_empty = entries != nullptr && entries->empty();
+      if (is_empty || is_of_library(program_, function)) parameters[at] = known->second;
     }
-  }
-
-  void begin() {
-    for (std::uint16_t at = 0; at < function_.parameters.size(); ++at) {
-      if (function_.parameters[at] != types::TypeTable::context) {
-        state_.registers[at] = KnownText{"{{ " + function_.parameter_names[at] + " }}", true};
-      }
-    }
-    PreviewEntries entries;
-    if (is_called()) entries.push_back({EntryRole::Data, "<the caller's entries>", true, true});
-    state_.registers[function_.context_register] = std::move(entries);
-  }
-
-  /// Whether the function may begin with a context that has entries: where another one calls it, and in an agent.
-  [[nodiscard]] bool is_called() const {
-    if (function_.agent != UINT32_MAX) return true;
-    const auto is_call = [&](const Instruction& i) {
-      return static_cast<Opcode>(i.opcode) == Opcode::Call && i.wide() < program_.functions.size() &&
-             &program_.functions[i.wide()] == &function_;
-    };
-    return std::ranges::any_of(program_.functions,
-                               [&](const Function& other) { return std::ranges::any_of(other.code, is_call); });
-  }
-
-  /// `state`, at `pc`, is one of those with which the instruction `target` may be reached.
-  void arrive(std::uint32_t pc, std::int64_t target, const PreviewState& state) {
-    const bool is_loop = target <= pc;
-    const auto [entry, is_new] =
-        (is_loop ? looping_ : arriving_).try_emplace(static_cast<std::uint32_t>(target), state);
-    if (!is_new) merge_states(entry->second, state);
-  }
-
-  void step(std::uint32_t pc) {
-    const Instruction i = function_.code[pc];
-    const InstructionInfo* const info = find_instruction(i.opcode);
-    if (info == nullptr) return;
-    if (info->operands[1] == Operand::Site && function_.context_register != no_register) {
-      found_.try_emplace(i.wide(), without_refusals(entries(function_.context_register)));
-    }
-    change(i, *info);
-    if (info->operands[1] == Operand::Jump) arrive(pc, std::int64_t{pc} + 1 + i.signed_wide(), state_);
-    if (info->operands[1] == Operand::Table && i.wide() < program_.jump_tables.size()) {
-      const JumpTable& table = program_.jump_tables[i.wide()];
-      for (const std::uint32_t target : table.targets) arrive(pc, target, state_);
-      if (info->opcode == Opcode::Switch) arrive(pc, table.otherwise, state_);
-    }
-    is_reached_ = !ends_here(info->opcode);
-  }
-
-  /// Whether the next instruction is reached by jumps alone.
-  static bool ends_here(Opcode opcode) {
-    return opcode == Opcode::Jump || opcode == Opcode::Switch || opcode == Opcode::Return ||
-           opcode == Opcode::ReturnUnit || opcode == Opcode::Fail || opcode == Opcode::Raise ||
-           opcode == Opcode::Unreachable || opcode == Opcode::BreakContract || opcode == Opcode::BreakRequires ||
-           opcode == Opcode::EndBranch;
-  }
-
-  void change(Instruction i, const InstructionInfo& info) {
-    switch (info.opcode) {
-      case Opcode::LoadConstant:
-        set(i.a, constant(i.wide()));
-        return;
-      case Opcode::LoadInteger:
-        set(i.a, KnownText{std::to_string(i.signed_wide()), false});
-        return;
-      case Opcode::Move:
-      case Opcode::Take:
-      case Opcode::Render:
-        copy(i.a, i.b);
-        return;
-      case Opcode::Template:
-        join(i.a, i.b, i.c);
-        return;
-      case Opcode::NewContext:
-        state_.registers[i.a] = PreviewEntries{};
-        return;
-      case Opcode::Inject:
-        inject(i, EntryRole::Data);
-        return;
-      case Opcode::InjectAs:
-        inject(i, static_cast<EntryRole>(i.c));
-        return;
-      case Opcode::InjectPrompt:
-        inject(i, EntryRole::Person);
-        return;
-      default:
-        forget(i, info);
-    }
-  }
-
-  /// For every other instruction: nothing is known of what it writes.
-  void forget(Instruction i, const InstructionInfo& info) {
-    const std::uint16_t fields[3] = {i.a, i.b, i.c};
-    for (std::size_t at = 0; at < 3; ++at) {
-      const Operand operand = info.operands[at];
-      if (operand == Operand::Write || operand == Operand::ReadWrite) state_.registers.erase(fields[at]);
-      // A call clears the registers of its window and those after it.
-      if (operand == Operand::Window && at == 0)
-        state_.registers.erase(state_.registers.lower_bound(fields[at]), state_.registers.end());
-    }
-  }
-
-  void set(std::uint16_t to, std::optional<KnownText> text) {
-    state_.registers.erase(to);
-    if (text) state_.registers[to] = std::move(*text);
-  }
-
-  void copy(std::uint16_t to, std::uint16_t from) {
-    const auto found = state_.registers.find(from);
-    if (found == state_.registers.end()) {
-      state_.registers.erase(to);
-    } else {
-      KnownValue known = found->second;
-      state_.registers[to] = std::move(known);
-    }
-  }
-
-  void join(std::uint16_t to, std::uint16_t first, std::uint16_t count) {
-    KnownText joined;
-    for (std::uint16_t at = 0; at < count; ++at) {
-      const KnownText part = text(static_cast<std::uint16_t>(first + at));
-      joined.text += part.text;
-      joined.has_unknown = joined.has_unknown || part.has_unknown;
-    }
-    state_.registers[to] = std::move(joined);
-  }
-
-  void inject(Instruction i, EntryRole role) {
-    PreviewEntries more = entries(i.a);
-    const KnownText injected = text(i.b);
-    more.push_back({role, injected.text, true, injected.has_unknown});
-    state_.registers[i.a] = std::move(more);
-  }
-
-  [[nodiscard]] std::optional<KnownText> constant(std::uint32_t index) const {
-    if (index >= program_.constants.size()) return std::nullopt;
-    const auto* const text = std::get_if<std::string>(&program_.constants[index]);
-    return text == nullptr ? std::nullopt : std::optional(KnownText{*text, false});
-  }
-
-  [[nodiscard]] KnownText text(std::uint16_t at) const {
-    const auto found = state_.registers.find(at);
-    const auto* const known = found == state_.registers.end() ? nullptr : std::get_if<KnownText>(&found->second);
-    return known == nullptr ? unknown_text() : *known;
-  }
-
-  [[nodiscard]] PreviewEntries entries(std::uint16_t at) const {
-    const auto found = state_.registers.find(at);
-    const auto* const known = found == state_.registers.end() ? nullptr : std::get_if<PreviewEntries>(&found->second);
-    return known == nullptr ? PreviewEntries{{EntryRole::Data, unknown_text().text, true, true}} : *known;
+    return parameters;
   }
 
   const Program& program_;
-  const Function& function_;
-  PreviewState state_;
-  bool is_reached_ = true;
-  std::map<std::uint32_t, PreviewState> arriving_;  ///< by instruction: the state that jumps bring there
-  std::map<std::uint32_t, PreviewState> looping_;   ///< the same of jumps back, for the next walk
-  std::map<std::uint32_t, PreviewEntries> found_;
+  std::vector<std::uint32_t> tests_;
+  std::vector<Calls> calls_;  ///< by function
 };
 
 }  // namespace
 
-std::map<std::uint32_t, std::vector<PreviewEntry>> preview_contexts(const Program& program, const Function& function) {
-  return ContextPreview(program, function).run();
+std::map<std::uint32_t, SitePreview> preview_contexts(const Program& program) {
+  return ContextPreview(program).run();
 }
 
 }  // namespace tenon::bytecode

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bytecode/program.h"
+#include "bytecode/tool_sets.h"
 
 namespace tenon::bytecode {
 
@@ -18,10 +20,27 @@ struct PreviewEntry {
   friend bool operator==(const PreviewEntry&, const PreviewEntry&) = default;
 };
 
-/// The entries of the function's context at each of its call sites where a model is asked, by index into
-/// Program::sites. What is asked again is shown as it is asked first: an entry of an earlier pass of a loop is left
-/// out. Entries that the context has when the function is called are one entry, `<the caller's entries>`.
-[[nodiscard]] std::map<std::uint32_t, std::vector<PreviewEntry>> preview_contexts(const Program& program,
-                                                                                  const Function& function);
+using PreviewEntries = std::vector<PreviewEntry>;
+
+/// The tools that a set may contain when a model is asked.
+struct PreviewTools {
+  ToolIndices tools;
+  bool is_certain = true;  ///< otherwise the set contains some of them
+  friend bool operator==(const PreviewTools&, const PreviewTools&) = default;
+};
+
+/// What a model is asked with at a call site.
+struct SitePreview {
+  PreviewEntries entries;
+  std::vector<std::optional<PreviewTools>> sets;  ///< by clause that offers a set; absent if nothing is known of it
+};
+
+/// The contexts of a program at its call sites where a model is asked, by index into Program::sites. What is asked
+/// again is shown as it is asked first: an entry of an earlier pass of a loop is left out.
+///
+/// A function of the program is shown for any caller: its parameters are `{{ name }}`, and the entries that its context
+/// has when it is called are one entry, `<the caller's entries>`. A function of the modules `std::…` is shown as the
+/// program calls it, where all calls agree.
+[[nodiscard]] std::map<std::uint32_t, SitePreview> preview_contexts(const Program& program);
 
 }  // namespace tenon::bytecode

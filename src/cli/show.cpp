@@ -7,6 +7,7 @@
 
 #include "bytecode/context_preview.h"
 #include "bytecode/disassembler.h"
+#include "bytecode/library.h"
 #include "bytecode/tool_sets.h"
 #include "cli/commands.h"
 #include "cli/diagnostics_output.h"
@@ -95,17 +96,12 @@ std::vector<ContextPart> make_parts(const std::vector<bytecode::PreviewEntry>& e
   return parts;
 }
 
-/// Whether the site is one of the modules `std::…`.
-bool is_of_library(const bytecode::Program& program, const bytecode::Site& site) {
-  return program.sources[site.place.file].path.starts_with("std/");
-}
-
 /// What would be sent at each call site where a model is asked. Data are known only in a run, and stand as `{{ name
 /// }}`.
 class PromptList {
  public:
   PromptList(const bytecode::Program& program, inference::prompting::PromptTemplates templates)
-      : program_(program), prompts_(program, std::move(templates)) {}
+      : program_(program), prompts_(program, std::move(templates)), previews_(bytecode::preview_contexts(program)) {}
 
   std::string write() {
     for (std::uint32_t index = 0; index < program_.sites.size(); ++index) {
@@ -118,24 +114,43 @@ class PromptList {
  private:
   /// A function may ask at several sites for the same; one of a library has sites of which most are never reached.
   bool is_new(const bytecode::Site& site) {
-    const std::string function = is_of_library(program_, site) ? "" : program_.functions[site.function].name;
+    const bytecode::Function& asking = program_.functions[site.function];
+    const std::string function = bytecode::is_of_library(program_, asking) ? "" : asking.name;
     return shown_.emplace(site.place.file, site.place.line, site.place.column, site.kind, function).second;
   }
 
   void write_site(std::uint32_t index) {
     const bytecode::Site& site = program_.sites[index];
-    out_ += fmt::format("{}:{}:{}: {} `{}`\n", program_.sources[site.place.file].path, site.place.line,
-                        site.place.column, kind_name(site.kind), program_.functions[site.function].name);
-    const std::size_t sets = bytecode::count_sets(site);
-    if (sets > 0) out_ += "(and a clause for each tool that the sets contain then; the program's tools follow below)\n";
-    if (sets > 0 && sets == site.clauses.size()) {
+    out_ +=
+        fmt::format("{}:{}:{}: {} `{}`\n", program_.sources[site.place.file].path, site.place.line, site.place.column,
+                    kind_name(site.kind), bytecode::shown_name(program_, program_.functions[site.function]));
+    const bytecode::SitePreview& preview = previews_[index];
+    std::vector<bytecode::ToolIndices> sets(bytecode::count_sets(site));
+    bool is_known = true;
+    bool is_certain = true;
+    for (std::size_t at = 0; at < sets.size(); ++at) {
+      if (at >= preview.sets.size() || !preview.sets[at]) {
+        is_known = false;
+      } else {
+        sets[at] = preview.sets[at]->tools;
+        is_certain = is_certain && preview.sets[at]->is_certain;
+      }
+    }
+    if (!is_known) {
+      out_ += "(and a clause for each tool of sets that are known only in a run; all tools follow below)\n";
+    } else if (!is_certain) {
+      out_ += "(some of these tools, which depends on the run)\n";
+    }
+    std::deque<std::string> texts;
+    const std::vector<ContextPart> parts = make_parts(preview.entries, texts);
+    const inference::GenerationRequest request = prompts_.make_request({index, sets}, parts, {});
+    if (!is_known && sets.size() == site.clauses.size()) {
+      for (const ContextPart& part : parts) {
+        out_ += fmt::format("[{}]\n{}\n", inference::role_name(inference::prompting::role_of(part.role)), part.text);
+      }
       out_ += '\n';
       return;
     }
-    std::deque<std::string> texts;
-    const std::vector<ContextPart> parts = make_parts(entries_at(index), texts);
-    const inference::GenerationRequest request =
-        prompts_.make_request({index, std::vector<bytecode::ToolIndices>(sets)}, parts, {});
     for (const inference::Message& message : request.messages) {
       out_ += fmt::format("[{}]\n{}\n", inference::role_name(message.role), message.text);
     }
@@ -153,16 +168,9 @@ class PromptList {
     out_ += fmt::format("\n[schema]\n{}\n\n", shape.schema->json_schema);
   }
 
-  const std::vector<bytecode::PreviewEntry>& entries_at(std::uint32_t index) {
-    const std::uint32_t function = program_.sites[index].function;
-    const auto [found, is_first] = contexts_.try_emplace(function);
-    if (is_first) found->second = bytecode::preview_contexts(program_, program_.functions[function]);
-    return found->second[index];
-  }
-
   const bytecode::Program& program_;
   inference::prompting::SitePrompts prompts_;
-  std::map<std::uint32_t, std::map<std::uint32_t, std::vector<bytecode::PreviewEntry>>> contexts_;  ///< by function
+  std::map<std::uint32_t, bytecode::SitePreview> previews_;  ///< by site
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bytecode::SiteKind, std::string>> shown_;
   std::string out_;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "bytecode/library.h"
 #include "inference/answers/outline.h"
 
 namespace tenon::inference::prompting {
@@ -43,21 +44,6 @@ std::string list_given(const bytecode::CallShape& call) {
   return text;
 }
 
-Role role_of(bytecode::EntryRole role) {
-  switch (role) {
-    case bytecode::EntryRole::Instructions:
-      return Role::System;
-    case bytecode::EntryRole::Assistant:
-      return Role::Assistant;
-    case bytecode::EntryRole::Data:
-    case bytecode::EntryRole::Person:
-    case bytecode::EntryRole::Requirement:
-    case bytecode::EntryRole::Refusal:
-      break;
-  }
-  return Role::User;
-}
-
 /// Whether the part is what the program, a person or a model said, and not a note about the answer.
 bool is_said(const ContextPart& part) {
   return part.role != bytecode::EntryRole::Requirement && part.role != bytecode::EntryRole::Refusal;
@@ -87,6 +73,21 @@ std::string as_item(std::string_view text) {
 }
 
 }  // namespace
+
+Role role_of(bytecode::EntryRole role) {
+  switch (role) {
+    case bytecode::EntryRole::Instructions:
+      return Role::System;
+    case bytecode::EntryRole::Assistant:
+      return Role::Assistant;
+    case bytecode::EntryRole::Data:
+    case bytecode::EntryRole::Person:
+    case bytecode::EntryRole::Requirement:
+    case bytecode::EntryRole::Refusal:
+      break;
+  }
+  return Role::User;
+}
 
 SitePrompts::SitePrompts(const bytecode::Program& program, PromptTemplates templates)
     : program_(program), templates_(std::move(templates)), slots_(program.sites.size()) {
@@ -259,7 +260,7 @@ Hash SitePrompts::make_fixed_hash(const Prepared& prepared) const {
 
 void SitePrompts::prepare_completion(const bytecode::Site& site, Prepared& prepared) const {
   const bytecode::Function& function = program_.functions[site.function];
-  prepared.label = function.name;
+  prepared.label = bytecode::shown_name(program_, function);
   TemplateData data;
   data.texts["function"] = function.name;
   data.texts["signature"] = make_signature(program_.types, function);

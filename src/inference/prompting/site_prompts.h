@@ -37,6 +37,9 @@ struct ContextPart {
   std::vector<bool> has_data;  ///< by entry: whether data from outside of the program is in it; empty: in none
 };
 
+/// The role of the message in which entries of that role are sent.
+[[nodiscard]] Role role_of(bytecode::EntryRole role);
+
 /// Makes the request that is sent for each call site of a program. What does not depend on the context (schema, prompt
 /// templates) is made once for a site, on first use; a request then costs little more than a copy of the context's
 /// text. For a site with sets of tools it is made once for each contents of the sets. Thread-safe.
