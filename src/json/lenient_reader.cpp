@@ -23,7 +23,7 @@ struct Found {
 /// whole.
 Result<Found, JsonError> find_value(std::string_view text, std::size_t from, std::string_view openers) {
   std::size_t budget = search_rounds_max * text.size() + search_bytes_min;
-  JsonError last = make_json_error(JsonProblem::NoJson, 0);
+  std::optional<JsonError> cut_off;
   for (std::size_t at = text.find_first_of(openers, from); at != std::string_view::npos;
        at = text.find_first_of(openers, at + 1)) {
     JsonBuilder builder;
@@ -32,12 +32,12 @@ Result<Found, JsonError> find_value(std::string_view text, std::size_t from, std
     JsonError error = parser.take_error();
     if (parser.is_committed()) return failure(std::move(error));
     if (error.kind == JsonErrorKind::CutOff && text.find_first_of(openers, at + 1) == std::string_view::npos)
-      last = std::move(error);
+      cut_off = std::move(error);
     const std::size_t spent = parser.at() - at + 1;
-    if (spent > budget) return failure(std::move(last));
+    if (spent > budget) break;
     budget -= spent;
   }
-  return failure(std::move(last));
+  return failure(cut_off ? std::move(*cut_off) : make_json_error(JsonProblem::NoJson, 0));
 }
 
 std::string_view skip_thoughts(std::string_view text) {
@@ -85,7 +85,7 @@ Result<Json, JsonError> parse_lenient(std::string_view text) {
   }
   const std::string_view opener = found->value.is_object() ? "{" : "[";
   std::size_t end = found->end;
-  for (;;) {
+  while (text.find(opener, end) != std::string_view::npos) {
     Result<Found, JsonError> next = find_value(text, end, opener);
     if (!next && next.error().kind == JsonErrorKind::NoValue) return std::move(found->value);
     if (!next || next->value != found->value) {
@@ -93,6 +93,7 @@ Result<Json, JsonError> parse_lenient(std::string_view text) {
     }
     end = next->end;
   }
+  return std::move(found->value);
 }
 
 }  // namespace tenon

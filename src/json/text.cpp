@@ -5,25 +5,48 @@
 #include <cstdint>
 #include <cstring>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "base/utf8.h"
 
 namespace tenon {
 namespace {
 
+#ifdef __SSE2__
+constexpr std::size_t block_bytes = 16;
+
+/// The number of bytes before the first of a block that is a control character, a quote, a backslash or not ASCII.
+unsigned plain_bytes(const char* block) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block));
+  // Bytes that are not ASCII are negative.
+  const __m128i below_space = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));
+  const __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+  const __m128i backslashes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+  const int marks = _mm_movemask_epi8(_mm_or_si128(below_space, _mm_or_si128(quotes, backslashes)));
+  return static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(marks) | (1U << block_bytes)));
+}
+#else
+constexpr std::size_t block_bytes = 8;
+
 constexpr std::uint64_t ones = 0x0101010101010101U;
 constexpr std::uint64_t high_bits = 0x8080808080808080U;
 
-/// The number of bytes before the first of eight that is a control character, a quote, a backslash or not ASCII.
+/// The number of bytes before the first of a block that is a control character, a quote, a backslash or not ASCII.
 /// The highest bit of a byte in `marks` is set if the byte is one of these, or because of a borrow from such a byte
 /// before it; the first mark is always correct.
-unsigned plain_bytes(std::uint64_t bytes) {
+unsigned plain_bytes(const char* block) {
   static_assert(std::endian::native == std::endian::little, "the first byte is the lowest");
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, block, sizeof bytes);
   const std::uint64_t quote = bytes ^ (ones * '"');
   const std::uint64_t backslash = bytes ^ (ones * '\\');
   const std::uint64_t below_space = bytes - ones * 0x20;
   const std::uint64_t marks = ((quote - ones) | (backslash - ones) | below_space | bytes) & high_bits;
   return static_cast<unsigned>(std::countr_zero(marks)) / 8;
 }
+#endif
 
 /// For each byte the letter after the backslash of its escape; 0 if it does not have a one-letter escape.
 constexpr std::array<char, 256> short_escapes = [] {
@@ -46,10 +69,8 @@ bool is_plain(char byte) {
 /// The number of bytes before the first that needs an escape or is not ASCII.
 std::size_t plain_prefix(std::string_view text) {
   std::size_t at = 0;
-  for (; text.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, text.data() + at, sizeof bytes);
-    if (const unsigned plain = plain_bytes(bytes); plain < sizeof bytes) return at + plain;
+  for (; text.size() - at >= block_bytes; at += block_bytes) {
+    if (const unsigned plain = plain_bytes(text.data() + at); plain < block_bytes) return at + plain;
   }
   while (at < text.size() && is_plain(text[at])) ++at;
   return at;
@@ -64,13 +85,13 @@ class BufferedAppender {
   BufferedAppender& operator=(const BufferedAppender&) = delete;
 
   /// The maximum number of bytes to write after a `reserve`.
-  static constexpr std::size_t step_max = 16;
+  static constexpr std::size_t step_max = 2 * block_bytes;
   void reserve() {
     if (buffer_.size() - size_ < step_max) flush();
   }
-  /// Writes eight bytes, of which the first `kept` remain.
-  void write_word(std::uint64_t bytes, unsigned kept) {
-    std::memcpy(buffer_.data() + size_, &bytes, sizeof bytes);
+  /// Writes a block, of which the first `kept` bytes remain.
+  void write_block(const char* block, unsigned kept) {
+    std::memcpy(buffer_.data() + size_, block, block_bytes);
     size_ += kept;
   }
   void write(char byte) { buffer_[size_++] = byte; }
@@ -122,14 +143,12 @@ void append_json_escaped(std::string& out, std::string_view text) {
   out.append(text, 0, at);
   if (at == text.size()) return;
   BufferedAppender appender(out);
-  while (text.size() - at >= sizeof(std::uint64_t)) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, text.data() + at, sizeof bytes);
-    const unsigned plain = plain_bytes(bytes);
+  while (text.size() - at >= block_bytes) {
+    const unsigned plain = plain_bytes(text.data() + at);
     appender.reserve();
-    appender.write_word(bytes, plain);
+    appender.write_block(text.data() + at, plain);
     at += plain;
-    if (plain == sizeof bytes) continue;
+    if (plain == block_bytes) continue;
     if (const char letter = short_escapes[static_cast<unsigned char>(text[at])]; letter != 0) {
       appender.write_short_escape(letter);
       ++at;
