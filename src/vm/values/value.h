@@ -152,8 +152,8 @@ class Value {
     head_ = 0;
     return std::bit_cast<Object*>(std::exchange(payload_, 0));
   }
-  /// Overwrites with a value that is not an object.
-  void set_plain(Tag tag, std::uint64_t bits, LabelId label = {}) {
+  /// Overwrites with a value that is not an object. Most instructions do it, so it is never a call.
+  [[gnu::always_inline]] void set_plain(Tag tag, std::uint64_t bits, LabelId label = {}) {
     if (is_object()) [[unlikely]]
       release();
     head_ = static_cast<std::uint64_t>(tag) | (static_cast<std::uint64_t>(label.index) << 32U);
