@@ -28,7 +28,7 @@ target_compile_options(tenon_options INTERFACE
 if(TENON_SANITIZE)
   # With instrumentation, GCC reports uninitialized members of variants that are never read (GCC bug 105562).
   target_compile_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all -Wno-maybe-uninitialized)
+    -fno-sanitize-recover=all "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
   target_link_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 if(TENON_SANITIZE MATCHES thread)

@@ -352,6 +352,14 @@ class Reconstruction {
     return outcome;
   }
 
+  /// What a model was asked before and in a call, where nothing else differs: the identity of the prompt or schema.
+  static std::string describe_request(const Query& query) {
+    const std::vector<Hash>& asked = query.requests.empty() ? query.contexts : query.requests;
+    std::string text;
+    for (const Hash& hash : asked) text += (text.empty() ? "; asked with " : ", ") + hash.hex();
+    return text.empty() ? "; the model was not asked" : text;
+  }
+
   /// What was rebuilt of the cycle must be what was given.
   [[nodiscard]] Result<void, AlgebraError> compare() const {
     const Artifacts& made = rebuilt_.artifacts;
@@ -366,10 +374,16 @@ class Reconstruction {
         if (at >= calls.size()) return std::string("no such call");
         return fmt::format("{} -> {}", shown(of, call, calls[at]), write_call_result(of.r[call]));
       };
+      std::string said = described(artifacts_, given);
+      std::string done = described(made, choices);
+      if (said == done) {
+        said += describe_request(artifacts_.q[call]);
+        done += describe_request(made.q[call]);
+      }
       return wrong(
           fmt::format("the program does something else than the artifacts say:\n  the artifacts: {}\n"
                       "  the program: {}",
-                      described(artifacts_, given), described(made, choices)));
+                      said, done));
     }
     if (made.h.back() != cycle()) {
       return wrong(

@@ -193,6 +193,10 @@ TEST_F(Reconstruct, ArtifactsOfAnotherProgramAreReportedWithBothSides) {
   other.sigma.front()[0].at = "9";
   EXPECT_THAT(message(other), testing::HasSubstr("a call that the artifacts do not have"));
   other = base;
+  other.q[1].requests.push_back(sha256("another request"));
+  EXPECT_THAT(message(other), testing::HasSubstr("asked with " + sha256("another request").hex()));
+  EXPECT_THAT(message(other), testing::HasSubstr("the model was not asked"));
+  other = base;
   other.tools.pop_back();
   EXPECT_THAT(message(other), testing::HasSubstr("the program has other tools"));
   other = base;

@@ -27,14 +27,14 @@ int edit(const EditCommand& command, const Environment& environment) {
   if (!json) return fail(fmt::format("cannot read `{}`: {}", command.edits, json.error().message), environment);
   const auto edits = graph::read_edits(*json);
   if (!edits) {
-    return fail(fmt::format("invalid edits in `{}`: {}; nothing was changed", command.edits, describe(edits.error())),
+    return fail(fmt::format("invalid edits in `{}`, nothing was changed: {}", command.edits, describe(edits.error())),
                 environment);
   }
   const auto edited = graph::apply_edits(*text, *edits, [&](std::string_view changed) {
     return engine::find_errors({command.file, std::string(changed)}, environment.system);
   });
   if (!edited) {
-    return fail(fmt::format("cannot edit `{}`: {}; nothing was changed", command.file, describe(edited.error())),
+    return fail(fmt::format("cannot edit `{}`, nothing was changed: {}", command.file, describe(edited.error())),
                 environment);
   }
   if (!command.inverse.empty() && !replace_file(command.inverse, graph::to_json(edited->inverse) + "\n")) {

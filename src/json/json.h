@@ -41,16 +41,10 @@ class Json {
   Json() noexcept;
   Json(std::nullptr_t) noexcept;
   template <std::same_as<bool> Boolean>
-  Json(Boolean value) : data_(value) {}
+  Json(Boolean value);
   template <std::integral Integer>
     requires(!std::same_as<Integer, bool> && !std::same_as<Integer, char>)
-  Json(Integer value) {
-    if (std::in_range<std::int64_t>(value)) {
-      data_ = static_cast<std::int64_t>(value);
-    } else {
-      data_ = static_cast<std::uint64_t>(value);
-    }
-  }
+  Json(Integer value);
   /// A Number; null if the value is not finite.
   Json(double value);
   Json(const char* text);
@@ -153,6 +147,17 @@ struct JsonEntry {
 };
 
 // Defined here because a Json is only complete where its members are.
+template <std::same_as<bool> Boolean>
+Json::Json(Boolean value) : data_(value) {}
+template <std::integral Integer>
+  requires(!std::same_as<Integer, bool> && !std::same_as<Integer, char>)
+Json::Json(Integer value) {
+  if (std::in_range<std::int64_t>(value)) {
+    data_ = static_cast<std::int64_t>(value);
+  } else {
+    data_ = static_cast<std::uint64_t>(value);
+  }
+}
 inline Json::Kind Json::kind() const {
   return static_cast<Kind>(data_.index());
 }

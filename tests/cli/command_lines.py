@@ -200,7 +200,7 @@ def test_each_command_has_its_own_examples(_):
 def test_edits_that_cannot_be_read(work):
     file, edits = write(work), write(work, "{}", "edits.json")
     expect(tenon("edit", file, "--ops", edits), 1, "",
-           f"error: invalid edits in `{edits}`: the edits: expected a JSON array; nothing was changed\n")
+           f"error: invalid edits in `{edits}`, nothing was changed: the edits: expected a JSON array\n")
 
 
 def test_a_file_that_is_not_a_run_export(work):
