@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "types/builtins.h"
+
 namespace tenon::bytecode {
 namespace {
 
