@@ -161,7 +161,8 @@ inline constexpr DiagnosticKind<> BudgetNotConstant{{2243, error}, "a budget mus
 inline constexpr DiagnosticKind<std::string> UnitNotAllowed{{2244, error}, "`{}` does not take a unit"};
 inline constexpr DiagnosticKind<> CostBudget{{2219, error},
                                              "a budget cannot limit the cost: the prices of models are not known"};
-inline constexpr DiagnosticKind<std::size_t> SelectTooLarge{{2213, error}, "a `select` can have at most {} clauses"};
+inline constexpr DiagnosticKind<std::string, std::size_t, std::string> SelectTooLarge{{2213, error},
+                                                                                      "a `{}` can have at most {} {}"};
 
 inline constexpr DiagnosticKind<std::string> MissingTurn{{2214, error}, "agent `{}` has no `turn` function"};
 inline constexpr DiagnosticKind<std::string, std::string> DuplicateSection{{2280, error},
@@ -318,6 +319,8 @@ inline constexpr DiagnosticKind<std::string> ActionNeverEnabled{
 inline constexpr DiagnosticKind<std::string> GoalImpossible{{3009, warning}, "no action can reach the goal `{}`"};
 inline constexpr DiagnosticKind<std::string> SingleBraces{
     {3010, warning}, "`{{{}}}` is plain text: use `{{{{ … }}}}` to insert a value"};
+inline constexpr DiagnosticKind<> DuplicateClause{{3011, warning},
+                                                  "duplicate clause: the model sees the same call twice"};
 
 // Libraries and the externs that they define; reported before the program starts
 inline constexpr DiagnosticKind<std::string> LibraryNotFound{{4001, error}, "cannot find library `{}`"};

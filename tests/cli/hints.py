@@ -142,3 +142,21 @@ def test_values_in_single_braces(work):
     assert diagnose(work, 'fn f(n: i32) -> String { "\\{{ n }}" }') == []
     for inside in ("p: 1", "p, q", "other.name", "p."):
         assert diagnose(work, f'{struct}fn f(p: P) -> String {{ "a {{{inside}}} b" }}') == []
+
+
+def test_choices_have_at_most_256_clauses(work):
+    for start, end, what in (("select {", " => 1", "`select` can have at most 256 clauses"),
+                             ("pursue |n| n > 900 from 1 {", "", "`pursue` can have at most 256 actions")):
+        lines = [f"f({n}, _){end}" for n in range(257)]
+        program = "fn f(a: i32, b: i32) -> i32 {{ a + b }}\nfn main(ctx: Context) -> i32 {{\n\"Choose b.\"!\n{}\n}}\n"
+        assert diagnose(work, program.format("\n".join([start, *lines[:256], "}"]))) == [], start
+        found = diagnose(work, program.format("\n".join([start, *lines, "}"])))
+        assert [code for code, *_ in found] == ["E2213"], found
+        assert what in messages(work, program.format("\n".join([start, *lines, "}"])))
+
+
+def test_a_select_that_offers_the_same_call_twice(work):
+    program = "fn f(n: i32) -> i32 {{ n }}\nfn main(ctx: Context) -> i32 {{\n\"Choose n.\"!\nselect {{\nf(_){} => 1\nf(_){} => 2\n}}\n}}\n"
+    single(work, program.format("", ""), "W3011", "a name that tells when to choose it")
+    single(work, program.format(" as a", " as a"), "W3011", "a name that tells when to choose it")
+    assert diagnose(work, program.format(" as a", " as b")) == []

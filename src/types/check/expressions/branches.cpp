@@ -3,6 +3,7 @@
 #include "types/check/expressions/branches.h"
 
 #include <algorithm>
+#include <map>
 
 #include "diagnostics/kinds.h"
 #include "syntax/limited_call.h"
@@ -11,13 +12,6 @@
 #include "types/declarations/distinct_names.h"
 
 namespace tenon::types {
-namespace {
-
-/// Clauses of one select: their indices and shapes have to fit into one prompt and one schema.
-constexpr std::size_t select_clauses_max = 256;
-
-}  // namespace
-
 void BranchChecker::join_branch(NodeId branch, TypeId type, Expectation expected, std::optional<TypeId>& joined) {
   if (type == TypeTable::never || type == TypeTable::error) {
     if (!joined) joined = type;
@@ -122,7 +116,7 @@ TypeId BranchChecker::check_select(NodeId node, Expectation expected) {
   const bool was_reported = std::exchange(body_.reported.missing_context, !body_.function.own_context);
   const std::vector<NodeId> clauses = tree().children(node, NodeKind::SelectClause);
   if (clauses.size() > select_clauses_max) {
-    diagnostics_.report(diagnostics::SelectTooLarge, tree().main_span(node), select_clauses_max);
+    diagnostics_.report(diagnostics::SelectTooLarge, tree().main_span(node), "select", select_clauses_max, "clauses");
   }
   const auto has_hole = [&](NodeId call) {
     const NodeId list = tree().find_child(call, NodeKind::Arguments);
@@ -140,6 +134,7 @@ TypeId BranchChecker::check_select(NodeId node, Expectation expected) {
         .hint("call the function directly, with `_` for the arguments that the model supplies");
   }
   std::optional<TypeId> joined;
+  std::map<std::pair<std::string_view, std::string_view>, NodeId> shown;  // by call and binding, as a model sees them
   for (const NodeId clause : clauses) {
     const Scope scope(body_);
     NodeId part = tree().first(clause);
@@ -175,6 +170,13 @@ TypeId BranchChecker::check_select(NodeId node, Expectation expected) {
       if (is_bound) {
         facts(clause).target = {TargetKind::Local,
                                 declare_local(tree().main_text(clause), result, tree().main_span(clause)).index, 0};
+      }
+      const auto binding = is_bound ? tree().main_text(clause) : std::string_view();
+      const auto [first, is_new] = shown.try_emplace({tree().text(call), binding}, call);
+      if (is_call && !is_new) {
+        diagnostics_.report(diagnostics::DuplicateClause, tree().span(call))
+            .label(tree().span(first->second), "first offered here")
+            .hint("remove it, or give each result a name that tells when to choose it: `… as refund => …`");
       }
       part = tree().next(part);
     } else if (tree().next(clause).exists()) {

@@ -6,6 +6,10 @@
 
 namespace tenon::types {
 
+/// Clauses of one `select`, and actions of a `pursue`, which are clauses of its choices: their indices and shapes have
+/// to fit into one prompt and one schema.
+inline constexpr std::size_t select_clauses_max = 256;
+
 /// Checks expressions that run parts of themselves conditionally, repeatedly or in parallel.
 class BranchChecker : public BodyPart {
  public:

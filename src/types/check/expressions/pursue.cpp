@@ -50,6 +50,10 @@ TypeId PursueChecker::check_pursue(NodeId node, Expectation expected) {
           .hint("rename one of them: `… as name`");
     }
   }
+  if (pursuit.actions.size() > select_clauses_max) {
+    diagnostics_.report(diagnostics::SelectTooLarge, tree().main_span(node), "pursue", select_clauses_max, "actions");
+    return TypeTable::error;
+  }
   if (given.size() == 1) {
     diagnostics_.report(diagnostics::PursueWithoutActions, tree().main_span(node))
         .hint("add an action such as `improve(_)`");
