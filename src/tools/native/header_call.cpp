@@ -11,6 +11,7 @@
 
 #include "base/utf8.h"
 #include "diagnostics/nearest.h"
+#include "tools/native/promises.h"
 #include "tools/native/result_slots.h"
 #include "vm/values/object.h"
 
