@@ -91,7 +91,7 @@ Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const Fork
   }
 }
 
-/// What the run, a fork itself, has of another one and has not come to: after all that it has learnt itself.
+/// Adds the outcomes that the run, itself a fork, inherited and has not used yet, after its own.
 Result<void, AlgebraError> add_known(journal::Store& store, const ForkOptions& options, const Hash& content,
                                      RecordedParts& parts) {
   constexpr std::uint64_t first = std::uint64_t{1} << 62U;  // above every record's number

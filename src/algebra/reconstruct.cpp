@@ -93,7 +93,7 @@ class Reconstruction {
         return "a cycle follows one that has not ended";
     }
     if (std::uint64_t{h.back().program} + 1 != images_.size()) {
-      return fmt::format("the artifacts are of {} programs, one after the other, and {} are given",
+      return fmt::format("the artifacts need {} programs, in order, but {} were given",
                          std::uint64_t{h.back().program} + 1, images_.size());
     }
     std::size_t calls = 0;
@@ -284,9 +284,9 @@ class Reconstruction {
     const bool is_select = request.kind == EffectKind::Select;
     if (!is_select && columns()[collector_->calls()[request.call].tool] != choice.tool) {
       return wrong(
-          fmt::format("the program calls another tool than the artifacts say:\n  the artifacts: {}\n"
+          fmt::format("the program calls a different tool than in the artifacts:\n  the artifacts: {}\n"
                       "  the program: `{}`\n"
-                      "is it the program of the run, with the plan that stood beside it?",
+                      "check that this is the run's program, with the `.plan` file that it had",
                       shown(artifacts_, call, choice), sites().tools()[collector_->calls()[request.call].tool].name));
     }
     const auto answered = [&]() -> std::optional<OutcomeForm> {
@@ -334,12 +334,12 @@ class Reconstruction {
       return filled;
     }
     return wrong(
-        fmt::format("no clause of the select at {} calls the tool: {}; the program, or the plan beside it, is another "
-                    "one than that of the run",
+        fmt::format("no clause of the select at {} calls the tool: {}; the program or its `.plan` file differs from "
+                    "the run's",
                     choice.at, shown(artifacts_, call, choice)));
   }
 
-  /// The model's answer that has led to these arguments; nothing when there was none.
+  /// The model's answer that led to these arguments; nothing if there was none.
   static std::optional<OutcomeForm> fill(const bytecode::CallShape& shape, const std::vector<std::string>& arguments) {
     OutcomeForm outcome;
     outcome.value = "[";
@@ -381,13 +381,13 @@ class Reconstruction {
         done += describe_request(made.q[call]);
       }
       return wrong(
-          fmt::format("the program does something else than the artifacts say:\n  the artifacts: {}\n"
+          fmt::format("the program does something different from the artifacts:\n  the artifacts: {}\n"
                       "  the program: {}",
                       said, done));
     }
     if (made.h.back() != cycle()) {
       return wrong(
-          fmt::format("the run ends otherwise than the artifacts say:\n  the artifacts: {}\n"
+          fmt::format("the run ends differently than in the artifacts:\n  the artifacts: {}\n"
                       "  the program: {}",
                       write_output(cycle()), write_output(made.h.back())));
     }

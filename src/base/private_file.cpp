@@ -23,8 +23,8 @@ Result<std::string, FileError> read_private_file(const std::string& path) {
   if (::stat(path.c_str(), &status) != 0) return failure(last_file_error());
   if ((status.st_mode & 077U) != 0) {
     return failure(FileError{
-        fmt::format("others may use it (mode {:04o}); `chmod 600` makes it yours alone", status.st_mode & 07777U),
-        false, 0});
+        fmt::format("other users can access it (mode {:04o}); run `chmod 600` on it", status.st_mode & 07777U), false,
+        0});
   }
   return RealFileSystem().read_file(path, private_file_bytes_max);
 }

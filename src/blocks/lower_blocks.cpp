@@ -357,7 +357,7 @@ void BlockLowering::route(const Block& block) {
       glue(fmt::format("\"- {}: \" + ", tree_.main_text(clause)));
       inject(tree_.first(clause));
     }
-    if (otherwise.exists()) glue(fmt::format("\"- {}: nothing of these\"!\n", none));
+    if (otherwise.exists()) glue(fmt::format("\"- {}: none of these\"!\n", none));
     glue("}\n");
   }
   function_head(block);

@@ -110,7 +110,7 @@ std::string complaint(
   return verified ? "" : describe(verified.error());
 }
 
-TEST(Verifier, WantsOperandsInRange) {
+TEST(Verifier, RequiresOperandsInRange) {
   EXPECT_EQ(complaint("fn f registers=2\n ReturnUnit\n"), "");
   EXPECT_THAT(complaint("fn f registers=2\n Move 0 2\n ReturnUnit\n"),
               HasSubstr("function `f`, instruction 0: a register is out of range"));
@@ -196,7 +196,7 @@ fn tool registers=2 params=i64,i64 result=()
   return program;
 }
 
-TEST(Codec, SetsOfToolsComeBackAsTheyWere) {
+TEST(Codec, SetsOfToolsRoundTrip) {
   const Program program = program_with_a_tool();
   ASSERT_TRUE(verify(program).has_value()) << describe(verify(program).error());
   const std::string bytes = encode(program);
@@ -207,7 +207,7 @@ TEST(Codec, SetsOfToolsComeBackAsTheyWere) {
   EXPECT_THAT(disassemble(*decoded), HasSubstr("tool 0: add(y: i64) -> i64  ; tool"));
 }
 
-TEST(Verifier, WantsToolsThatFitTheirFunctions) {
+TEST(Verifier, RequiresToolsToMatchTheirFunctions) {
   const auto complaint_of = [](const std::function<void(Program&)>& damage) {
     Program program = program_with_a_tool();
     damage(program);

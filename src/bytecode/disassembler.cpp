@@ -63,7 +63,7 @@ class Disassembler {
                          handler.end, handler.target, handler.failure, handler.budget_depth);
     }
     for (const FinallyHandler& cleanup : function_.finally_handlers) {
-      out += fmt::format("  finally, of {}..{}: {}..{} with what has failed in r{}, {} budgets open\n", cleanup.begin,
+      out += fmt::format("  finally for {}..{}: {}..{}, with the failure in r{}, {} budgets open\n", cleanup.begin,
                          cleanup.block, cleanup.block, cleanup.end, cleanup.kept, cleanup.budget_depth);
     }
     return out;

@@ -131,11 +131,11 @@ enum class Operand : std::uint8_t {
   X( 93, GetCase,        Write, Read, None,       "ra = index of rb's case, an integer (None 0, Some 1; Ok 0, Err 1)")               \
   X( 94, GetPayload,     Write, Read, Field,      "ra = payload item C of variant rb")                                              \
   X( 95, Push,           ReadWrite, Read, None,   "append rb to list ra")                                                           \
-  X( 96, Pop,            Write, ReadWrite, None,  "ra = Option of the last item of list rb, which loses it")                         \
-  X( 97, RemoveEntry,    Write, ReadWrite, Read,  "ra = Option of map rb's entry rc, which loses it")                                \
+  X( 96, Pop,            Write, ReadWrite, None,  "remove the last item of list rb; ra = it, as an Option")                         \
+  X( 97, RemoveEntry,    Write, ReadWrite, Read,  "remove map rb's entry rc; ra = it, as an Option")                                \
   X( 98, Length,         Write, Read, None,       "ra = code points of a string, items of a list, entries of a map")                 \
   X( 99, InsertItem,     ReadWrite, Read, Read,   "insert rc before position rb of list ra; fails Index")                            \
-  X(100, RemoveItem,     Write, ReadWrite, Read,  "ra = item rc of list rb, which loses it; fails Index")                            \
+  X(100, RemoveItem,     Write, ReadWrite, Read,  "remove item rc of list rb; ra = it; fails Index")                            \
   /* context */                                                                                                                  \
   X(110, NewContext,     Write, None, None,       "ra = a context that sees nothing")                                               \
   X(111, Inject,         ReadWrite, Read, None,   "ra = ra with rb, rendered, as its newest entry")                                  \
@@ -147,10 +147,10 @@ enum class Operand : std::uint8_t {
   X(115, LoadState,      Write, None, None,       "ra = the state")                                                                 \
   X(116, TakeState,      Write, None, None,       "ra = the state, which is () from then on")                                        \
   X(117, StoreState,     Read, None, None,        "the state = ra")                                                                 \
-  X(124, SwapState,      Write, Type, None,       "the state is kept for when its agent has the turn again; ra = whether a state of the struct B was kept, which is then the state") \
+  X(124, SwapState,      Write, Type, None,       "save the state for its agent's next turn; restore a saved state of the struct B; ra = whether there was one") \
   X(125, TakeKept,       Write, None, None,       "ra = the states that are kept, of which there are none from then on")               \
   X(126, StoreKept,      Read, None, None,        "the kept states = ra")                                                           \
-  /* calls: arguments stand in the window from ra on, which becomes the callee's first registers; the result goes to ra */          \
+  /* calls: arguments are in the window from ra on, which becomes the callee's first registers; the result goes to ra */          \
   X(120, Call,           Window, Function, None,  "call functions[D]; fails BudgetSpent past the depth")                              \
   X(121, Return,         Read, None, None,        "return ra")                                                     \
   X(122, ReturnUnit,     None, None, None,        "return ()")                                                     \

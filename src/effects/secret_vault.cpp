@@ -162,11 +162,11 @@ Result<std::string, std::string> open_seal(const SealingKey& key, const std::str
     }
   }
   if (!in.is_good() || bytes.empty()) {
-    return failure(fmt::format("the secret `{}` has no seal that this Tenon can read", origin));
+    return failure(fmt::format("the secret `{}` was not sealed in a form that this version of Tenon can read", origin));
   }
   if (key_id != key.id()) {
     return failure(
-        fmt::format("the secret `{}` was sealed with the key {}, and the key at hand is {}", origin, key_id, key.id()));
+        fmt::format("the secret `{}` was sealed with the key {}, but the current key is {}", origin, key_id, key.id()));
   }
   if (wanted_run && run != *wanted_run) {
     return failure(fmt::format("the secret `{}` is sealed for the run {}, and not for this one", origin, run));
@@ -329,8 +329,8 @@ Result<void, SecretError> SecretVault::require(std::string_view key_id) {
   if (!found) return failure(found.error());
   if ((*found)->id() == key_id) return {};
   return failure(SecretError{fmt::format(
-      "its secrets were sealed with the key {}, and the key at hand is {}: give that one in TENON_SECRET_KEY", key_id,
-      (*found)->id())});
+      "its secrets were sealed with the key {}, but the current key is {}: set TENON_SECRET_KEY to the first one",
+      key_id, (*found)->id())});
 }
 
 std::optional<Hash> SecretVault::keyed_hash(std::string_view purpose, std::string_view bytes) {

@@ -85,7 +85,7 @@ class Editing {
     if (auto error = now.find_syntax_error()) return error;
     if (const auto change = find_unexpected_change(before.graph(), edit, now.graph())) {
       return fmt::format(
-          "the edit would change {} in another way than it says; write each value as one expression, "
+          "the edit would change more than it specifies in {}; write each value as one expression, "
           "without a comment after it",
           *change);
     }

@@ -30,7 +30,7 @@ TEST(LayeredLayout, AChainLeadsDown) {
   EXPECT_EQ(layout.lines[0].points[1].y, layout.boxes[1].corner.y);
 }
 
-TEST(LayeredLayout, ALineBackLeadsUp) {
+TEST(LayeredLayout, ABackEdgePointsUp) {
   const LayeredLayout layout = laid_out(2, {{0, 1}, {1, 0}});
   EXPECT_GT(layout.lines[1].points.front().y, layout.lines[1].points.back().y);
   const LayeredLayout loop = laid_out(1, {{0, 0}});

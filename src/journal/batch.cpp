@@ -77,15 +77,15 @@ Result<Batch, BatchProblem> decode_batch(const Hash& chain_before, std::string_v
         reader.reject();
     }
   }
-  // The records are looked at first: where their frames can still be read, the one that was altered is named.
+  // The records are checked first: where their frames can still be read, the altered one is named.
   for (std::size_t at = 0; at < batch.records.size() && at < checksums.size(); ++at) {
     batch.chain = sha256(batch.chain.view(), batch.records[at]);
-    if (checksum_of(batch.chain) != checksums[at]) return failure(BatchProblem{at, "its checksum does not hold"});
+    if (checksum_of(batch.chain) != checksums[at]) return failure(BatchProblem{at, "its checksum does not match"});
   }
   if (!reader.is_good() || batch.records.size() != checksums.size())
     return failure(BatchProblem{batch.records.size(), "the frame around the records cannot be read"});
   if (references_checksums != 1 || references_checksum != checksum_of(batch.chain, batch.references))
-    return failure(BatchProblem{batch.records.size(), "the checksum of the references does not hold"});
+    return failure(BatchProblem{batch.records.size(), "the checksum of the references does not match"});
   return batch;
 }
 

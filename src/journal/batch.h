@@ -24,7 +24,7 @@ struct EncodedBatch {
 [[nodiscard]] EncodedBatch encode_batch(const Hash& chain_before, std::span<const std::string> records,
                                         std::span<const Hash> references);
 
-/// A batch that holds: checksums and chain were compared. The records point into the bytes that it was read from.
+/// A verified batch: its checksums and its chain match. The records point into the bytes that it was read from.
 struct Batch {
   std::vector<std::string_view> records;
   std::vector<Hash> references;
@@ -32,8 +32,8 @@ struct Batch {
 };
 
 struct BatchProblem {
-  /// The first record, from 0, whose checksum does not hold; the number of records: the references' does not, or the
-  /// frame around them is broken.
+  /// The first record, from 0, whose checksum does not match; the number of records if the references' does not, or if
+  /// the frame around them is broken.
   std::size_t record = 0;
   std::string_view what;
 };

@@ -9,7 +9,7 @@ const RunName run{"01jd3qq5x8fwbyqvk0abcdefgh"};
 const std::vector<std::string> records{"one", "", std::string(300, 'x')};
 const std::vector<Hash> references{sha256("a"), sha256("b")};
 
-TEST(Batch, ComesBack) {
+TEST(Batch, RoundTrips) {
   const Hash start = chain_start(run);
   const EncodedBatch encoded = encode_batch(start, records, references);
   Hash chain = start;

@@ -114,7 +114,7 @@ bool decode_content(std::string_view bytes, Content& content) {
 }
 
 auto broken_file(std::string message) {
-  return failure(StoreError{StoreError::Kind::Damaged, "the run's file does not hold: " + std::move(message)});
+  return failure(StoreError{StoreError::Kind::Damaged, "the run's file is damaged: " + std::move(message)});
 }
 
 /// Every reference leads to a content of the file, and every content is referred to.
@@ -219,8 +219,7 @@ Result<RunFile, StoreError> decode_run_file(std::string_view bytes) {
     }
   }
   if (!reader.is_good() || heads != 1 || digests != 1) return broken_file("its frame cannot be read");
-  if (records != file.head.records || chain != file.head.chain)
-    return broken_file("its records are not those of which its head tells");
+  if (records != file.head.records || chain != file.head.chain) return broken_file("its records do not match its head");
   if (auto done = check_references(file); !done) return failure(done.error());
   return file;
 }

@@ -44,7 +44,7 @@ class StoreAdmin {
   /// Removes a run's records, contents and commands permanently; its head remains, with the state `Forgotten`. Contents
   /// that other runs share remain. The removed bytes are overwritten.
   [[nodiscard]] virtual Result<void, StoreError> forget(const RunName& run, std::int64_t now_ms) = 0;
-  /// Keeps a note that belongs to no run. Durable when it returns; after an error nothing was kept. `Full` also tells
+  /// Keeps a note that belongs to no run. Durable when it returns; after an error nothing was kept. `Full` also means
   /// that an append would not fit now.
   [[nodiscard]] virtual Result<void, StoreError> keep_note(const Note& note) = 0;
   /// Copies the whole store into a new file, in one state, while its owner continues to write. `Conflict` if the file

@@ -86,7 +86,7 @@ ReportFile write_report(const std::string& folder, std::string_view effect_key, 
   }
   std::error_code error;
   std::filesystem::create_directories(place, error);
-  if (error) throw RenderError("`" + place.string() + "` cannot be made: " + error.message());
+  if (error) throw RenderError("`" + place.string() + "` cannot be created: " + error.message());
   ReportFile file;
   file.path = (place / (request.name + std::string(ending))).string();
   file.bytes = static_cast<std::int64_t>(bytes.size());

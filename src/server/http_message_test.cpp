@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-TEST(HttpMessageTest, TargetsComeApart) {
+TEST(HttpMessageTest, SplitsTargets) {
   const auto target = parse_target("/v1/runs/a%2Fb/events?after=3&x=a+b%21&y&=z#end");
   ASSERT_TRUE(target.has_value());
   EXPECT_THAT(target->path, ElementsAre("v1", "runs", "a/b", "events"));
@@ -22,7 +22,7 @@ TEST(HttpMessageTest, TargetsComeApart) {
   EXPECT_EQ(parse_target("/a?x=1&y=2&%78=3")->repeated, "x");
 }
 
-TEST(HttpMessageTest, WhatIsNoTarget) {
+TEST(HttpMessageTest, RejectsInvalidTargets) {
   for (const std::string_view text : {"", "a", "*", "http://host/a", "/%", "/%2", "/%zz", "/a?x=%1", "/a?%=1"}) {
     EXPECT_EQ(parse_target(text).has_value(), false) << text;
   }

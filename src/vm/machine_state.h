@@ -125,8 +125,8 @@ struct Fiber {
   }
 };
 
-/// Keeps the state of the agent that hands the turn off. True when a state of that struct was kept, which is then the
-/// fiber's; otherwise that is ().
+/// Saves the state of the agent that hands the turn off, for its next turn. Then restores a saved state of that struct
+/// and returns true; without one, the state is ().
 bool swap_agent_state(Fiber& fiber, types::TypeId state);
 
 /// A failure on its way to a handler.
@@ -168,7 +168,7 @@ struct MachineState {
 
   // Only in this process, not in snapshots.
   Observer* observer = nullptr;
-  /// Instructions that what was done is worth beyond those that were counted; charged before the next snapshot.
+  /// The cost, in instructions, of work that is not counted yet; charged before the next snapshot.
   std::uint64_t deferred_cost = 0;
   /// Patterns that the program made, compiled; dropped when they are many.
   std::map<std::string, std::shared_ptr<const re2::RE2>, std::less<>> patterns;

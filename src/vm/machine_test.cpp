@@ -551,7 +551,7 @@ TEST(Machine, ParallelForRunsAtMostTheLimitAtOnceAndKeepsTheOrder) {
   EXPECT_EQ(record.end, "value [[10,\"0.0.0\"],[20,\"0.1.0\"],[30,\"0.2.0\"]]");
 }
 
-TEST(Machine, ParallelForOfNothingAndWithNoRoom) {
+TEST(Machine, ParallelForOfAnEmptyListAndWithLimitZero) {
   EXPECT_EQ(
       run_text(
           "fn main registers=4\n MakeList 0 0 0\n LoadInteger 1 1\n ParallelFor 0 @b\n Return 0\n@b\n EndBranch 2\n")

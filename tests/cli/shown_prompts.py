@@ -122,7 +122,7 @@ agent Desk {
 CLASSES = '''\
 Which of these fits what the user wants?
 - bills: what is to be paid
-- none: nothing of these
+- none: none of these
 '''
 
 SETS = '''

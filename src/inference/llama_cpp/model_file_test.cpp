@@ -86,7 +86,7 @@ TEST(ModelFileTest, ReportsAFolderThatCannotBeCreated) {
   std::ofstream(folder / "file") << "x";
   const auto fetched = fetch_builtin_model(folder / "file" / "models", {});
   ASSERT_FALSE(fetched.has_value());
-  EXPECT_THAT(fetched.error().message, HasSubstr("cannot be made"));
+  EXPECT_THAT(fetched.error().message, HasSubstr("Cannot create the folder"));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Result<PromptTokenizer, PromptError> PromptTokenizer::open(const Vocabulary& voc
   if (frame.kind == PromptFrame::Kind::ChatTemplate) {
     const std::vector<Message> probe{{.role = Role::User, .text = "", .entry_ends = {}}};
     if (!apply_template(frame.chat_template, probe)) {
-      return failure(PromptError{.message = "The model's chat template is none that llama.cpp knows. Choose one that "
+      return failure(PromptError{.message = "llama.cpp does not support the model's chat template. Choose one that "
                                             "is close to it by name, for example "
                                             "`chatml`, or the raw mode."});
     }
@@ -144,10 +144,10 @@ Result<std::vector<Token>, PromptError> PromptTokenizer::tokenize(std::span<cons
   for (const Message& message : messages) bytes += message.text.size();
   const std::size_t tokens_at_least = bytes / vocabulary_->token_bytes_max();
   if (tokens_at_least > tokens_max) {
-    return failure(PromptError{
-        .kind = ModelErrorKind::ContextFull,
-        .message = fmt::format("The prompt has {} bytes, which are {} tokens at least; the context holds {}.", bytes,
-                               tokens_at_least, tokens_max)});
+    return failure(
+        PromptError{.kind = ModelErrorKind::ContextFull,
+                    .message = fmt::format("The prompt has {} bytes, at least {} tokens; the context has room for {}.",
+                                           bytes, tokens_at_least, tokens_max)});
   }
   const auto pieces = frame_messages(messages);
   if (!pieces) return failure(pieces.error());

@@ -99,7 +99,7 @@ void Scheduler::end_expired() {
   std::sort(expired.begin(), expired.end(), [](const Generation* a, const Generation* b) { return a->id < b->id; });
   for (Generation* generation : expired) {
     fail(*generation, ModelErrorKind::TimedOut,
-         fmt::format("The model gave no whole answer within {} ms.", generation->request.timeout.count()));
+         fmt::format("The model did not finish its answer within {} ms.", generation->request.timeout.count()));
   }
 }
 
@@ -169,7 +169,7 @@ Result<std::optional<decoding::Constraint>, decoding::DecodingError> Scheduler::
   }
   auto compiled = constraints_->compile_text(*request.text_form);
   if (compiled) return std::move(*compiled);
-  return failure(decoding::DecodingError{fmt::format("What is asked of the text for `{}` cannot be enforced: {}.",
+  return failure(decoding::DecodingError{fmt::format("The constraints on the text for `{}` cannot be enforced: {}.",
                                                      request.label, compiled.error().message)});
 }
 
@@ -188,8 +188,8 @@ bool Scheduler::prepare(Generation& generation) {
   }
   if (prompt->size() >= context_tokens) {
     fail(generation, ModelErrorKind::ContextFull,
-         fmt::format("The prompt has {} tokens; the context of {} holds {}, the answer included.", prompt->size(),
-                     name_, context_tokens));
+         fmt::format("The prompt has {} tokens; the context of {} has room for {}, including the answer.",
+                     prompt->size(), name_, context_tokens));
     return false;
   }
   auto constraint = compile_constraint(generation.request);
@@ -284,7 +284,7 @@ void Scheduler::advance(Generation& generation, std::span<const float> logits) {
   const auto advanced = generation.advance(logits);
   if (!advanced) {
     fail(generation, ModelErrorKind::Rejected,
-         fmt::format("The answer cannot be held inside its form: {}.", advanced.error().message));
+         fmt::format("The answer cannot be constrained to its schema: {}.", advanced.error().message));
     return;
   }
   if (std::string text = generation.take_new_text(); !text.empty()) {

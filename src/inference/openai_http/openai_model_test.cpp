@@ -70,7 +70,7 @@ TEST(OpenAiModel, ASchemaTravelsAsResponseFormat) {
                 schema + "}}"));
 }
 
-TEST(OpenAiModel, ASchemaThatStrictModeCannotTakeIsAWish) {
+TEST(OpenAiModel, ASchemaThatStrictModeRejectsIsSentAsNonStrict) {
   MockServerThread server(replies({answering(R"({"a":1})")}));
   const auto model = open_model(options_for(server));
   GenerationRequest request = ask("Count.");

@@ -22,7 +22,7 @@ bool says_context_full(const ServerError& error) {
 
 /// What the user can do about a refusal.
 std::string_view advice_for(int status, const ServerError& error) {
-  if (error.code == "insufficient_quota") return "the account's quota is used up, so sending again is of no use";
+  if (error.code == "insufficient_quota") return "the account's quota is used up, so retrying will not help";
   if (error.param == "temperature" || error.param == "seed")
     return "this model does not accept sampling parameters: `[model.openai] sampling_fields = \"omit\"` in tenon.toml";
   if (error.param == "max_tokens" || error.param == "max_completion_tokens") {

@@ -16,7 +16,7 @@ class AppendTest : public test::JournalTest {
   RunName other = make_run_name(2);
 };
 
-TEST_F(AppendTest, RecordsComeBackInOrder) {
+TEST_F(AppendTest, RecordsAreReadInOrder) {
   EXPECT_EQ(commit(make_append(run, 1, {"a", "b"})), std::nullopt);
   EXPECT_EQ(commit(make_append(run, 3, {"", std::string("\0x", 2)})), std::nullopt);
   EXPECT_THAT(read_all(run), ElementsAre("a", "b", "", std::string("\0x", 2)));

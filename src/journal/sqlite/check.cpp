@@ -102,8 +102,8 @@ class Check {
     if (found == runs_.end()) return tell(fmt::format("row {} of `batches` belongs to no run", batch.id));
     RunProgress& run = found->second;
     if (batch.first != run.records + 1) return damage(run, run.records + 1, "it is missing");
-    if (batch.previous != run.last_batch) damage(run, batch.first, "the way back from it is lost");
-    if (batch.chain_before != run.chain) return damage(run, batch.first, "the chain does not go on here");
+    if (batch.previous != run.last_batch) damage(run, batch.first, "its link to the previous batch is wrong");
+    if (batch.chain_before != run.chain) return damage(run, batch.first, "the hash chain breaks here");
     const auto decoded = decode_batch(batch.chain_before, batch.bytes);
     if (!decoded) return damage(run, batch.first + decoded.error().record, decoded.error().what);
     if (decoded->records.size() != batch.count)
@@ -132,9 +132,10 @@ class Check {
         if (run.records != 0 || run.row.last_batch != 0)
           tell(fmt::format("run {}: it was forgotten, and has records", head.run.text));
       } else if (run.records != head.records) {
-        damage(run, run.records + 1, run.records < head.records ? "it is missing" : "the run's head does not know it");
+        damage(run, run.records + 1,
+               run.records < head.records ? "it is missing" : "it is not counted in the run's head");
       } else if (run.chain != head.chain || run.last_batch != run.row.last_batch) {
-        damage(run, head.records, "the run's head tells of another one");
+        damage(run, head.records, "it does not match the run's head");
       }
     }
     return {};
@@ -168,7 +169,7 @@ class Check {
     if (!bytes) {
       ++links_[*hash];
     } else if (sha256(*bytes) != *hash) {
-      tell_of("its bytes are not those of its hash");
+      tell_of("its bytes do not match its hash");
     }
   }
 
@@ -217,7 +218,7 @@ class Check {
           if (!bytes) {
             tell(fmt::format("{}content {}: its bytes are missing", runs_with(*hash), hash->hex()));
           } else if (sha256(*bytes) != *hash) {
-            tell(fmt::format("{}content {}: its bytes are not those of its hash", runs_with(*hash), hash->hex()));
+            tell(fmt::format("{}content {}: its bytes do not match its hash", runs_with(*hash), hash->hex()));
           }
           const auto links = links_.find(*hash);
           const std::int64_t real = links == links_.end() ? 0 : links->second;
@@ -246,7 +247,7 @@ class Check {
       const RunHead& head = found->second.row.head;
       const auto hash = Hash::from_bytes(row.get_bytes(2));
       if (!hash || *hash != sha256(row.get_bytes(3)) || row.get_unsigned(1) > head.records)
-        tell(fmt::format("run {}: its snapshot does not hold; `compact` drops it, and nothing but time is lost",
+        tell(fmt::format("run {}: its snapshot is damaged; `compact` removes it, and the run only takes longer to load",
                          head.run.text));
     });
   }

@@ -50,7 +50,7 @@ class Execution {
   Execution& optional(const std::optional<std::int64_t>& value);
 
   [[nodiscard]] StepResult step();
-  /// For a statement that gives no rows.
+  /// For a statement that returns no rows.
   [[nodiscard]] Result<void, StoreError> finish();
   /// After `Failed`.
   [[nodiscard]] StoreError error() const;
@@ -91,7 +91,7 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   [[nodiscard]] Result<void, StoreError> execute(const std::string& sql);
-  /// The integer that a pragma or a query gives.
+  /// The integer that a pragma or a query returns.
   [[nodiscard]] Result<std::int64_t, StoreError> query_integer(const char* sql);
   /// Copies the database, with what its log contains, into a new file. Others may write meanwhile: the copy is one
   /// state.
@@ -103,7 +103,7 @@ class Database {
   /// How many milliseconds a statement waits for another process's lock.
   void set_busy_timeout(int timeout_ms);
 
-  /// A transaction's end without its effects. Fails only where the database is broken, which `broken` then tells.
+  /// Rolls the transaction back. Fails only if the database is broken; see `broken`.
   void roll_back();
 
   /// Copies the write-ahead log's pages into the database. Passive: as far as no reader is in the way; Truncate: waits

@@ -100,7 +100,7 @@ TEST_F(ForgetTest, ALongChainOfContentsGoesAtOnce) {
   expect_clean(*store);
 }
 
-TEST_F(ForgetTest, NothingGoesWhereTheRunIsDamaged) {
+TEST_F(ForgetTest, NothingIsRemovedFromADamagedRun) {
   for (std::uint64_t at = 1; at <= 3; ++at) ASSERT_EQ(commit(make_append(run, at, {"a"})), std::nullopt);
   {
     auto database = Database::open(path, {Access::Reader, {}});

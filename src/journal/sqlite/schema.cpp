@@ -165,7 +165,7 @@ Result<void, StoreError> prepare_schema(Database& database, Access access) {
   }
   return failure(
       StoreError{StoreError::Kind::OldFormat,
-                 fmt::format("{}: the store's format is {}; an owner brings it to {} when it opens the store",
+                 fmt::format("{}: the store's format is {}; it is upgraded to {} when an owner opens the store",
                              database.path(), *format, store_format)});
 }
 

@@ -160,9 +160,8 @@ TEST_F(ReadTest, NamesTheRunsThatHaveAnAlteredSharedContent) {
   }
   execute("UPDATE shared_bodies SET bytes = x'00'");
   const auto [first, second] = std::minmax(run.text, other.text);
-  EXPECT_THAT(store->admin().check()->problems,
-              ElementsAre("runs " + first + ", " + second + ", content " + program.hash.hex() +
-                          ": its bytes are not those of its hash"));
+  EXPECT_THAT(store->admin().check()->problems, ElementsAre("runs " + first + ", " + second + ", content " +
+                                                            program.hash.hex() + ": its bytes do not match its hash"));
 }
 
 TEST_F(ReadTest, RunsAreListedByNameStateAndTime) {

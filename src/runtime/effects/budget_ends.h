@@ -26,7 +26,7 @@ class BudgetEnds {
  private:
   IsInProgress is_in_progress_;
   std::multimap<std::chrono::nanoseconds, std::uint64_t> ends_;
-  std::size_t swept_size_ = 0;  ///< how many there were after the last time that all were looked through
+  std::size_t swept_size_ = 0;  ///< the number of ends after the last sweep
 };
 
 }  // namespace tenon::runtime

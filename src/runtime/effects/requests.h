@@ -9,7 +9,7 @@
 
 namespace tenon::runtime {
 
-/// Takes the new requests of machines: records them, and gives those an outcome that nothing need be performed for.
+/// Takes the new requests of machines: records them, and completes those that need no effect.
 class Requests {
  public:
   /// All outlive this. `random_unit`, in [0, 1), may be empty: then `random()` fails.

@@ -231,7 +231,7 @@ void Host::on_run_ended(RunId run, const EndedRun& ended) {
 
 void Host::on_run_released(RunId run) {
   pieces_.end(run);
-  pending_.fail(run, make_conflict("the run has left the memory, and nothing has come of the request"));
+  pending_.fail(run, make_conflict("the run was unloaded before the request was performed"));
 }
 
 void Host::on_outcome_dropped(RunId run, std::string_view key) {

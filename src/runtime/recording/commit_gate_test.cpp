@@ -71,7 +71,7 @@ TEST_F(CommitGateTest, ARejectedRunDoesNotAffectOthers) {
   EXPECT_FALSE(passed[1].problem.has_value());
 }
 
-TEST_F(CommitGateTest, AnErrorOfTheDiskIsEverybodys) {
+TEST_F(CommitGateTest, ADiskErrorFailsAllBatches) {
   test::FaultyDisk disk;
   auto faulty = journal::open_store(folder.file("faulty.db"), {.disk = disk.name()});
   ASSERT_TRUE(faulty.has_value());

@@ -37,7 +37,7 @@ class OpenBlocks {
   /// Counts tokens of an effect.
   void add_tokens(std::string_view key, std::uint64_t tokens);
 
-  /// Each as a field of that number; `read` takes one of them, and gives false when the bytes are none.
+  /// Each as a field of that number; `read` takes one of them, and returns false if the bytes are not a block.
   void write(wire::Writer& out, std::uint32_t field) const;
   [[nodiscard]] bool read(std::string_view bytes);
 

@@ -37,17 +37,16 @@ Hash RunJournal::keep_context(const vm::Value& context) {
   return hash;
 }
 
-std::string RunJournal::add(effects::Record&& record) {
+const std::string& RunJournal::add(effects::Record&& record) {
+  static const std::string none;
   ++records_;
-  std::string bytes;
   if (is_stored()) {
     if (const auto* const started = std::get_if<effects::Started>(&record.body)) know_start(*started);
-    bytes = effects::encode(record);
-    bytes_since_snapshot_ += bytes.size();
-    bytes_.push_back(bytes);
+    bytes_.push_back(effects::encode(record));
+    bytes_since_snapshot_ += bytes_.back().size();
   }
   if (readers_ == Readers::Some) pending_.records.push_back(std::move(record));
-  return bytes;
+  return is_stored() ? bytes_.back() : none;
 }
 
 void RunJournal::set_snapshot(std::string bytes) {

@@ -60,8 +60,8 @@ class RunJournal {
   Hash keep_program(const ProgramImage& image);
   /// A context and all before it; returns its hash, which is zero in memory.
   Hash keep_context(const vm::Value& context);
-  /// Returns the record's bytes, for snapshots that repeat it; empty in memory.
-  std::string add(effects::Record&& record);
+  /// Returns the record's bytes, for snapshots that repeat it; empty in memory. They are valid until the next one.
+  const std::string& add(effects::Record&& record);
   /// As `write_snapshot` makes it; the run's start is added, so that a recovery need not look for the oldest record.
   void set_snapshot(std::string bytes);
   /// After a restart: the record of the run's start.

@@ -17,7 +17,7 @@ namespace tenon::runtime {
 /// Records of a run that are read at once.
 inline constexpr std::size_t records_per_read = 4'096;
 
-/// Outcomes that a fork has from the run that it comes from, and has not come to yet. They are a content of the store
+/// Outcomes that a fork inherited from its original run and has not reached yet. They are a content of the store
 /// (effects::Started::known), so that a crash changes nothing of them; which of them were taken follows from the
 /// requests that the fork has recorded since.
 class KnownOutcomes {
@@ -34,7 +34,7 @@ class KnownOutcomes {
 
   /// The outcome for a new request: each is given once, that of the same key first. Null when nothing is known.
   [[nodiscard]] const effects::Finished* take(const Hash& request, std::string_view key);
-  /// What `take` gave under this key, as long as no outcome is recorded; null otherwise.
+  /// What `take` returned under this key, as long as no outcome is recorded; null otherwise.
   [[nodiscard]] const effects::Finished* find_taken(const std::string& key) const;
   /// Takes what the recorded requests took, up to record `until`.
   [[nodiscard]] Result<void, journal::StoreError> follow(journal::RunReader& store, const journal::RunName& run,

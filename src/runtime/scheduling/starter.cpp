@@ -308,12 +308,12 @@ Result<void, PromptRefusal> Starter::upgrade_program(RunId id, std::shared_ptr<c
     return failure(PromptRefusal{
         PromptRefusal::Kind::NoConversation,
         run.end ? "the conversation has ended"
-                : "a run of a function ends on the program that it began with; `tenon fork --program` begins another"});
+                : "the program of a function's run cannot change; `tenon fork --program` starts another run"});
   }
   if (image->hash() == run.image->hash()) return {};
   if (run.conversation->is_in_turn()) {
-    return failure(PromptRefusal{PromptRefusal::Kind::InTurn,
-                                 "a turn ends on the program that it began with; another one can take over after it"});
+    return failure(
+        PromptRefusal{PromptRefusal::Kind::InTurn, "the program cannot change during a turn; upgrade it afterwards"});
   }
   auto secret_key = secrets_.prepare(*image);
   if (!secret_key) return failure(PromptRefusal{PromptRefusal::Kind::OtherProgram, secret_key.error().message});

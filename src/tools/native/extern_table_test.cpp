@@ -221,7 +221,7 @@ TEST(Binding, RefusesAFunctionThatTwoLibrariesExport) {
   EXPECT_EQ((*table)->call(there, std::vector{Value::floating(3)}, {})->as_float(), 1.5);
 }
 
-TEST(Binding, KnowsWhatPlainCCannotCarry) {
+TEST(Binding, RejectsTypesThatPlainCCannotPass) {
   DeclaredProgram declared;
   TypeTable& types = declared.program->types;
   declared.declare("add", {types.list(declared.order)}, TypeTable::i32);
@@ -417,7 +417,7 @@ TEST_F(Header, HandsOverTheEffectKey) {
   EXPECT_EQ(c.call("effect_key", {}, TypeTable::string, {})->as_text(), "");
 }
 
-TEST_F(Header, EveryBlunderIsAFailure) {
+TEST_F(Header, EveryMisuseIsAFailure) {
   const std::string messages[] = {
       "a struct or tuple is read as an integer",
       "`Order` has no field `prise`; did you mean `price`?",

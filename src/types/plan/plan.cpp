@@ -119,7 +119,7 @@ class Planner {
     return given;
   }
 
-  /// What holds of the value that the call gives, of which the argument at `state` is what it works on.
+  /// What is known about the call's result; `state` is the position of the argument that it works on.
   [[nodiscard]] StateFacts ensured_by(const FunctionDeclaration& function, std::optional<std::size_t> state,
                                       const CallArguments& given) const {
     StateFacts facts;
@@ -157,7 +157,7 @@ class Planner {
     state.definitions = std::move(all);
   }
 
-  /// A literal is what it is; a call gives what its function ensures.
+  /// What is known about a literal, or about the result of a call: what its function ensures.
   [[nodiscard]] StateFacts facts_of_start(NodeId start) {
     StateFacts state;
     if (tree_.kind(start) == NodeKind::CallExpression) {

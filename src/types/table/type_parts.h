@@ -84,8 +84,8 @@ template <class Map>
 /// The same, or f64.
 [[nodiscard]] bool is_number(const TypeTable& types, TypeId type);
 
-/// Whether values of the kind can come into or out of a run if their parts can: not a context, a closure or a set of
-/// tools, nor what is no value.
+/// Whether values of the kind can come into or out of a run if their parts can: not a context, a closure, a set of
+/// tools, or a kind without values.
 [[nodiscard]] bool can_leave_run(TypeKind kind);
 
 /// The kind of what operations on a value of the type work on: String for all texts, I64 for unions of numbers.

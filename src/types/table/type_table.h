@@ -182,7 +182,7 @@ class TypeTable {
 
   /// The type without its refinements: what operations on a value of it work on.
   [[nodiscard]] TypeId base(TypeId id) const;
-  /// The same, a secret being what it is when it is opened: what native code has to do with.
+  /// The same, with `secret T` replaced by `T`: the type that native code sees.
   [[nodiscard]] TypeId opened(TypeId id) const;
   /// How many types it takes to write the type in full, itself included; a struct or an enum counts as one. Saturates.
   [[nodiscard]] std::uint32_t count_parts(TypeId id) const {

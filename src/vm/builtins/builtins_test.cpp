@@ -205,7 +205,7 @@ TEST(Builtins, UnwrapAndJson) {
   EXPECT_EQ(one("LoadConstant 1 \"a\\\"b\"\n CallBuiltin 0 ToJson 1"), "value \"\\\"a\\\\\\\"b\\\"\"");
 }
 
-TEST(Builtins, ResultsCarryWhatTheyTellOf) {
+TEST(Builtins, ResultsCarryTheirArgumentsLabels) {
   const auto program = load(assemble(R"(
 fn main registers=12 params=String
   LoadConstant 1 "program,"

@@ -66,7 +66,7 @@ std::uint64_t own_depth_limit(const BudgetScope& scope) {
   return scope.bounds.depth ? add_capped(scope.base_depth, *scope.bounds.depth) : UINT64_MAX;
 }
 
-/// Fails when nothing is left of what only an outcome tells the price of.
+/// Fails if a bound is used up whose cost is only known from outcomes.
 OpStatus check_left(MachineState& state, BudgetScope& scope, ScopeId id) {
   if (scope.bounds.tokens && scope.tokens >= *scope.bounds.tokens) {
     return fail_budget(state, id, "tokens", *scope.bounds.tokens, "tokens");

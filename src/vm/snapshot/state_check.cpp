@@ -76,7 +76,7 @@ class StateChecker {
   }
 
   void check_end() {
-    expect(state_.fibers.empty() == state_.end.has_value(), "the run has ended and not ended");
+    expect(state_.fibers.empty() == state_.end.has_value(), "the run is both ended and in progress");
     if (state_.fibers.empty()) return;
     const Fiber& first = *state_.fibers.begin()->second;
     expect(first.parent.number == FiberId::none && first.id.number == 0, "the first strand is a branch");
@@ -88,7 +88,7 @@ class StateChecker {
 
   void check_fiber(const Fiber& fiber) {
     const auto& functions = state_.program->program().functions;
-    expect(fiber.id.number < state_.next_fiber, "a branch is of the future");
+    expect(fiber.id.number < state_.next_fiber, "a branch has an id that was not assigned");
     expect(!fiber.frames.empty() && fiber.frames[0].base == 0, "a branch has no frames");
     std::size_t reach = 0;
     for (std::size_t k = 0; k < fiber.frames.size() && is_good_; ++k) {
@@ -173,7 +173,7 @@ class StateChecker {
           expect(r[context].tag() == Tag::Context, "a context is missing");
           if (is_good_ && opcode == Opcode::Select) check_sets(r + instruction.a, instruction.wide());
         }
-        expect(fiber.request.number < state_.next_request, "a request is of the future");
+        expect(fiber.request.number < state_.next_request, "a request has an id that was not assigned");
         break;
       }
       case FiberState::Joining: {

@@ -19,7 +19,7 @@ struct ContextBuffer {
   std::vector<std::uint32_t> ends;  ///< where each entry ends, its newline not counted
 };
 
-/// One entry of a context and, through `parent`, all that stand before it. Contexts share their nodes: an injection
+/// One entry of a context and, through `parent`, all entries before it. Contexts share their nodes: an injection
 /// makes one node and changes none. The text of the chain is made when it is asked for.
 struct ContextNode : Object {
   ContextNode() : Object(Tag::Context) {}
@@ -49,7 +49,7 @@ struct ContextRun {
   std::uint8_t role = 0;
   std::uint32_t entries = 0;
 };
-/// Oldest first; one run of role 0 for what no agent has a part in.
+/// Oldest first; one run of role 0 if no entry has another role.
 [[nodiscard]] std::vector<ContextRun> context_runs(const Value& context);
 
 /// What a model would be sent: the entries, joined by newlines. Takes time for what was pushed since the chain was

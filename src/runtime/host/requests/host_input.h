@@ -17,7 +17,7 @@
 /// What a host is asked for.
 namespace tenon::runtime {
 
-/// What a run is started with: a function with its arguments, or an agent with what is said to it first.
+/// What a run is started with: a function with its arguments, or an agent with its first prompt.
 struct RunStart {
   std::shared_ptr<const ProgramImage> image;
   std::uint32_t function = 0;          ///< an index into Program::functions

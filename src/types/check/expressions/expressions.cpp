@@ -26,7 +26,7 @@ TypeId ExpressionChecker::check_expression(NodeId node, Expectation expected) {
   const std::size_t errors = diagnostics_.error_count();
   const TypeId type = body_.resolver.reject_large_type(check_kind(node, expected), node);
   record(node, type);
-  // What gives the value of something inside was held against what is expected there.
+  // The inner expression was already checked against the expected type.
   const NodeKind kind = tree().kind(node);
   const bool is_inside = kind == NodeKind::Block || kind == NodeKind::IfExpression ||
                          kind == NodeKind::MatchExpression || kind == NodeKind::SelectExpression;
