@@ -69,6 +69,10 @@ std::vector<std::size_t> PursueCompiler::search(const PursuitCode& code) {
   emit(Opcode::Move, static_cast<Register>(window + 2), found);
   emit(Opcode::Move, static_cast<Register>(window + 3), *code.width);
   emit_wide(Opcode::Call, window, pursuit_function("keep_best"));
+  emit(Opcode::GetField, flag, window, 2);
+  const std::size_t is_not_step = emit_jump(Opcode::JumpUnless, flag);
+  emit(Opcode::AddI64Short, code.steps, code.steps, 1);
+  land(is_not_step);
   const Register loop = allocate(3);
   emit(Opcode::GetField, loop, window, 1);
   load_integer(static_cast<Register>(loop + 1), 0);
@@ -100,10 +104,7 @@ std::vector<std::size_t> PursueCompiler::search(const PursuitCode& code) {
   land(next);
   emit(Opcode::Length, flag, states);
   emit(Opcode::EqualShort, flag, flag, 0);
-  const std::size_t exhausted = emit_jump(Opcode::JumpIf, flag);
-  emit(Opcode::AddI64Short, code.steps, code.steps, 1);
-  land_at(emit_jump(Opcode::Jump), start);
-  land(exhausted);
+  land_at(emit_jump(Opcode::JumpUnless, flag), start);
   land(spent);
   land(stuck);
   return reached;

@@ -62,10 +62,9 @@ TEST(Edit, AValueDoesNotAffectItsNeighbours) {
                          "\"}]");
     EXPECT_EQ(after.substr(0, 8), "refused:") << value << " gave\n" << after;
   }
-  EXPECT_EQ(
-      edited(text, R"([{"op":"set_option","agent":"A","block":"a","option":"prompt","value":"\"y\" // why"}])"),
-      "refused: the edit would change the option `prompt` of `a` in another way than it says; write each value as "
-      "one expression, without a comment after it");
+  EXPECT_EQ(edited(text, R"([{"op":"set_option","agent":"A","block":"a","option":"prompt","value":"\"y\" // why"}])"),
+            "refused: the edit would change more than it specifies in the option `prompt` of `a`; write each value as "
+            "one expression, without a comment after it");
   EXPECT_EQ(edited(text, R"([{"op":"connect","agent":"A","block":"a","kind":"when","label":"x // ","target":"a"}])")
                 .substr(0, 8),
             "refused:");

@@ -152,7 +152,7 @@ def test_not_within_a_turn_and_not_for_a_function(work):
     run = place.begin("wine\n")
     same = place.file("same", SAME)
     for process in (place.chat("", same, "--run", run), tenon("resume", run, "--program", same, "--store", place.store)):
-        expect_error(process, 1, "a turn ends on the program that it began with")
+        expect_error(process, 1, "the program cannot change during a turn")
     expect(tenon("resume", run, "--input", "true", "--store", place.store), 0, "first: 1 true\n")
     expect(place.chat("tea\n", same, "--run", run), 0, "same: wine,tea none drawn\n")
     function = tenon("run", place.file("first", FIRST), "--store", place.store)

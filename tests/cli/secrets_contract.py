@@ -275,7 +275,7 @@ def test_the_key_file_must_belong_to_its_owner(work):
     assert re.fullmatch(r"[0-9a-f]{64}\n", key.read_text())
     key.chmod(0o644)
     refused = place.resume(run, "--input", WORDS["answered"])
-    expect_error(refused, 1, f"cannot read `{key}`: others may use it (mode 0644)", "chmod 600")
+    expect_error(refused, 1, f"cannot read `{key}`: other users can access it (mode 0644)", "chmod 600")
     key.chmod(0o600)
     kept = key.read_text()
     key.unlink()

@@ -198,7 +198,7 @@ TEST_F(AppendTest, ContentsThatStartWithTheSameBytesAreAdjacent) {
   const CheckReport report = store->admin().check().value();
   EXPECT_EQ(report.contents, 6U);
   for (const std::string& problem : report.problems)
-    EXPECT_THAT(problem, testing::HasSubstr("not those of its hash"));  // which this test has made up
+    EXPECT_THAT(problem, testing::HasSubstr("do not match its hash"));  // which this test has made up
   ASSERT_TRUE(store->admin().forget(run, 1).has_value());
   EXPECT_EQ(store->admin().check()->contents, 0U);
   expect_clean(*store);

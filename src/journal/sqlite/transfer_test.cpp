@@ -121,10 +121,10 @@ TEST_F(TransferTest, AFileThatContradictsItselfIsRejectedThoughItsDigestHolds) {
   EXPECT_EQ(message(good), "");
   RunFile file = good;
   file.head.records = 4;
-  EXPECT_THAT(message(file), HasSubstr("not those of which its head tells"));
+  EXPECT_THAT(message(file), HasSubstr("do not match its head"));
   file = good;
   file.batches[0].records[0] = "A";
-  EXPECT_THAT(message(file), HasSubstr("not those of which its head tells"));
+  EXPECT_THAT(message(file), HasSubstr("do not match its head"));
   file = good;
   file.contents.pop_back();
   EXPECT_THAT(message(file), HasSubstr("is missing"));
