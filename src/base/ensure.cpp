@@ -1,13 +1,15 @@
 #include "base/ensure.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include <string_view>
 
 namespace tenon {
 
-void stop_on_broken_condition(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "tenon: internal error at %s:%d: %s does not hold\n", file, line, condition);
-  std::abort();
+void throw_broken_condition(const char* condition, const char* file, int line) {
+  // From `src` on: where it was built is of no use.
+  std::string_view path(file);
+  if (const auto source = path.rfind("/src/"); source != std::string_view::npos) path.remove_prefix(source + 1);
+  throw BrokenCondition("internal error at " + std::string(path) + ":" + std::to_string(line) + ": " + condition +
+                        " does not hold");
 }
 
 }  // namespace tenon

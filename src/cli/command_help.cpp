@@ -126,6 +126,7 @@ constexpr std::string_view exit_codes_text = R"(Exit codes of all commands:
   2    The command line or an environment variable is wrong: an unknown option, a missing argument,
        an unknown function, a value that does not fit its type. Nothing was run.
   3    The run waits for a person or a timer; continue it with `tenon resume`
+  70   A bug in Tenon: an internal error. Please report it; a run with a store can be resumed.
   130  Ctrl-C (SIGINT) stopped the command before its run had ended
   143  SIGTERM stopped the command before its run had ended
 

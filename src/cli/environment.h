@@ -34,8 +34,9 @@ struct Environment {
 /// The exit codes of all commands: `tenon help exit-codes` and docs/guides/command_line.md describe them.
 inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;
-inline constexpr int exit_usage = 2;  ///< the command line or an environment variable is wrong
-inline constexpr int exit_waits = 3;  ///< the run waits for a person or a timer
+inline constexpr int exit_usage = 2;    ///< the command line or an environment variable is wrong
+inline constexpr int exit_waits = 3;    ///< the run waits for a person or a timer
+inline constexpr int exit_broken = 70;  ///< an internal error: `EX_SOFTWARE`
 /// To which a signal's number is added: as a shell reports a process that the signal has ended.
 inline constexpr int exit_signal_base = 128;
 

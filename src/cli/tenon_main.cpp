@@ -9,6 +9,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/ensure.h"
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/signal_thread.h"
@@ -154,5 +155,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     write_all(stderr, "error: out of memory\n");
     return tenon::cli::exit_failed;
+  } catch (const tenon::BrokenCondition& broken) {
+    write_all(stderr, std::string("tenon: ") + broken.what() + "\n");
+    ::_exit(tenon::cli::exit_broken);
   }
 }

@@ -14,11 +14,17 @@ ThreadedStore::~ThreadedStore() {
 void ThreadedStore::begin(WorkQueue& queue, StoreConnection& store, Work work, Done done) {
   ++in_progress_;
   queue.begin([this, &store, work = std::move(work), done = std::move(done)]() mutable {
-    // What the work holds is destroyed here at the latest, and what `done` holds by the caller's thread.
-    std::exchange(work, nullptr)(store);
+    std::exception_ptr exception;
+    try {
+      // What the work holds is destroyed here at the latest, and what `done` holds by the caller's thread.
+      std::exchange(work, nullptr)(store);
+    } catch (...) {
+      exception = std::current_exception();
+    }
     {
       const std::scoped_lock lock(mutex_);
       finished_.push_back(std::move(done));
+      if (exception) exception_ = exception;
     }
     notify();
   });
@@ -28,6 +34,7 @@ std::size_t ThreadedStore::deliver() {
   std::vector<Done> finished;
   {
     const std::scoped_lock lock(mutex_);
+    if (exception_) std::rethrow_exception(exception_);
     finished.swap(finished_);
   }
   in_progress_ -= finished.size();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -31,7 +32,8 @@ class AsyncStore {
   virtual void write(Work work, Done done) = 0;
   /// Work that only reads. It sees what was durable when it was begun, and may see more. In any order.
   virtual void read(Work work, Done done) = 0;
-  /// Calls `done` for work that has been performed, which may begin more. Returns the number of calls.
+  /// Calls `done` for work that has been performed, which may begin more. Returns the number of calls. Throws what work
+  /// has thrown.
   virtual std::size_t deliver() = 0;
   /// Work whose `done` was not called yet, without commits.
   [[nodiscard]] virtual std::size_t in_progress() const = 0;
@@ -75,7 +77,8 @@ class ThreadedStore final : public AsyncStore {
   std::unique_ptr<StoreConnection> reader_;
   std::function<void()> notify_;
   std::mutex mutex_;
-  std::vector<Done> finished_;  ///< performed, and not delivered
+  std::vector<Done> finished_;    ///< performed, and not delivered
+  std::exception_ptr exception_;  ///< of work
   std::size_t in_progress_ = 0;
   ThreadQueue writes_;  ///< this and the next: their threads use the others
   ThreadQueue reads_;

@@ -27,13 +27,15 @@ void ThreadCommitter::begin(std::span<const Append> appends) {
 
 std::optional<CommitOutcome> ThreadCommitter::take() {
   const std::scoped_lock lock(mutex_);
+  if (exception_) std::rethrow_exception(exception_);
   return std::exchange(outcome_, std::nullopt);
 }
 
 CommitOutcome ThreadCommitter::finish() {
   std::unique_lock lock(mutex_);
   ENSURE(outcome_ || is_committing_);
-  changed_.wait(lock, [this] { return outcome_.has_value(); });
+  changed_.wait(lock, [this] { return !is_committing_; });
+  if (exception_) std::rethrow_exception(exception_);
   return *std::exchange(outcome_, std::nullopt);
 }
 
@@ -47,16 +49,23 @@ void ThreadCommitter::wait_for(std::chrono::milliseconds wait) {
 }
 
 void ThreadCommitter::commit(std::span<const Append> appends) {
-  CommitOutcome outcome = store_.commit(appends);
+  std::optional<CommitOutcome> outcome;
+  std::exception_ptr exception;
+  try {
+    outcome = store_.commit(appends);
+  } catch (...) {
+    exception = std::current_exception();
+  }
   {
     const std::scoped_lock lock(mutex_);
     outcome_ = std::move(outcome);
+    exception_ = exception;
     is_committing_ = false;
   }
   changed_.notify_all();
   if (notify_) notify_();
   // An error of the housekeeping is one of the store: the next commit returns it.
-  static_cast<void>(store_.maintain());
+  if (!exception) static_cast<void>(store_.maintain());
 }
 
 }  // namespace tenon::journal

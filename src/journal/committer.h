@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -32,7 +33,7 @@ class Committer {
   virtual void rest() = 0;
 };
 
-/// Commits on the thread of a queue. Used by one thread.
+/// Commits on the thread of a queue. Used by one thread, on which an exception of a commit is thrown again.
 class ThreadCommitter final : public Committer {
  public:
   /// With a queue of its own. `notify` is called on the queue's thread when an outcome has come; it may not call the
@@ -62,6 +63,7 @@ class ThreadCommitter final : public Committer {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<CommitOutcome> outcome_;
+  std::exception_ptr exception_;  ///< of a commit; thrown instead of its outcome
   bool is_committing_ = false;
 };
 

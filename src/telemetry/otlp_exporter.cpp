@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ensure.h"
 #include "http_client/http_client.h"
 #include "telemetry/otlp.h"
 
@@ -85,7 +86,12 @@ void OtlpExporter::loop() {
   for (;;) {
     const std::vector<Span> batch = next_batch();
     if (batch.empty()) return;
-    send(batch);
+    try {
+      send(batch);
+    } catch (const BrokenCondition& broken) {
+      report_(fmt::format("no more spans are exported: {}", broken.what()));
+      return;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/abandon.h"
 #include "base/ensure.h"
 #include "runtime/listeners.h"
 
@@ -36,7 +37,7 @@ void Host::begin(DrivenBy driver) {
                                                            .committer = &parts_.store.committer(),
                                                            .secrets = parts_.secrets},
                                        options_.runtime);
-  const auto now = [this] { return now_ms(); };
+  const auto now = [&clock = parts_.clock] { return wall_ms(clock); };
   const auto report = [this](const std::string& message) {
     if (!is_ending_) parts_.observer.on_problem(message);
   };
@@ -99,10 +100,6 @@ void Host::end(std::chrono::milliseconds grace) {
   }
 }
 
-std::int64_t Host::now_ms() const {
-  return wall_ms(parts_.clock);
-}
-
 /// From any thread.
 void Host::wake() const {
   waker_.wake();
@@ -116,6 +113,33 @@ void Host::post(std::function<void()> request, const OnReply& reply) {
 }
 
 bool Host::run_once(std::chrono::milliseconds wait) {
+  try {
+    return step(wait);
+  } catch (const BrokenCondition& broken) {
+    abandon(broken.what());
+    return false;
+  }
+}
+
+/// Nothing of the host is in a known state: it is left as it is, without its destructors.
+void Host::abandon(std::string_view message) {
+  is_broken_ = true;
+  requests_.end(std::chrono::milliseconds{0});
+  parts_.observer.on_broken(message);
+  inbox_.reset();  // its thread would call the host
+  tenon::abandon(performing_);
+  tenon::abandon(gate_);
+  tenon::abandon(schedule_);
+  tenon::abandon(loader_);
+  tenon::abandon(residents_);
+  tenon::abandon(notes_);
+  tenon::abandon(runtime_);
+  tenon::abandon(listeners_);
+  parts_.store.finish();  // a commit whose outcome was not taken may still call the function
+  parts_.store.on_progress({});
+}
+
+bool Host::step(std::chrono::milliseconds wait) {
   if (!runtime_) return false;
   waker_.clear();
   parts_.store.deliver();
@@ -136,7 +160,7 @@ bool Host::run_once(std::chrono::milliseconds wait) {
   const bool has_worked = runtime_->poll(residents_->has_touched() ? now : next);
   retry_detached();
   if (is_broken_) return true;
-  if (const std::size_t released = residents_->release_idle(options_.idle_runs_max, now_ms()); released > 0) {
+  if (const std::size_t released = residents_->release_idle(options_.idle_runs_max, wall_ms(parts_.clock)); released > 0) {
     counts_.runs_released += released;
     schedule_->note_released();
   }

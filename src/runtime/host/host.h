@@ -54,7 +54,7 @@ class HostObserver {
   virtual void on_changed(const journal::RunName& run) = 0;
   /// A problem that is not the answer to a request, for people.
   virtual void on_problem(std::string_view message) = 0;
-  /// The store is broken: no run continues until it is opened again.
+  /// The store is broken: no run continues until it is opened again. Or the host is, by a bug in Tenon.
   virtual void on_broken(std::string_view message) = 0;
   /// The host ends, and waits `grace` at most for these effects.
   virtual void on_waiting(const EffectsInProgress& /*effects*/, std::chrono::milliseconds /*grace*/) {}
@@ -130,13 +130,14 @@ class Host final : private Listener {
   [[nodiscard]] const HostCounts& counts() const { return counts_; }
 
  private:
+  bool step(std::chrono::milliseconds wait);
+  void abandon(std::string_view message);
   void wake() const;
   void post(std::function<void()> request, const OnReply& reply);
   void finish(std::chrono::milliseconds grace);
   void finish_store();
   void retry_detached();
   void note_broken(std::string_view message);
-  [[nodiscard]] std::int64_t now_ms() const;
 
   // requests/host_requests.cpp
   void post_request(RequestGate::Request request);

@@ -111,6 +111,24 @@ TEST_F(HostTest, ALoadThatIsCutOffByTheEndIsRefused) {
   end_host();
 }
 
+TEST_F(HostTest, ABugEndsTheHostAndNotItsProcess) {
+  make_host(11, 0);
+  const RunName run = start("two");
+  host->prompt(run, Json("x"), {}, [](const HostReply&) { throw BrokenCondition("internal error"); });
+  EXPECT_TRUE(drive_until([&] { return !observer.problems.empty(); }));
+  EXPECT_THAT(observer.problems, testing::ElementsAre("internal error"));
+  observer.problems.clear();
+  EXPECT_FALSE(host->run_once(milliseconds(0)));
+  const HostReply refused = ask([&](OnReply reply) { host->prompt(run, Json("x"), {}, std::move(reply)); });
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, HostFailure::Kind::Unavailable);
+  end_host();
+  // What was durable continues with the next host.
+  make_host(12, 10);
+  EXPECT_TRUE(resume(run, "a").has_value());
+  end_host();
+}
+
 TEST_F(HostTest, ARunThatIsLoadedAfterTheDiskWasFullKeepsItsClaim) {
   make_host(16, 10);
   const RunName run = start("two");

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ensure.h"
 #include "base/utf8.h"
 #include "diagnostics/nearest.h"
 #include "tools/native/promises.h"
@@ -347,6 +348,8 @@ ExternOutcome call_header_function(void (*function)(tenon_call*), const vm::Refi
   call.functions = &function_table;
   try {
     function(&call);
+  } catch (const BrokenCondition&) {
+    throw;
   } catch (const std::exception& exception) {
     call.slots.fail(exception.what());
   } catch (...) {

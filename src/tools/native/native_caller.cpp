@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -35,6 +36,7 @@ struct NativeCaller::Job {
   bool is_running = false;
   bool is_abandoned = false;  ///< cancelled while it ran: its thread does not count as one of the pool's
   std::optional<ExternOutcome> outcome;
+  std::exception_ptr exception;          ///< thrown instead of an outcome
   std::optional<std::uint64_t> process;  ///< its number with the supervisor
   std::optional<ProcessEnd> process_end;
 };
@@ -197,8 +199,12 @@ void NativeCaller::work(const std::shared_ptr<Pool>& pool, std::size_t thread) {
     job->is_running = true;
     lock.unlock();
     ExternCall& call = job->call;
-    job->outcome = call.table->call(call.subject, call.arguments,
-                                    {.key = call.key, .input = call.input, .is_cancelled = &job->is_cancelled});
+    try {
+      job->outcome = call.table->call(call.subject, call.arguments,
+                                      {.key = call.key, .input = call.input, .is_cancelled = &job->is_cancelled});
+    } catch (...) {
+      job->exception = std::current_exception();
+    }
     call.arguments.clear();
     lock.lock();
     job->is_running = false;
@@ -255,6 +261,7 @@ void NativeCaller::poll(std::chrono::milliseconds wait) {
     if (found == pending_.end() || found->second.job != job) continue;
     ExternSink& sink = *found->second.sink;
     pending_.erase(found);
+    if (job->exception) std::rethrow_exception(job->exception);
     if (job->process_end) job->outcome = job->call.table->read_end(job->call.subject, *job->process_end);
     sink.on_returned(job->id, std::move(*job->outcome));
   }

@@ -139,6 +139,8 @@ Result<Value, std::string> PlainFunction::call(std::span<const Value> arguments)
   ResultCell result{};
   try {
     ffi_call(&prepared_->interface, address_, &result, addresses);
+  } catch (const BrokenCondition&) {
+    throw;
   } catch (const std::exception& exception) {
     return failure(replace_invalid_utf8(exception.what()));
   } catch (...) {
