@@ -121,6 +121,8 @@ typedef struct tenon_functions {
   void (*pause_for_child)(tenon_call*, const char* agent, const char* input, size_t length);
   void (*finish_agent)(tenon_call*, const char* agent, const char* input, size_t length);
   void (*fail_unavailable)(tenon_call*, const char* message, size_t length);
+  tenon_text (*as_json)(tenon_call*, const tenon_value*);
+  void (*put_json)(tenon_call*, tenon_slot*, const char* data, size_t length);
 } tenon_functions;
 
 /* The part of a call that a library sees. It is followed by private data of Tenon. */
@@ -293,6 +295,14 @@ static inline tenon_text tenon_case_of(tenon_call* call, const tenon_value* valu
 static inline const tenon_value* tenon_some(tenon_call* call, const tenon_value* option) {
   return call->functions->some(call, option);
 }
+/* A value as JSON, as programs write it. The text is valid until the function returns. */
+static inline tenon_text tenon_as_json(tenon_call* call, const tenon_value* value) {
+  static const char too_old[] = "this Tenon cannot write JSON for an extern";
+  const tenon_text none = {"", 0};
+  if (call->functions->size > offsetof(tenon_functions, as_json)) return call->functions->as_json(call, value);
+  call->functions->fail(call, too_old, sizeof too_old - 1);
+  return none;
+}
 
 static inline bool tenon_argument_boolean(tenon_call* call, size_t index) {
   return tenon_as_boolean(call, tenon_argument(call, index));
@@ -388,6 +398,18 @@ static inline tenon_slot* tenon_put_ok(tenon_call* call, tenon_slot* slot) {
 }
 static inline void tenon_put_err(tenon_call* call, tenon_slot* slot, const char* message) {
   call->functions->put_err(call, slot, message, tenon_length_of_string(message));
+}
+/* A value as JSON of the slot's type. */
+static inline void tenon_put_json_text(tenon_call* call, tenon_slot* slot, const char* data, size_t length) {
+  static const char too_old[] = "this Tenon cannot read JSON of an extern";
+  if (call->functions->size > offsetof(tenon_functions, put_json)) {
+    call->functions->put_json(call, slot, data, length);
+  } else {
+    call->functions->fail(call, too_old, sizeof too_old - 1);
+  }
+}
+static inline void tenon_put_json(tenon_call* call, tenon_slot* slot, const char* text) {
+  tenon_put_json_text(call, slot, text, tenon_length_of_string(text));
 }
 
 #ifdef __cplusplus

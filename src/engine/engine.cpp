@@ -10,6 +10,7 @@
 #include "engine/secret_key.h"
 #include "engine/stored_program.h"
 #include "json/reader.h"
+#include "tools/native/isolate.h"
 #include "tools/native/native_caller.h"
 #include "types/table/type_table.h"
 #include "vm/values/render.h"
@@ -243,8 +244,32 @@ void Engine::cancel_turn(RunId run, std::string reason) {
   can_continue_ = true;
 }
 
-std::optional<RunEvent> Engine::take_event() {
-  return events_ ? events_->take() : std::nullopt;
+void Engine::collect_events(bool is_collecting) {
+  if (events_) events_->collect(is_collecting);
+}
+
+std::optional<RunEvent> Engine::take_event(std::optional<RunId> run) {
+  return events_ ? events_->take(run) : std::nullopt;
+}
+
+bool Engine::step(std::chrono::milliseconds wait) {
+  if (is_stopped_) return true;
+  // A wake ends the wait, not the work: the runs that can continue get their slice first.
+  const bool was_woken = is_woken_.exchange(false);
+  if (was_woken) wait = std::chrono::milliseconds{0};
+  const bool is_busy = runtime_->poll(wait);
+  const auto timer = is_busy ? std::nullopt : runtime_->time_to_timer();
+  const bool is_committing = !is_busy && runtime_->is_committing();
+  can_continue_ = is_busy || timer.has_value() || is_committing;
+  if (!released_at_end_.empty()) std::erase_if(released_at_end_, [&](RunId run) { return release(run).has_value(); });
+  if (is_busy || !can_continue_ || wait.count() == 0 || has_event()) return was_woken;
+  wait = std::min({timer.value_or(wait), wait, idle_wait});
+  if (is_committing) {
+    committer_->wait_for(wait);
+  } else if (timer) {
+    system_.clock.wait(wait);
+  }
+  return was_woken;
 }
 
 std::optional<RunEvent> Engine::next_event(std::chrono::milliseconds timeout) {
@@ -252,23 +277,11 @@ std::optional<RunEvent> Engine::next_event(std::chrono::milliseconds timeout) {
   for (;;) {
     if (auto event = take_event()) return event;
     if (is_stopped_) return std::nullopt;
-    // A wake ends the wait, not the work: the runs that can continue get their slice first.
-    const auto left = is_woken_.exchange(false)
-                          ? std::chrono::milliseconds{0}
-                          : std::max(std::chrono::ceil<std::chrono::milliseconds>(end - system_.clock.monotonic()),
-                                     std::chrono::milliseconds{0});
-    const bool is_busy = runtime_->poll(left);
-    const auto timer = is_busy ? std::nullopt : runtime_->time_to_timer();
-    const bool is_committing = !is_busy && runtime_->is_committing();
-    can_continue_ = is_busy || timer.has_value() || is_committing;
+    const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(end - system_.clock.monotonic()),
+                               std::chrono::milliseconds{0});
+    const bool was_woken = step(left);
     if (auto event = take_event()) return event;
-    if (!can_continue_ || left.count() == 0) return std::nullopt;
-    const auto wait = std::min({timer.value_or(left), left, idle_wait});
-    if (is_committing) {
-      committer_->wait_for(wait);
-    } else if (timer) {
-      system_.clock.wait(wait);
-    }
+    if (was_woken || !can_continue_ || left.count() == 0) return std::nullopt;
   }
 }
 
@@ -311,6 +324,20 @@ Result<void, EngineError> Engine::release(RunId run) {
   }
   runtime_->release(run);
   return {};
+}
+
+void Engine::release_at_end(RunId run) {
+  if (!release(run)) released_at_end_.push_back(run);
+}
+
+std::optional<vm::Value> Engine::take_value(RunId run) {
+  const std::optional<runtime::RunEnd>& end = runtime_->end(run);
+  const auto* const returned_value = end ? std::get_if<vm::Value>(&*end) : nullptr;
+  if (returned_value == nullptr || !runtime_->is_idle(run)) return std::nullopt;
+  vm::Value value = *returned_value;
+  if (!tools::isolate(value)) return std::nullopt;
+  runtime_->release(run);
+  return value;
 }
 
 const journal::RunName* Engine::name(RunId run) const {

@@ -110,13 +110,22 @@ class Engine final {
   void cancel(runtime::RunId run, std::string reason);
   void cancel_turn(runtime::RunId run, std::string reason);
 
+  /// Whether the events of runs that start from now on are collected, if the engine was opened with
+  /// EventUse::Collected.
+  void collect_events(bool is_collecting);
+  /// Gives each run that can continue a slice. If there is nothing to do, waits at most `wait` for an effect, a commit
+  /// or a timer, and not after `wake`. Returns whether it was woken.
+  bool step(std::chrono::milliseconds wait);
+  /// The oldest event, of this run or of any, without continuing the runs.
+  [[nodiscard]] std::optional<RunEvent> take_event(std::optional<runtime::RunId> run = std::nullopt);
+  [[nodiscard]] bool has_event() const { return events_ && !events_->is_empty(); }
   /// Continues the runs until there is an event. Returns nothing if there was none within `timeout`, if no run can
   /// continue (`can_continue`), and after `wake`, when each run that can continue has had a slice. Without
   /// EventUse::Collected it only continues the runs.
   [[nodiscard]] std::optional<RunEvent> next_event(std::chrono::milliseconds timeout);
-  /// Whether a run can continue without an answer or a prompt, as far as the last `next_event` has found out.
+  /// Whether a run can continue without an answer or a prompt, as far as the last `step` or `next_event` has found out.
   [[nodiscard]] bool can_continue() const { return can_continue_; }
-  /// Makes a `next_event` that waits return, or else the next one. From any thread.
+  /// Makes a `step` or `next_event` that waits return, or else the next one. From any thread.
   void wake();
 
   /// The questions that the run waits for an answer to.
@@ -131,6 +140,11 @@ class Engine final {
   /// events that were not taken are dropped, and its id is used again for another run. `Conflict` while the run has
   /// not ended, its end is not durable yet, or it was released before.
   [[nodiscard]] Result<void, EngineError> release(runtime::RunId run);
+  /// Releases the run as soon as it has ended.
+  void release_at_end(runtime::RunId run);
+  /// Releases a run that has returned, and gives its value away, to any thread. Nothing, and the run is kept, if the
+  /// run has not returned or its value cannot leave the engine: it is a Context, or nested too deep.
+  [[nodiscard]] std::optional<vm::Value> take_value(runtime::RunId run);
   /// The name under which the run is recorded; null without a store.
   [[nodiscard]] const journal::RunName* name(runtime::RunId run) const;
 
@@ -146,7 +160,6 @@ class Engine final {
   [[nodiscard]] Result<void, EngineError> prepare_secrets(const runtime::ProgramImage& image);
   [[nodiscard]] std::optional<journal::RunName> make_name() const;
   [[nodiscard]] runtime::Listener* listener();
-  [[nodiscard]] std::optional<RunEvent> take_event();
 
   // In this order: later members use earlier ones.
   const System system_;
@@ -158,6 +171,7 @@ class Engine final {
   std::unique_ptr<runtime::Listeners> listeners_;
   std::optional<journal::ThreadCommitter> committer_;
   std::optional<runtime::Runtime> runtime_;
+  std::vector<runtime::RunId> released_at_end_;
   bool can_continue_ = true;
   bool is_stopped_ = false;
   std::atomic<bool> is_woken_{false};

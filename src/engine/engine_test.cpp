@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/support/engine_testing.h"
@@ -267,26 +268,46 @@ fn main() -> i32 {
 }
 )";
 
+/// A function that leaves its calls to the test.
+tools::ProvidedFunction deferring(std::vector<tenon_call*>& calls) {
+  return [&calls](tenon_call* call) {
+    EXPECT_TRUE(tools::defer(call));
+    calls.push_back(call);
+  };
+}
+/// A function that returns the value at once.
+tools::ProvidedFunction returning(const char* json) {
+  return [json](tenon_call* call) { tenon_put_json(call, tenon_result(call), json); };
+}
+void finish(tenon_call* call, const char* json) {
+  tenon_put_json(call, tenon_result(call), json);
+  tools::finish_deferred(call);
+}
+std::string_view argument_json(tenon_call* call) {
+  const tenon_text text = tenon_as_json(call, tenon_argument(call, 0));
+  return {text.data, text.length};
+}
+
 TEST_F(EngineTests, FunctionsOfTheCallersOwnEndOnAnyThread) {
   EngineOptions options;
-  std::vector<tools::ProvidedCall> calls;
+  std::vector<tenon_call*> calls;
   options.model = std::make_unique<test::FixedModel>("");
-  options.functions["price"] = [&](tools::ProvidedCall call) { calls.push_back(std::move(call)); };
-  options.functions["rounded"] = [](const tools::ProvidedCall& call) {
-    EXPECT_EQ(call.arguments, "[333]");
-    call.finish("330");
+  options.functions["price"] = deferring(calls);
+  options.functions["rounded"] = [](tenon_call* call) {
+    EXPECT_EQ(tenon_as_i32(call, tenon_argument(call, 0)), 333);
+    tenon_put_i64(call, tenon_result(call), 330);
   };
   options.store_choice.path = folder.file("runs.db");
   const auto engine = open(std::move(options));
   const auto run = engine->start(load(*engine, prices), "main", "{}");
   ASSERT_TRUE(run.has_value()) << describe(run.error());
   while (calls.size() < 2) static_cast<void>(engine->next_event(milliseconds{1}));
-  EXPECT_EQ(calls[0].arguments, "[\"tea\"]");
-  EXPECT_THAT(calls[0].key, testing::StartsWith(engine->name(*run)->text + "/"));
+  EXPECT_EQ(argument_json(calls[0]), "\"tea\"");
+  EXPECT_THAT(tenon_effect_key(calls[0]), testing::StartsWith(engine->name(*run)->text + "/"));
   EXPECT_TRUE(engine->can_continue());
   std::thread other([&] {
-    calls[1].finish(R"({"name": "cake", "cents": 300})");
-    calls[0].finish(R"({"name": "tea", "cents": 33})");
+    finish(calls[1], R"({"name": "cake", "cents": 300})");
+    finish(calls[0], R"({"name": "tea", "cents": 33})");
   });
   drive(*engine);
   other.join();
@@ -296,10 +317,10 @@ TEST_F(EngineTests, FunctionsOfTheCallersOwnEndOnAnyThread) {
 
 TEST_F(EngineTests, AnEffectThatEndsDuringACommitIsCommittedToo) {
   EngineOptions options;
-  std::vector<tools::ProvidedCall> calls;
+  std::vector<tenon_call*> calls;
   options.model = std::make_unique<test::FixedModel>("");
-  options.functions["price"] = [&](tools::ProvidedCall call) { calls.push_back(std::move(call)); };
-  options.functions["rounded"] = [](const tools::ProvidedCall& call) { call.finish("330"); };
+  options.functions["price"] = deferring(calls);
+  options.functions["rounded"] = returning("330");
   options.store = open_slow_store();
   // Without events, each of which would lead to another poll.
   const auto opened = Engine::open(std::move(options), system);
@@ -308,10 +329,10 @@ TEST_F(EngineTests, AnEffectThatEndsDuringACommitIsCommittedToo) {
   const auto run = engine->start(load(*engine, prices), "main", "{}");
   ASSERT_TRUE(run.has_value()) << describe(run.error());
   while (calls.size() < 2) static_cast<void>(engine->next_event(milliseconds{1}));
-  calls[0].finish(R"({"name": "tea", "cents": 33})");
+  finish(calls[0], R"({"name": "tea", "cents": 33})");
   // Takes the outcome, then begins its commit while the other call is in progress.
   for (int count = 0; count < 2; ++count) EXPECT_TRUE(engine->runtime().poll(milliseconds{1}));
-  calls[1].finish(R"({"name": "cake", "cents": 300})");
+  finish(calls[1], R"({"name": "cake", "cents": 300})");
   EXPECT_FALSE(engine->next_event(patience).has_value());
   EXPECT_FALSE(engine->can_continue());
   ASSERT_TRUE(engine->result(*run).has_value());
@@ -332,12 +353,16 @@ TEST_F(EngineTests, ACommitOnAnotherThreadIsWaitedFor) {
 }
 
 TEST_F(EngineTests, AFunctionOfTheCallersOwnThatFailsIsBlamed) {
-  for (const auto& [result, reason] : std::vector<std::pair<tools::ProvidedResult, std::string>>{
-           {failure(std::string("sold out")), "sold out"}, {R"({"name": "tea"})", "cents"}, {"tea", "not JSON"}}) {
+  for (const auto& [function, reason] : std::vector<std::pair<tools::ProvidedFunction, std::string>>{
+           {[](tenon_call* call) { tenon_fail(call, "sold out"); }, "sold out"},
+           {[](tenon_call*) { throw std::runtime_error("thrown"); }, "thrown"},
+           {[](tenon_call*) {}, "nothing was stored"},
+           {returning(R"({"name": "tea"})"), "cents"},
+           {returning("tea"), "not JSON"}}) {
     EngineOptions options;
     options.model = std::make_unique<test::FixedModel>("");
-    options.functions["price"] = [&result = result](const tools::ProvidedCall& call) { call.finish(result); };
-    options.functions["rounded"] = [](const tools::ProvidedCall& call) { call.finish("0"); };
+    options.functions["price"] = function;
+    options.functions["rounded"] = returning("0");
     const auto engine = open(std::move(options));
     const auto run = engine->start(load(*engine, prices), "main", "{}");
     ASSERT_TRUE(run.has_value()) << describe(run.error());
@@ -351,21 +376,21 @@ TEST_F(EngineTests, AFunctionOfTheCallersOwnThatFailsIsBlamed) {
 
 TEST_F(EngineTests, ACallThatIsNotFinishedEndsWithItsRun) {
   EngineOptions options;
-  std::optional<tools::ProvidedCall> called;
+  std::vector<tenon_call*> calls;
   options.model = std::make_unique<test::FixedModel>("");
-  options.functions["price"] = [&](tools::ProvidedCall call) { called = std::move(call); };
-  options.functions["rounded"] = [](const tools::ProvidedCall& call) { call.finish("0"); };
+  options.functions["price"] = deferring(calls);
+  options.functions["rounded"] = returning("0");
   auto engine = open(std::move(options));
   const auto run = engine->start(load(*engine, prices), "main", "{}");
   ASSERT_TRUE(run.has_value()) << describe(run.error());
-  while (!called) static_cast<void>(engine->next_event(milliseconds{1}));
-  EXPECT_FALSE(called->is_cancelled->load());
+  while (calls.empty()) static_cast<void>(engine->next_event(milliseconds{1}));
+  EXPECT_FALSE(tenon_is_cancelled(calls[0]));
   engine->cancel(*run, "enough");
   drive(*engine);
-  EXPECT_TRUE(called->is_cancelled->load());
+  EXPECT_TRUE(tenon_is_cancelled(calls[0]));
   EXPECT_EQ(engine->result(*run)->how, RunResult::How::Cancelled);
   engine.reset();
-  called->finish("{}");  // without effect
+  tools::finish_deferred(calls[0]);  // without effect
 }
 
 /// A run is stopped in a call of its clean-up and then cancelled, as Ctrl-C does it: the clean-up continues.
@@ -379,9 +404,9 @@ fn main() -> i32 {
 )";
   for (const bool is_stored : {true, false}) {
     EngineOptions options;
-    std::vector<tools::ProvidedCall> calls;
+    std::vector<tenon_call*> calls;
     options.model = std::make_unique<test::FixedModel>("");
-    options.functions["pay"] = [&](tools::ProvidedCall call) { calls.push_back(std::move(call)); };
+    options.functions["pay"] = deferring(calls);
     if (is_stored) options.store_choice.path = folder.file("runs.db");
     const auto engine = open(std::move(options));
     const auto run = engine->start(load(*engine, pay_in_the_end), "main", "{}");

@@ -30,7 +30,7 @@ struct RuntimeParts {
   Timers timers{runs};
   Outcomes outcomes{runs, recorder, secrets, timers, dependencies.random_unit};
   Requests requests{runs, recorder, outcomes, dependencies.model, dependencies.random_unit};
-  Questions questions{runs, recorder, secrets, outcomes, dependencies.prompter};
+  Questions questions{runs, recorder, secrets, outcomes, dependencies.prompter, options.answers_come_later};
   Generations generations{runs, outcomes, dependencies.model, dependencies.clock, dependencies.listener};
   ExternCalls calls{runs,
                     outcomes,

@@ -35,6 +35,8 @@ struct RuntimeOptions {
   std::chrono::milliseconds patience{1'000};
   /// `run` returns as soon as a person is asked and nothing else is to be done: it does not wait for timers then.
   bool asks_at_once = false;
+  /// A run without a store that asks a person waits for `answer`, as one with a store does; the prompter is not used.
+  bool answers_come_later = false;
 };
 
 /// The dependencies of a runtime; all of them outlive it.

@@ -2,26 +2,83 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <exception>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "base/ensure.h"
-#include "json/reader.h"
 #include "tools/native/extern_table.h"
-#include "vm/values/render.h"
+#include "tools/native/header_call.h"
+#include "tools/native/isolate.h"
+#include "tools/native/result_slots.h"
 
 namespace tenon::tools {
 
-/// The results that were not reported yet.
+/// The deferred calls that were finished and not reported yet.
 struct ProvidedFunctions::Finished {
-  struct Result {
-    CallId id = 0;
-    std::uint64_t number = 0;
-    ProvidedResult result;
-  };
   std::mutex mutex;
-  std::vector<Result> results;
+  std::vector<std::shared_ptr<Call>> calls;
   std::function<void()> wake;  ///< empty: there is no owner any more
 };
+
+struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
+  Call(CallId number, ExternCall given, std::shared_ptr<Finished> list)
+      : id(number),
+        inputs(std::move(given)),
+        finished(std::move(list)),
+        header(inputs.table->refinements(), inputs.table->program().externs[inputs.subject].result, inputs.arguments,
+               blame(), {.key = inputs.key, .input = inputs.input, .is_cancelled = &is_cancelled}) {
+    header.host = this;
+  }
+
+  [[nodiscard]] const std::string& blame() const { return inputs.table->blame(inputs.subject); }
+
+  const CallId id;
+  ExternCall inputs;
+  const std::shared_ptr<Finished> finished;
+  std::atomic<bool> is_cancelled = false;
+  HeaderCall header;
+  bool is_deferred = false;    ///< for the thread that started the call
+  std::shared_ptr<Call> self;  ///< from `defer` until `finish_deferred`
+  std::optional<ExternOutcome> outcome;
+  std::exception_ptr exception;  ///< thrown instead of the outcome
+};
+
+bool defer(tenon_call* call) {
+  HeaderCall& header = HeaderCall::of(call);
+  auto* const provided = static_cast<ProvidedFunctions::Call*>(header.host);
+  if (provided == nullptr) {
+    header.slots.fail("only a function of the program that runs this one can be completed later");
+    return false;
+  }
+  if (provided->is_deferred) return true;
+  // Other threads may read the arguments while the program continues.
+  for (vm::Value& argument : provided->inputs.arguments) {
+    if (isolate(argument)) continue;
+    header.slots.fail(fmt::format("an argument is nested more than {} levels deep", extern_depth_max));
+    return false;
+  }
+  provided->is_deferred = true;
+  provided->self = provided->shared_from_this();
+  return true;
+}
+
+void finish_deferred(tenon_call* call) {
+  auto* const provided = static_cast<ProvidedFunctions::Call*>(HeaderCall::of(call).host);
+  std::shared_ptr<ProvidedFunctions::Call> self = std::exchange(provided->self, nullptr);
+  try {
+    provided->outcome = provided->header.finish(provided->blame());
+  } catch (...) {
+    provided->exception = std::current_exception();
+  }
+  const std::shared_ptr<ProvidedFunctions::Finished> list = provided->finished;
+  const std::scoped_lock lock(list->mutex);
+  if (!list->wake) return;
+  list->calls.push_back(std::move(self));
+  list->wake();  // under the lock, so that the notification does not outlive the owner
+}
 
 ProvidedFunctions::ProvidedFunctions(ProvidedFunctionMap functions, std::unique_ptr<ExternCaller> next,
                                      std::function<void()> notify)
@@ -33,7 +90,7 @@ ProvidedFunctions::ProvidedFunctions(ProvidedFunctionMap functions, std::unique_
 }
 
 ProvidedFunctions::~ProvidedFunctions() {
-  for (const auto& [id, call] : pending_) *call.is_cancelled = true;
+  for (const auto& [id, pending] : pending_) pending.call->is_cancelled = true;
   const std::scoped_lock lock(finished_->mutex);
   finished_->wake = nullptr;
 }
@@ -43,44 +100,23 @@ std::optional<ExternOutcome> ProvidedFunctions::start(CallId id, ExternCall call
   if (call.table == nullptr || call.table->kind(call.subject) != BindingKind::Provided) {
     return next_->start(id, std::move(call), placement, sink);
   }
-  const bytecode::Program& program = call.table->program();
-  const bytecode::Extern& declared = program.externs[call.subject];
-  const auto found = functions_.find(declared.name);
-  const auto refuse = [&](std::string message) {
-    return failure(ExternError{types::FailureKind::ToolFailed, std::move(message), call.table->blame(call.subject)});
-  };
-  if (found == functions_.end()) return refuse("the program that runs this one does not provide it");
-  std::string arguments = "[";
-  for (const vm::Value& argument : call.arguments) {
-    if (arguments.size() > 1) arguments += ',';
-    if (!vm::to_json(argument, program.types, arguments)) return refuse("an argument is nested too deep");
+  const auto found = functions_.find(call.table->program().externs[call.subject].name);
+  if (found == functions_.end()) {
+    return failure(ExternError{types::FailureKind::ToolFailed, "the program that runs this one does not provide it",
+                               call.table->blame(call.subject)});
   }
-  arguments += ']';
-  const std::uint64_t number = next_number_++;
-  Pending& pending = pending_[id];
-  pending = {number, std::move(call.table), call.subject, &sink, std::make_shared<std::atomic<bool>>(false)};
-  found->second({std::move(arguments), std::move(call.key), pending.is_cancelled,
-                 [finished = finished_, id, number](ProvidedResult result) {
-                   const std::scoped_lock lock(finished->mutex);
-                   finished->results.push_back({id, number, std::move(result)});
-                   // Under the lock, so that the notification does not outlive the owner.
-                   if (finished->wake) finished->wake();
-                 }});
-  return std::nullopt;
-}
-
-ExternOutcome ProvidedFunctions::read(const Pending& call, const ProvidedResult& result) {
-  const auto refuse = [&](std::string message) {
-    return failure(ExternError{types::FailureKind::ToolFailed, std::move(message), call.table->blame(call.subject)});
-  };
-  if (!result) return refuse(result.error());
-  const bytecode::Program& program = call.table->program();
-  const auto json = parse_json(*result);
-  if (!json) return refuse("the result is not JSON: " + json.error().message);
-  const inference::answers::ValueReader reader(call.table->refinements());
-  auto value = reader.read(program.externs[call.subject].result, *json);
-  if (!value) return refuse(inference::answers::describe(value.error().front(), "the result"));
-  return std::move(*value);
+  const auto provided = std::make_shared<Call>(id, std::move(call), finished_);
+  pending_[id] = {provided, &sink};
+  try {
+    found->second(&provided->header);
+  } catch (const BrokenCondition&) {
+    throw;
+  } catch (const std::exception& exception) {
+    provided->header.slots.fail(exception.what());
+  }
+  if (provided->is_deferred) return std::nullopt;
+  pending_.erase(id);
+  return provided->header.finish(provided->blame());
 }
 
 void ProvidedFunctions::cancel(CallId id) {
@@ -88,27 +124,28 @@ void ProvidedFunctions::cancel(CallId id) {
   if (found == pending_.end()) return next_->cancel(id);
   const Pending cancelled = std::move(found->second);
   pending_.erase(found);
-  *cancelled.is_cancelled = true;
-  cancelled.sink->on_returned(id, failure(ExternError{types::FailureKind::Cancelled, "the call was cancelled",
-                                                      cancelled.table->blame(cancelled.subject)}));
+  cancelled.call->is_cancelled = true;
+  cancelled.sink->on_returned(
+      id, failure(ExternError{types::FailureKind::Cancelled, "the call was cancelled", cancelled.call->blame()}));
 }
 
 void ProvidedFunctions::poll(std::chrono::milliseconds wait) {
-  std::vector<Finished::Result> results;
+  std::vector<std::shared_ptr<Call>> calls;
   const auto take = [&] {
     const std::scoped_lock lock(finished_->mutex);
-    results.swap(finished_->results);
+    calls.swap(finished_->calls);
   };
   take();
-  next_->poll(results.empty() ? wait : std::chrono::milliseconds{0});
-  if (results.empty()) take();
-  for (const Finished::Result& finished : results) {
-    const auto found = pending_.find(finished.id);
+  next_->poll(calls.empty() ? wait : std::chrono::milliseconds{0});
+  if (calls.empty()) take();
+  for (const std::shared_ptr<Call>& call : calls) {
+    const auto found = pending_.find(call->id);
     // A cancelled call has been reported, and its id may be another call's by now.
-    if (found == pending_.end() || found->second.number != finished.number) continue;
-    const Pending call = std::move(found->second);
+    if (found == pending_.end() || found->second.call != call) continue;
+    ExternSink& sink = *found->second.sink;
     pending_.erase(found);
-    call.sink->on_returned(finished.id, read(call, finished.result));
+    if (call->exception) std::rethrow_exception(call->exception);
+    sink.on_returned(call->id, std::move(*call->outcome));
   }
 }
 

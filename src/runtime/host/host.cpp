@@ -160,7 +160,8 @@ bool Host::step(std::chrono::milliseconds wait) {
   const bool has_worked = runtime_->poll(residents_->has_touched() ? now : next);
   retry_detached();
   if (is_broken_) return true;
-  if (const std::size_t released = residents_->release_idle(options_.idle_runs_max, wall_ms(parts_.clock)); released > 0) {
+  if (const std::size_t released = residents_->release_idle(options_.idle_runs_max, wall_ms(parts_.clock));
+      released > 0) {
     counts_.runs_released += released;
     schedule_->note_released();
   }

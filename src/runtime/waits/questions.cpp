@@ -74,6 +74,7 @@ Result<void, AnswerRefusal> Questions::answer_extern(RunId id, OpenRequest& open
 }
 
 void Questions::ask_interactively(RunId id, const std::string& key) {
+  if (answers_come_later_) return;
   std::string complaint;
   for (;;) {
     const PendingInput question = question_of(runs_[id], *runs_.find(id, key));

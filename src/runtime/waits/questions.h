@@ -13,8 +13,14 @@ namespace tenon::runtime {
 class Questions {
  public:
   /// All outlive this. `prompter` answers for runs without a store; it may be null.
-  Questions(RunTable& runs, Recorder& recorder, RunSecrets& secrets, Outcomes& outcomes, InteractivePrompter* prompter)
-      : runs_(runs), recorder_(recorder), secrets_(secrets), outcomes_(outcomes), prompter_(prompter) {}
+  Questions(RunTable& runs, Recorder& recorder, RunSecrets& secrets, Outcomes& outcomes, InteractivePrompter* prompter,
+            bool answers_come_later)
+      : runs_(runs),
+        recorder_(recorder),
+        secrets_(secrets),
+        outcomes_(outcomes),
+        prompter_(prompter),
+        answers_come_later_(answers_come_later) {}
 
   /// Whether `answer` accepts any text as it is: a text is asked for, or an extern asks. False if nothing waits.
   [[nodiscard]] bool takes_raw_answer(RunId run, std::string_view wait) const;
@@ -46,6 +52,7 @@ class Questions {
   RunSecrets& secrets_;
   Outcomes& outcomes_;
   InteractivePrompter* prompter_;
+  const bool answers_come_later_;  ///< also those of runs without a store
 };
 
 }  // namespace tenon::runtime

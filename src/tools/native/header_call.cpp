@@ -1,7 +1,6 @@
 #include "tools/native/header_call.h"
 
 #include <fmt/format.h>
-#include <tenon/extern.h>
 
 #include <cstring>
 #include <exception>
@@ -15,6 +14,7 @@
 #include "tools/native/promises.h"
 #include "tools/native/result_slots.h"
 #include "vm/values/object.h"
+#include "vm/values/render.h"
 
 namespace tenon::tools {
 namespace {
@@ -25,39 +25,14 @@ using types::TypeTable;
 using vm::Tag;
 using vm::Value;
 
-/// A call in progress: what a library's `tenon_call*` points to.
-struct Call : tenon_call {
-  Call(const vm::Refinements& refinements, TypeId result, std::span<const Value> given, std::string_view blame,
-       const CallCircumstances& circumstances)
-      : types(refinements.types()),
-        arguments(given),
-        key(circumstances.key),
-        cancelled(circumstances.is_cancelled),
-        input(circumstances.input),
-        slots(refinements, result, blame) {}
-
-  const TypeTable& types;
-  std::span<const Value> arguments;
-  std::string key;  ///< with a NUL after it
-  const std::atomic<bool>* cancelled;
-  std::optional<std::string_view> input;
-  /// The newest of what was said instead of a result.
-  std::optional<std::string> question;
-  std::optional<effects::AgentPrompt> prompt;
-  bool is_unavailable = false;  ///< the first failure is that a service cannot be reached
-  ResultSlots slots;
-};
+using Call = HeaderCall;
 
 Call& of(tenon_call* call) {
-  return *static_cast<Call*>(call);
+  return Call::of(call);
 }
 
-// The handles' types are never defined: a handle is the address of its object.
 const Value* of(const tenon_value* value) {
   return reinterpret_cast<const Value*>(value);
-}
-const tenon_value* handle_of(const Value* value) {
-  return reinterpret_cast<const tenon_value*>(value);
 }
 std::string text_or_nothing(const char* text, size_t bytes) {
   return replace_invalid_utf8(text == nullptr ? std::string() : std::string(text, bytes));
@@ -71,9 +46,6 @@ void prompt(Call& call, const char* agent, const char* input, size_t bytes, vm::
 
 Slot* of(tenon_slot* slot) {
   return reinterpret_cast<Slot*>(slot);
-}
-tenon_slot* handle_of(Slot* slot) {
-  return reinterpret_cast<tenon_slot*>(slot);
 }
 
 std::string_view text_or_empty(const char* text) {
@@ -269,6 +241,17 @@ tenon_slot* result(tenon_call* call) noexcept {
   return handle_of(of(call).slots.root());
 }
 
+tenon_text as_json(tenon_call* call, const tenon_value* value) noexcept {
+  Call& self = of(call);
+  if (value == nullptr) return {"", 0};
+  std::string& text = self.texts.emplace_back();
+  if (!vm::to_json(*of(value), self.types, text)) {
+    self.slots.fail(fmt::format("{} cannot be written as JSON: it is nested too deep", describe_value(*of(value))));
+    return {"", 0};
+  }
+  return text_of_view(text);
+}
+
 constexpr tenon_functions function_table = {
     .size = sizeof(tenon_functions),
     .abi = TENON_EXTERN_ABI,
@@ -337,15 +320,46 @@ constexpr tenon_functions function_table = {
     .finish_agent = [](tenon_call* call, const char* agent, const char* input,
                        size_t bytes) { prompt(of(call), agent, input, bytes, vm::PromptKind::FinishAgent); },
     .fail_unavailable = fail_unavailable,
+    .as_json = as_json,
+    .put_json =
+        [](tenon_call* call, tenon_slot* slot, const char* data, size_t bytes) {
+          of(call).slots.put_json(of(slot), data == nullptr ? std::string_view() : std::string_view(data, bytes));
+        },
 };
 
 }  // namespace
 
+HeaderCall::HeaderCall(const vm::Refinements& refinements, TypeId result, std::span<const Value> given,
+                       std::string_view blame, const CallCircumstances& circumstances)
+    : tenon_call{&function_table},
+      types(refinements.types()),
+      arguments(given),
+      key(circumstances.key),
+      cancelled(circumstances.is_cancelled),
+      input(circumstances.input),
+      slots(refinements, result, blame) {}
+
+HeaderCall::HeaderCall(const vm::Refinements& refinements, const bytecode::Function& function)
+    : tenon_call{&function_table},
+      types(refinements.types()),
+      slots(refinements, function.parameters, function.parameter_names) {}
+
+ExternOutcome HeaderCall::finish(std::string_view blame) {
+  if (!slots.failure_message() && (question || prompt)) {
+    return failure(
+        ExternError{types::FailureKind::ToolFailed, {}, std::string(blame), std::move(question), std::move(prompt)});
+  }
+  std::optional<Value> value = slots.finish();
+  if (value) return std::move(*value);
+  return failure(ExternError{types::FailureKind::ToolFailed,
+                             slots.failure_message().value_or("it failed without a message"), std::string(blame),
+                             std::nullopt, std::nullopt, is_unavailable});
+}
+
 ExternOutcome call_header_function(void (*function)(tenon_call*), const vm::Refinements& refinements,
                                    TypeId result_type, std::span<const Value> arguments, std::string_view blame,
                                    const CallCircumstances& circumstances) {
-  Call call(refinements, result_type, arguments, blame, circumstances);
-  call.functions = &function_table;
+  HeaderCall call(refinements, result_type, arguments, blame, circumstances);
   try {
     function(&call);
   } catch (const BrokenCondition&) {
@@ -355,17 +369,7 @@ ExternOutcome call_header_function(void (*function)(tenon_call*), const vm::Refi
   } catch (...) {
     call.slots.fail("an exception without a message");
   }
-  if (!call.slots.failure_message() && (call.question || call.prompt)) {
-    return failure(ExternError{
-        types::FailureKind::ToolFailed, {}, std::string(blame), std::move(call.question), std::move(call.prompt)});
-  }
-  std::optional<Value> value = call.slots.finish();
-  if (!value) {
-    return failure(ExternError{types::FailureKind::ToolFailed,
-                               call.slots.failure_message().value_or("it failed without a message"), std::string(blame),
-                               std::nullopt, std::nullopt, call.is_unavailable});
-  }
-  return std::move(*value);
+  return call.finish(blame);
 }
 
 }  // namespace tenon::tools

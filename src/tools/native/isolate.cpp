@@ -14,7 +14,7 @@ using vm::Value;
 /// Each `own_…` copies an object that others refer to; its parts are then shared with the original, and copied in their
 /// turn.
 bool isolate_at(Value& value, std::uint32_t depth) {
-  if (!value.is_object() || value.object()->references == vm::Object::immortal) return true;
+  if (!value.is_object()) return true;
   if (depth > extern_depth_max) return false;
   switch (value.tag()) {
     case Tag::String:

@@ -7,6 +7,8 @@
 #include "base/ensure.h"
 #include "base/utf8.h"
 #include "diagnostics/nearest.h"
+#include "inference/answers/value_reader.h"
+#include "json/reader.h"
 #include "tools/native/promises.h"
 #include "types/table/type_parts.h"
 
@@ -26,6 +28,17 @@ constexpr std::uint32_t err_case = 1;  // of a Result
 ResultSlots::ResultSlots(const vm::Refinements& refinements, TypeId result, std::string_view blame)
     : refinements_(refinements), types_(refinements.types()), blame_(blame) {
   slots_.emplace_back().type = result;
+}
+
+ResultSlots::ResultSlots(const vm::Refinements& refinements, std::span<const TypeId> parameters,
+                         std::span<const std::string> names)
+    : refinements_(refinements), types_(refinements.types()), roots_(parameters.size()) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    Slot& slot = slots_.emplace_back();
+    slot.type = parameters[i];
+    slot.position = static_cast<std::uint32_t>(i);
+    root_names_.push_back(fmt::format("argument `{}`", names[i]));
+  }
 }
 
 void ResultSlots::fail(std::string message) {
@@ -51,7 +64,8 @@ std::string ResultSlots::describe(const Slot* slot) const {
       path += fmt::format(".{}({})", types_.enum_type(owner).variants[part->parent->case_index].name, part->position);
     }
   }
-  return path.empty() ? "the result" : fmt::format("`{}` of the result", path);
+  const std::string whole = root_names_.empty() ? "the result" : root_names_[slot->position];
+  return path.empty() ? whole : fmt::format("`{}` of {}", path, whole);
 }
 
 bool ResultSlots::accepts(const Slot* slot, bool fits, std::string_view what) {
@@ -127,6 +141,15 @@ bool ResultSlots::accepts_numbers(const Slot* slot, TypeKind kind, std::size_t c
     fail(fmt::format("{}: {} items (maximum {})", describe(slot), count, vm::list_items_max));
   }
   return !has_failed();
+}
+
+void ResultSlots::put_json(Slot* slot, std::string_view text) {
+  if (slot == nullptr || has_failed()) return;
+  const auto json = parse_json(text);
+  if (!json) return fail(fmt::format("{} is not JSON: {}", describe(slot), json.error().message));
+  auto value = inference::answers::ValueReader(refinements_).read(slot->type, *json);
+  if (!value) return fail(inference::answers::describe(value.error().front(), describe(slot)));
+  set_whole(slot, std::move(*value));
 }
 
 void ResultSlots::put_integers(Slot* slot, const std::int64_t* items, std::size_t count) {
@@ -416,12 +439,12 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
   return copied;
 }
 
-std::optional<Value> ResultSlots::finish() {
+std::optional<Value> ResultSlots::finish(std::size_t root_index) {
   if (has_failed()) return std::nullopt;
-  return finish(root());
+  return finish_slot(root(root_index));
 }
 
-std::optional<Value> ResultSlots::finish(Slot* slot) {
+std::optional<Value> ResultSlots::finish_slot(Slot* slot) {
   switch (slot->state) {
     case SlotState::Whole:
       return std::move(slot->whole);
@@ -441,7 +464,7 @@ std::optional<Value> ResultSlots::finish(Slot* slot) {
   std::vector<Value> parts;
   parts.reserve(slot->parts.size());
   for (Slot* const part : slot->parts) {
-    auto value = finish(part);
+    auto value = finish_slot(part);
     if (!value) return std::nullopt;
     parts.push_back(std::move(*value));
   }

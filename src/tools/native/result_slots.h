@@ -41,12 +41,15 @@ struct Slot {
   std::vector<std::string> keys;  ///< a map's, parallel to `parts`
 };
 
-/// A result as a library builds it, from the whole to its parts. Every write is checked against the declared type, so
-/// that the result always has it. The first mismatch is kept as the failure; a write after it, or to null, does
-/// nothing.
+/// A result, or the arguments of a function, as a library or a host builds it, from the whole to its parts. Every write
+/// is checked against the declared type, so that the result always has it. The first mismatch is kept as the failure; a
+/// write after it, or to null, does nothing.
 class ResultSlots final {
  public:
   ResultSlots(const vm::Refinements& refinements, types::TypeId result, std::string_view blame);
+  /// Several values, one per parameter; messages name them as the arguments of these names.
+  ResultSlots(const vm::Refinements& refinements, std::span<const types::TypeId> parameters,
+              std::span<const std::string> names);
   ResultSlots(const ResultSlots&) = delete;
   ResultSlots& operator=(const ResultSlots&) = delete;
 
@@ -55,13 +58,15 @@ class ResultSlots final {
   [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
   [[nodiscard]] const std::optional<std::string>& failure_message() const { return failure_; }
 
-  [[nodiscard]] Slot* root() { return &slots_.front(); }
+  [[nodiscard]] Slot* root(std::size_t index = 0) { return index < roots_ ? &slots_[index] : nullptr; }
   void put_boolean(Slot* slot, bool value);
   void put_integer(Slot* slot, std::int64_t value);
   void put_float(Slot* slot, double value);
   void put_text(Slot* slot, const char* data, std::size_t length);
   /// A copy, without labels.
   void put_value(Slot* slot, const vm::Value* value);
+  /// A value as JSON of the slot's type.
+  void put_json(Slot* slot, std::string_view text);
   void put_integers(Slot* slot, const std::int64_t* items, std::size_t count);
   void put_floats(Slot* slot, const double* items, std::size_t count);
   void put_list(Slot* slot);
@@ -78,7 +83,7 @@ class ResultSlots final {
   [[nodiscard]] Slot* ok(Slot* slot);
 
   /// The value, once it is complete; nothing after a failure.
-  [[nodiscard]] std::optional<vm::Value> finish();
+  [[nodiscard]] std::optional<vm::Value> finish(std::size_t root = 0);
 
  private:
   [[nodiscard]] types::TypeId base(const Slot* slot) const { return types_.opened(slot->type); }
@@ -95,7 +100,7 @@ class ResultSlots final {
                                               std::uint32_t depth);
   [[nodiscard]] std::optional<std::vector<vm::Value>> copy_all(const Slot* slot, std::span<const types::TypeId> types,
                                                                std::span<const vm::Value> values, std::uint32_t depth);
-  [[nodiscard]] std::optional<vm::Value> finish(Slot* slot);
+  [[nodiscard]] std::optional<vm::Value> finish_slot(Slot* slot);
   [[nodiscard]] std::optional<vm::Value> assemble(const Slot* slot, std::vector<vm::Value> parts);
   /// `the result`, `.items[3].price` of the result.
   [[nodiscard]] std::string describe(const Slot* slot) const;
@@ -103,6 +108,8 @@ class ResultSlots final {
   const vm::Refinements& refinements_;
   const types::TypeTable& types_;
   std::string_view blame_;
+  std::size_t roots_ = 1;
+  std::vector<std::string> root_names_;  ///< of several roots
   std::optional<std::string> failure_;
   std::deque<Slot> slots_;  ///< never moved while the call lasts
   std::unordered_map<const Slot*, std::unordered_map<std::string, std::uint32_t>> keys_;

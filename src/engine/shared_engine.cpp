@@ -1,0 +1,226 @@
+#include "engine/shared_engine.h"
+
+#include <algorithm>
+
+#include "base/abandon.h"
+#include "base/signal_free_thread.h"
+
+namespace tenon::engine {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+/// The longest step. An engine that waits is woken earlier by its effects and by callers.
+constexpr std::chrono::milliseconds step_max{1'000};
+/// A longer time is as good as none, and can be added to now.
+constexpr std::chrono::milliseconds timeout_max = std::chrono::hours{24 * 365};
+
+}  // namespace
+
+SharedEngine::Turn::Turn(SharedEngine& owner) : owner_(owner) {
+  std::unique_lock lock(owner_.mutex_);
+  owner_.throw_if_broken();
+  owner_.acquire(lock);
+}
+
+SharedEngine::Turn::~Turn() {
+  const std::unique_lock lock(owner_.mutex_);
+  owner_.may_continue_ = true;
+  if (!owner_.broken_) owner_.look_after_step();
+  owner_.release(lock);
+}
+
+SharedEngine::SharedEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {
+  ENSURE(news_.is_open());
+}
+
+SharedEngine::~SharedEngine() {
+  stop(std::chrono::milliseconds{0});
+}
+
+bool SharedEngine::is_used_here() const {
+  const std::scoped_lock lock(mutex_);
+  return user_ == std::this_thread::get_id();
+}
+
+void SharedEngine::throw_if_broken() const {
+  if (broken_) throw BrokenCondition(*broken_);
+}
+
+/// Callers come before threads that continue the runs.
+void SharedEngine::acquire(std::unique_lock<std::mutex>& lock) {
+  const auto self = std::this_thread::get_id();
+  ENSURE(user_ != self);
+  if (user_ != std::thread::id()) {
+    ++callers_;
+    engine_->wake();
+    free_.wait(lock, [this] { return user_ == std::thread::id() || broken_; });
+    --callers_;
+    throw_if_broken();
+  }
+  user_ = self;
+}
+
+/// Passes the engine on: to a caller, or else to a thread that waits for a run, or else to the engine's own.
+void SharedEngine::release(const std::unique_lock<std::mutex>& /*lock*/) {
+  user_ = {};
+  if (callers_ > 0) return free_.notify_one();
+  const auto next = std::ranges::find_if(waiters_, [](const Waiter* waiter) { return !waiter->is_done; });
+  if (next != waiters_.end()) return (*next)->changed.notify_one();
+  own_.notify_one();
+}
+
+/// With the mutex locked and the engine in use: ends the waits that are over.
+void SharedEngine::look_after_step() {
+  try {
+    for (Waiter* const waiter : waiters_) {
+      if (waiter->is_done || !waiter->is_met(*engine_)) continue;
+      waiter->is_done = true;
+      waiter->changed.notify_one();
+    }
+  } catch (const BrokenCondition& broken) {
+    return give_up_locked(broken);
+  }
+  if (!has_descriptor_) return;
+  if (engine_->has_event()) {
+    news_.wake();
+  } else {
+    news_.clear();
+  }
+}
+
+/// With the mutex locked and the engine in use.
+void SharedEngine::step(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait) {
+  lock.unlock();
+  try {
+    static_cast<void>(engine_->step(std::min(wait, step_max)));
+  } catch (const BrokenCondition& broken) {
+    give_up(broken);
+    lock.lock();
+    release(lock);
+    throw;
+  }
+  lock.lock();
+  look_after_step();
+}
+
+/// The engine is not used any more.
+void SharedEngine::give_up(const BrokenCondition& broken) {
+  const std::scoped_lock lock(mutex_);
+  give_up_locked(broken);
+}
+
+void SharedEngine::give_up_locked(const BrokenCondition& broken) {
+  if (broken_) return;
+  broken_ = broken;
+  abandon(engine_);
+  for (Waiter* const waiter : waiters_) waiter->changed.notify_one();
+  free_.notify_all();
+  own_.notify_one();
+  news_.wake();
+}
+
+bool SharedEngine::wait(std::function<bool(Engine&)> is_met, std::chrono::milliseconds timeout, IdleEngine idle) {
+  const auto end = Steady::now() + std::min(timeout, timeout_max);
+  std::unique_lock lock(mutex_);
+  throw_if_broken();
+  ENSURE(user_ != std::this_thread::get_id());
+  Waiter self{is_met, {}, false};
+  const auto place = waiters_.insert(waiters_.end(), &self);
+  try {
+    while (!self.is_done) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Steady::now());
+      if (user_ != std::thread::id() || callers_ > 0) {
+        if (left.count() <= 0) break;
+        self.changed.wait_for(lock, left);
+        throw_if_broken();
+        continue;
+      }
+      look_after_step();
+      throw_if_broken();
+      if (self.is_done || left.count() <= 0 || is_stopped_) break;
+      if (!engine_->can_continue() && !may_continue_) {
+        if (idle == IdleEngine::GiveUp) break;
+        self.changed.wait_for(lock, left);  // until another thread changes that
+        throw_if_broken();
+        continue;
+      }
+      user_ = std::this_thread::get_id();
+      may_continue_ = false;
+      step(lock, left);
+      user_ = {};
+      throw_if_broken();
+      if (callers_ > 0) free_.notify_one();
+    }
+  } catch (...) {
+    waiters_.erase(place);
+    throw;
+  }
+  waiters_.erase(place);
+  // Who has continued the runs passes them on.
+  if (user_ == std::thread::id()) release(lock);
+  return self.is_done;
+}
+
+std::optional<RunEvent> SharedEngine::next_event(std::chrono::milliseconds timeout, std::optional<runtime::RunId> run) {
+  std::optional<RunEvent> event;
+  static_cast<void>(wait(
+      [&](Engine& engine) {
+        event = engine.take_event(run);
+        return event.has_value();
+      },
+      timeout));
+  return event;
+}
+
+void SharedEngine::start_thread() {
+  const std::scoped_lock lock(mutex_);
+  throw_if_broken();
+  if (thread_.joinable() || is_stopping_) return;
+  thread_ = start_signal_free_thread([this] { loop(); });
+}
+
+int SharedEngine::descriptor() {
+  start_thread();
+  call([this](Engine&) { has_descriptor_ = true; });
+  return news_.descriptor();
+}
+
+void SharedEngine::loop() {
+  std::unique_lock lock(mutex_);
+  const auto is_free = [this] { return user_ == std::thread::id() && callers_ == 0 && waiters_.empty(); };
+  for (;;) {
+    own_.wait(lock,
+              [&] { return broken_ || is_stopping_ || (is_free() && (may_continue_ || engine_->can_continue())); });
+    if (broken_ || is_stopping_) return;
+    user_ = std::this_thread::get_id();
+    may_continue_ = false;
+    try {
+      step(lock, step_max);
+    } catch (const BrokenCondition&) {
+      return;  // each caller gets it
+    }
+    if (broken_) return;
+    release(lock);
+  }
+}
+
+void SharedEngine::stop(std::chrono::milliseconds grace) {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_stopping_ = true;
+    own_.notify_one();
+    if (!broken_) engine_->wake();
+  }
+  if (thread_.joinable()) thread_.join();
+  {
+    const std::scoped_lock lock(mutex_);
+    if (broken_ || is_stopped_) return;
+  }
+  call([&](Engine& engine) {
+    engine.stop(grace);
+    is_stopped_ = true;
+  });
+}
+
+}  // namespace tenon::engine

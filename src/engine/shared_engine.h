@@ -1,0 +1,113 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/waker.h"
+#include "engine/engine.h"
+
+namespace tenon::engine {
+
+/// An engine for callers on several threads. Its runs are continued by a thread that waits for one of them, in `wait`
+/// or `next_event`: so a call needs no change of thread, and an engine without a waiting caller needs no thread at all.
+/// For event loops, which wait for the descriptor, it gets a thread of its own.
+///
+/// After a BrokenCondition the engine is given up, and each function throws that again.
+class SharedEngine final {
+ public:
+  explicit SharedEngine(std::unique_ptr<Engine> engine);
+  /// As `stop` without a grace time, if it was not called.
+  ~SharedEngine();
+  SharedEngine(const SharedEngine&) = delete;
+  SharedEngine& operator=(const SharedEngine&) = delete;
+
+  /// Calls `use` with the engine, which nothing else uses meanwhile, and returns its result. Any thread, but not within
+  /// a function that the engine calls (`is_used_here`).
+  template <class Use>
+  std::invoke_result_t<Use&, Engine&> call(Use use) {
+    const Turn turn(*this);
+    return turn.with(use);
+  }
+  /// What `wait` does when no run can continue until another thread answers a question or starts a run.
+  enum class IdleEngine : bool { WaitOn, GiveUp };
+  /// Continues the runs until `is_met` returns true, which is asked with the engine whenever something has happened, on
+  /// any thread. False: it was not met within `timeout`, or the engine is idle or was stopped.
+  bool wait(std::function<bool(Engine&)> is_met, std::chrono::milliseconds timeout,
+            IdleEngine idle = IdleEngine::WaitOn);
+  /// The oldest event that was not taken, of this run or of any. Waits at most `timeout` for one.
+  [[nodiscard]] std::optional<RunEvent> next_event(std::chrono::milliseconds timeout,
+                                                   std::optional<runtime::RunId> run = std::nullopt);
+
+  /// Starts the engine's own thread, which from now on continues the runs while no other one does.
+  void start_thread();
+  /// A file descriptor that is readable while there are events. Belongs to this object, and is only polled. Starts the
+  /// thread.
+  [[nodiscard]] int descriptor();
+  /// Whether this thread is in a function that the engine calls.
+  [[nodiscard]] bool is_used_here() const;
+
+  /// Engine::stop, and the end of the thread. Events can still be taken.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  /// The right to use the engine, for one call.
+  class Turn {
+   public:
+    explicit Turn(SharedEngine& owner);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    template <class Use>
+    std::invoke_result_t<Use&, Engine&> with(Use& use) const {
+      try {
+        return use(*owner_.engine_);
+      } catch (const BrokenCondition& broken) {
+        owner_.give_up(broken);
+        throw;
+      }
+    }
+
+   private:
+    SharedEngine& owner_;
+  };
+  struct Waiter {
+    const std::function<bool(Engine&)>& is_met;
+    std::condition_variable changed;
+    bool is_done = false;
+  };
+
+  void acquire(std::unique_lock<std::mutex>& lock);
+  void release(const std::unique_lock<std::mutex>& lock);
+  void step(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
+  void look_after_step();
+  void give_up(const BrokenCondition& broken);
+  void give_up_locked(const BrokenCondition& broken);
+  void throw_if_broken() const;
+  void loop();
+
+  std::unique_ptr<Engine> engine_;
+  const Waker news_;  ///< woken while there are events
+  mutable std::mutex mutex_;
+  std::condition_variable free_;  ///< for callers
+  std::condition_variable own_;   ///< for the engine's own thread
+  std::thread::id user_;          ///< who uses the engine; none: it is free
+  unsigned callers_ = 0;          ///< that wait for the engine to be free
+  std::list<Waiter*> waiters_;
+  bool may_continue_ = true;  ///< for the own thread: something has happened since the last step
+  bool has_descriptor_ = false;
+  bool is_stopping_ = false;
+  bool is_stopped_ = false;
+  std::optional<BrokenCondition> broken_;
+  std::thread thread_;
+};
+
+}  // namespace tenon::engine

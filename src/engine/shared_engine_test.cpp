@@ -1,0 +1,263 @@
+#include "engine/shared_engine.h"
+
+#include <poll.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "tests/support/engine_testing.h"
+#include "tools/provided_functions.h"
+
+namespace tenon::engine {
+namespace {
+
+using runtime::RunId;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+constexpr milliseconds wait_max{10'000};
+
+constexpr const char* program_text = R"(
+extern fn price(name: String) -> i32
+fn quick(n: i32) -> i32 { n * 2 }
+fn dear(name: String) -> i32 { price(name) + 1 }
+fn greet(ctx: Context) -> String { "Hello?"! }
+fn colour() -> String {
+    let colour = ask<String>("Which colour?")
+    "It is {{ colour }}."
+}
+)";
+
+class SharedEngineTest : public test::EngineTest {
+ protected:
+  void open(const std::string& store = "") {
+    EngineOptions options;
+    auto fixed = std::make_unique<test::FixedModel>("Hello!");
+    model = fixed.get();
+    options.model = std::move(fixed);
+    options.store_choice.path = store;
+    options.events = EventUse::Collected;
+    options.runtime.answers_come_later = true;
+    options.functions["price"] = [this](tenon_call* call) {
+      if (price) return price(call);
+      tools::defer(call);
+      const std::scoped_lock lock(mutex);
+      calls.push_back(call);
+    };
+    auto opened = Engine::open(std::move(options), system);
+    ASSERT_TRUE(opened.has_value()) << describe(opened.error());
+    engine = std::make_unique<SharedEngine>(std::move(*opened));
+    engine->call([&](Engine& used) {
+      auto loaded = used.load({folder.file("main.tn"), program_text});
+      ASSERT_TRUE(loaded.has_value()) << describe(loaded.error());
+      program = std::move(*loaded);
+    });
+  }
+  RunId start(const char* function, const std::string& arguments = "{}") {
+    return engine->call([&](Engine& used) {
+      const auto run = used.start(*program, function, arguments);
+      EXPECT_TRUE(run.has_value()) << describe(run.error());
+      return *run;
+    });
+  }
+  bool has_ended(RunId run, milliseconds timeout = wait_max) {
+    return engine->wait([run](Engine& used) { return used.result(run).has_value(); }, timeout);
+  }
+  std::string value(RunId run) {
+    return engine->call([run](Engine& used) { return used.result(run) ? used.result(run)->value : "no end"; });
+  }
+  /// Finishes the calls of `price` as they come, until `count` have.
+  std::thread finish_calls(std::size_t count) {
+    return std::thread([this, count] {
+      for (std::size_t finished = 0; finished < count;) {
+        std::vector<tenon_call*> taken;
+        {
+          const std::scoped_lock lock(mutex);
+          taken.swap(calls);
+        }
+        for (tenon_call* const call : taken) {
+          tenon_put_i64(call, tenon_result(call), 41);
+          tools::finish_deferred(call);
+        }
+        finished += taken.size();
+        std::this_thread::yield();
+      }
+    });
+  }
+  static bool is_readable(int descriptor, milliseconds wait) {
+    pollfd waited{descriptor, POLLIN, 0};
+    return ::poll(&waited, 1, static_cast<int>(wait.count())) == 1;
+  }
+  /// The kinds of the events up to the first one of `last`.
+  std::vector<protocol::EventKind> read_until(protocol::EventKind last) {
+    std::vector<protocol::EventKind> kinds;
+    while (const auto event = engine->next_event(wait_max)) {
+      kinds.push_back(event->event.kind);
+      if (event->event.kind == last) break;
+    }
+    return kinds;
+  }
+
+  test::FixedModel* model = nullptr;
+  std::function<void(tenon_call*)> price;
+  std::mutex mutex;
+  std::vector<tenon_call*> calls;
+  std::optional<Program> program;
+  std::unique_ptr<SharedEngine> engine;
+};
+
+TEST_F(SharedEngineTest, ACallerContinuesItsRunOnItsOwnThread) {
+  open();
+  std::thread::id caller;
+  price = [&](tenon_call* call) {
+    caller = std::this_thread::get_id();
+    EXPECT_TRUE(engine->is_used_here());
+    tenon_put_i64(call, tenon_result(call), 5);
+  };
+  const RunId run = start("dear", R"({"name": "tea"})");
+  EXPECT_TRUE(has_ended(run));
+  EXPECT_EQ(caller, std::this_thread::get_id());
+  EXPECT_EQ(value(run), "6");
+  EXPECT_FALSE(engine->is_used_here());
+}
+
+TEST_F(SharedEngineTest, ManyThreadsWaitForTheirRuns) {
+  open();
+  for (const bool has_thread : {false, true}) {
+    if (has_thread) engine->start_thread();
+    constexpr std::size_t threads = 8, rounds = 100;
+    std::atomic<std::size_t> right = 0;
+    std::thread finisher = finish_calls(threads * rounds);
+    std::vector<std::thread> callers;
+    for (std::size_t at = 0; at < threads; ++at) {
+      callers.emplace_back([&] {
+        for (std::size_t round = 0; round < rounds; ++round) {
+          const RunId run = start("dear", R"({"name": "tea"})");
+          if (has_ended(run) && value(run) == "42") ++right;
+          engine->call([run](Engine& used) { EXPECT_TRUE(used.release(run).has_value()); });
+        }
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    finisher.join();
+    EXPECT_EQ(right, threads * rounds);
+  }
+}
+
+TEST_F(SharedEngineTest, AWaitEndsInTime) {
+  open();
+  const RunId run = start("dear", R"({"name": "tea"})");
+  EXPECT_FALSE(has_ended(run, milliseconds{10}));
+  EXPECT_FALSE(has_ended(run, milliseconds{0}));
+  std::thread finisher = finish_calls(1);
+  EXPECT_TRUE(has_ended(run, milliseconds::max()));
+  finisher.join();
+}
+
+TEST_F(SharedEngineTest, AnIdleEngineCanBeGivenUpOrWaitedFor) {
+  open();
+  const RunId run = start("colour");
+  const auto has_result = [run](Engine& used) { return used.result(run).has_value(); };
+  EXPECT_FALSE(engine->wait(has_result, wait_max, SharedEngine::IdleEngine::GiveUp));
+  std::thread answerer([&] {
+    std::this_thread::sleep_for(milliseconds{20});
+    EXPECT_TRUE(engine->call([run](Engine& used) { return used.answer(run, "", "red").has_value(); }));
+  });
+  EXPECT_TRUE(engine->wait(has_result, wait_max));
+  answerer.join();
+  EXPECT_EQ(value(run), "\"It is red.\"");
+}
+
+TEST_F(SharedEngineTest, TheThreadOfAnEngineContinuesItsRuns) {
+  open(folder.file("runs.db"));
+  const int descriptor = engine->descriptor();
+  EXPECT_FALSE(is_readable(descriptor, milliseconds{0}));
+  EXPECT_FALSE(engine->next_event(milliseconds{1}).has_value());
+  const RunId run = start("colour");
+  EXPECT_TRUE(is_readable(descriptor, wait_max));
+  EXPECT_THAT(read_until(protocol::EventKind::WaitForInput),
+              testing::ElementsAre(protocol::EventKind::PromptStarted, protocol::EventKind::WaitForInput));
+  EXPECT_FALSE(is_readable(descriptor, milliseconds{0}));
+  EXPECT_TRUE(engine->call([run](Engine& used) { return used.answer(run, "", "red").has_value(); }));
+  EXPECT_TRUE(is_readable(descriptor, wait_max));
+  EXPECT_THAT(read_until(protocol::EventKind::TurnEnd), testing::SizeIs(2));
+  EXPECT_EQ(value(run), "\"It is red.\"");
+}
+
+TEST_F(SharedEngineTest, EventsOfARunAreTakenApart) {
+  open();
+  const RunId first = start("greet"), second = start("greet");
+  std::vector<RunId> runs;
+  while (const auto event = engine->next_event(milliseconds{50}, second)) runs.push_back(event->run);
+  EXPECT_THAT(runs, testing::AllOf(testing::Each(second), testing::SizeIs(6)));
+  runs.clear();
+  while (const auto event = engine->next_event(milliseconds{50})) runs.push_back(event->run);
+  EXPECT_THAT(runs, testing::AllOf(testing::Each(first), testing::SizeIs(6)));
+}
+
+TEST_F(SharedEngineTest, EventsAreKeptWhenTheEngineIsStopped) {
+  open();
+  engine->start_thread();
+  const RunId run = start("quick", R"({"n": 2})");
+  EXPECT_TRUE(has_ended(run));
+  engine->stop(milliseconds{100});
+  EXPECT_TRUE(engine->next_event(milliseconds{0}).has_value());
+  while (engine->next_event(wait_max)) {
+  }
+  EXPECT_EQ(value(run), "4");
+}
+
+TEST_F(SharedEngineTest, ABugGivesTheEngineUp) {
+  for (const bool has_thread : {false, true}) {
+    open();
+    if (has_thread) engine->start_thread();
+    price = [](tenon_call*) { throw BrokenCondition("internal error"); };
+    const RunId run = start("dear", R"({"name": "tea"})");
+    EXPECT_THROW(static_cast<void>(has_ended(run)), BrokenCondition);
+    EXPECT_THROW(static_cast<void>(value(run)), BrokenCondition);
+    EXPECT_THROW(static_cast<void>(engine->next_event(milliseconds{0})), BrokenCondition);
+    engine->stop(milliseconds{0});
+  }
+}
+
+TEST_F(SharedEngineTest, ABugEndsTheWaitsOfOtherThreads) {
+  open();
+  const RunId run = start("dear", R"({"name": "tea"})");
+  std::atomic<int> thrown = 0;
+  std::vector<std::thread> waiting;
+  for (int at = 0; at < 3; ++at) {
+    waiting.emplace_back([&] {
+      try {
+        static_cast<void>(has_ended(run));
+      } catch (const BrokenCondition&) {
+        ++thrown;
+      }
+    });
+  }
+  std::this_thread::sleep_for(milliseconds{20});
+  EXPECT_THROW(engine->call([](Engine&) { throw BrokenCondition("internal error"); }), BrokenCondition);
+  for (std::thread& waiter : waiting) waiter.join();
+  EXPECT_EQ(thrown, 3);
+}
+
+TEST_F(SharedEngineTest, AValueLeavesTheEngine) {
+  open();
+  const RunId run = start("greet");
+  EXPECT_FALSE(engine->call([run](Engine& used) { return used.take_value(run).has_value(); }));
+  EXPECT_TRUE(has_ended(run));
+  const auto taken = engine->call([run](Engine& used) { return used.take_value(run); });
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_EQ(taken->as_text(), "Hello!");
+}
+
+TEST_F(SharedEngineTest, ARunIsReleasedAtItsEnd) {
+  open();
+  const RunId run = start("quick", R"({"n": 2})");
+  engine->call([run](Engine& used) { used.release_at_end(run); });
+  EXPECT_FALSE(engine->wait([](Engine&) { return false; }, wait_max, SharedEngine::IdleEngine::GiveUp));
+  EXPECT_EQ(start("quick", R"({"n": 2})"), run);  // its place is free
+}
+
+}  // namespace
+}  // namespace tenon::engine
