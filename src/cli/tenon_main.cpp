@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/signal_thread.h"
 #include "cli/terminal_input.h"
+#include "engine/process_system.h"
 #include "tools/native/native_caller.h"
 #include "tools/process/extern_worker.h"
 
@@ -73,22 +74,7 @@ int run_command(int argc, char** argv) {
   cli::TerminalInput input(STDIN_FILENO, interrupted);
   PrintableStream screen;
   cli::Environment environment{
-      .system = {.files = files,
-                 .clock = clock,
-                 .variable =
-                     [](const char* name) {
-                       const char* value = std::getenv(name);
-                       return std::string(value == nullptr ? "" : value);
-                     },
-                 .variables =
-                     [] {
-                       std::vector<std::string> all;
-                       for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-                         all.emplace_back(*variable);
-                       }
-                       return all;
-                     },
-                 .random_unit = [] { return static_cast<double>(::arc4random()) / 4'294'967'296.0; }},
+      .system = engine::process_system(files, clock),
       .write_output =
           [is_terminal = ::isatty(STDOUT_FILENO) != 0, &screen](std::string_view text) {
             if (is_terminal) return write_output(screen.take(text));

@@ -130,6 +130,22 @@ Result<std::vector<vm::Argument>, std::string> read_json_arguments(const runtime
   return values;
 }
 
+Result<std::vector<vm::Argument>, std::string> take_arguments(const runtime::ProgramImage& image,
+                                                              const bytecode::Function& function,
+                                                              tools::ResultSlots& slots) {
+  std::vector<vm::Argument> values;
+  for (std::size_t at = 0; at < function.parameters.size(); ++at) {
+    if (is_context(image.program().types, function.parameters[at])) {
+      values.push_back({vm::Value::empty_context(), std::nullopt});
+      continue;
+    }
+    auto value = slots.finish(at);
+    if (!value) return failure(slots.failure_message().value_or("an argument is missing"));
+    values.push_back(named(std::move(*value), function.parameter_names[at]));
+  }
+  return values;
+}
+
 std::string describe_unknown_function(const bytecode::Program& program, std::string_view name) {
   std::vector<std::string_view> names;
   for (const bytecode::Function& function : program.functions) names.push_back(function.name);

@@ -11,6 +11,7 @@
 #include "bytecode/program.h"
 #include "json/json.h"
 #include "runtime/program_image.h"
+#include "tools/native/result_slots.h"
 #include "vm/loaded_program.h"
 #include "vm/machine.h"
 
@@ -42,6 +43,11 @@ struct ArgumentProblem {
                                                                                  const bytecode::Function& function,
                                                                                  std::string_view shown_name,
                                                                                  const Json& arguments);
+
+/// Takes the arguments that were stored in a slot for each parameter. The error names what is missing or wrong.
+[[nodiscard]] Result<std::vector<vm::Argument>, std::string> take_arguments(const runtime::ProgramImage& image,
+                                                                            const bytecode::Function& function,
+                                                                            tools::ResultSlots& slots);
 
 /// Why the program has no function of that name to start: `cannot find …; did you mean …?`
 [[nodiscard]] std::string describe_unknown_function(const bytecode::Program& program, std::string_view name);

@@ -294,6 +294,13 @@ std::vector<runtime::PendingInput> Engine::questions(RunId run) const {
   return runtime_->questions(run);
 }
 
+RunState Engine::state(RunId run) const {
+  if (runtime_->end(run)) return runtime_->is_idle(run) ? RunState::Ended : RunState::Running;
+  if (!questions(run).empty()) return RunState::Asks;
+  const runtime::Conversation* const conversation = runtime_->conversation(run);
+  return conversation != nullptr && !conversation->is_in_turn() ? RunState::Ready : RunState::Running;
+}
+
 std::optional<RunResult> Engine::result(RunId run) const {
   const std::optional<runtime::RunEnd>& end = runtime_->end(run);
   if (!end) return std::nullopt;

@@ -67,6 +67,14 @@ struct RunResult {
   std::string blame = {};  ///< Failed: the requirement, extern, model or budget that failed; may be empty
 };
 
+/// What a run does between two steps.
+enum class RunState : std::uint8_t {
+  Running,
+  Asks,   ///< it waits for a person's answer
+  Ready,  ///< a conversation that waits for a prompt
+  Ended,  ///< and that is durable
+};
+
 /// Runs programs: a runtime with everything that it uses. Several engines may exist in one process. Used by one thread,
 /// which drives the runs with `next_event`; only `wake` may be called from elsewhere. Prints nothing.
 class Engine final {
@@ -130,6 +138,7 @@ class Engine final {
 
   /// The questions that the run waits for an answer to.
   [[nodiscard]] std::vector<runtime::PendingInput> questions(runtime::RunId run) const;
+  [[nodiscard]] RunState state(runtime::RunId run) const;
   /// How the run has ended; nothing while it has not.
   [[nodiscard]] std::optional<RunResult> result(runtime::RunId run) const;
   /// How the newest turn of the conversation has ended; nothing before the first end.

@@ -1,0 +1,272 @@
+#pragma once
+
+/*
+ * tenon/tenon.h: runs Tenon programs within a process. C99 and C++11; link with libtenon. The guide is
+ * docs/guides/library.md; tenon/tenon.hpp is a C++ layer on top, and tenon/extern.h has the values.
+ *
+ *   tenon_error* error = NULL;
+ *   tenon_options* options = tenon_options_new();
+ *   tenon_options_set(options, "model", "script:answers.txt", &error);
+ *   tenon_engine* engine = NULL;
+ *   if (tenon_engine_open(options, &engine, &error) != TENON_OK) ...
+ *   tenon_program* program = NULL;
+ *   if (tenon_program_load(engine, "desk.tn", NULL, &program, &error) != TENON_OK) ...
+ *   tenon_run* run = NULL;
+ *   if (tenon_run_start(program, "triage", tenon_text_of("{\"message\": \"Hello\"}"), 0, &run, &error) != TENON_OK) ...
+ *   if (tenon_run_wait(run, TENON_FOREVER, &error) != TENON_OK) ...
+ *   tenon_outcome* outcome = tenon_run_outcome(run);
+ *   puts(tenon_outcome_value(outcome).data);
+ *
+ * Rules for everything here:
+ *  - A function that can fail returns a status. Unless it is TENON_OK or TENON_TIMED_OUT, nothing was done, and `*error`
+ *    is an error to be freed, unless `error` is NULL; otherwise `*error` is left as it is. Nothing is ever printed, and
+ *    the process is never ended.
+ *  - An engine and everything of it can be used from any thread, and by several at once; a single object is freed when
+ *    no other thread uses it. Objects may be freed in any order, and NULL may be freed.
+ *  - A function that waits continues the runs of the engine on its own thread meanwhile. So externs and models of the
+ *    host may be called on any thread that is in a function of this header, and on the engine's own thread, if it has
+ *    one. They may not use the engine they are called from, except to complete what they were called for: that is
+ *    TENON_CONFLICT.
+ *  - Texts are UTF-8. Texts from Tenon end with a NUL, which `length` does not count, and are valid as long as the
+ *    object that they come from.
+ *  - After a fork, the child gets TENON_FORKED from everything that its parent has opened.
+ */
+
+#include <tenon/extern.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define TENON_API __declspec(dllimport)
+#else
+#define TENON_API __attribute__((visibility("default")))
+#endif
+
+/* The version of this interface, which only grows: a program that was built for version n runs with n and later. */
+#define TENON_ABI 1u
+/* The version that the library has, and its release, such as "0.1.0". */
+TENON_API uint32_t tenon_abi(void);
+TENON_API const char* tenon_version(void);
+
+/* New statuses may be added. */
+typedef int32_t tenon_status;
+enum {
+  TENON_OK = 0,
+  TENON_TIMED_OUT = 1,      /* nothing has happened within the timeout */
+  TENON_USAGE = 2,        /* a setting is invalid, or the program has no such function or agent */
+  TENON_PROGRAM = 3,      /* the program, its externs or its manifest have errors */
+  TENON_NOT_FOUND = 4,    /* no such run, question or store */
+  TENON_CONFLICT = 5,     /* the state of the run or of the engine does not allow it */
+  TENON_WRONG_INPUT = 6,  /* an argument, an answer or a prompt does not have the expected type */
+  TENON_IN_USE = 7,       /* another process owns the store */
+  TENON_FAILED = 8,       /* a file, a model, the store or a key fails */
+  TENON_INTERNAL = 9,     /* a bug in Tenon: the engine can only be closed; what was durable can be resumed */
+  TENON_FORKED = 10       /* the engine belongs to the parent of this process */
+};
+
+typedef struct tenon_options tenon_options;
+typedef struct tenon_engine tenon_engine;
+typedef struct tenon_program tenon_program;
+typedef struct tenon_run tenon_run;
+typedef struct tenon_event tenon_event;
+typedef struct tenon_outcome tenon_outcome;
+typedef struct tenon_string tenon_string;
+typedef struct tenon_error tenon_error;
+typedef struct tenon_generation tenon_generation;
+
+/* Milliseconds. */
+#define TENON_FOREVER UINT64_MAX
+
+static inline tenon_text tenon_text_of(const char* text) {
+  tenon_text whole;
+  whole.data = text == NULL ? "" : text;
+  whole.length = strlen(whole.data);
+  return whole;
+}
+
+/* A text that a function has made. */
+TENON_API tenon_text tenon_string_text(const tenon_string* string);
+TENON_API void tenon_string_free(tenon_string* string);
+
+/* --- Errors --------------------------------------------------------------------------------------------------- */
+
+TENON_API tenon_status tenon_error_status(const tenon_error* error);
+/* The whole error for people, on one or more lines; the errors of a program as `tenon check` prints them. */
+TENON_API tenon_text tenon_error_message(const tenon_error* error);
+/* An object: `status` as a text, `message`, `setting` if one is invalid, and `problems`, a list of objects with
+ * `severity`, `code`, `message`, `path`, `line`, `column` and `text`. */
+TENON_API tenon_text tenon_error_json(const tenon_error* error);
+TENON_API void tenon_error_free(tenon_error* error);
+
+/* --- Options -------------------------------------------------------------------------------------------------- */
+
+TENON_API tenon_options* tenon_options_new(void);
+TENON_API void tenon_options_free(tenon_options* options);
+
+/* Sets an option of the engine. Those of `tenon run` have the same values (docs/guides/command_line.md):
+ *   model, judge, threads, context-tokens, temperature, seed, tokens-max, timeout (milliseconds), record
+ *   store, durability, reports
+ *   prompts, repair, extern (a library; may be set several times), extern-threads
+ *   memory-max (megabytes of values of all runs together)
+ * What is not set comes from the manifest of the first program, or has a default. */
+TENON_API tenon_status tenon_options_set(tenon_options* options, const char* name, const char* value,
+                                         tenon_error** error);
+
+/* Receives sentences for the operator, such as the progress of a download, on any thread. */
+typedef void (*tenon_notice_function)(void* user, bool is_warning, tenon_text text);
+TENON_API void tenon_options_on_notice(tenon_options* options, tenon_notice_function function, void* user);
+
+/* Performs the extern NAME of the programs. The function reads the arguments and stores the result as a function of a
+ * library does (tenon/extern.h); to complete the call later, it calls `tenon_defer`. `release` is called with `user`
+ * when neither the options nor an engine needs it any more; it may be NULL. */
+typedef void (*tenon_host_function)(tenon_call* call, void* user);
+TENON_API void tenon_options_add_extern(tenon_options* options, const char* name, tenon_host_function function,
+                                        void* user, void (*release)(void* user));
+
+/* Within a host function: the call continues after the function has returned, and its handles and texts stay valid,
+ * for one thread at a time, until `tenon_finish`. If this returns false, the call has failed and is not deferred. */
+TENON_API bool tenon_defer(tenon_call* call);
+/* Completes a deferred call, with its result or its failure. Once for each deferred call, from any thread, even if the
+ * call was cancelled (`tenon_is_cancelled`) or its engine was closed. */
+TENON_API void tenon_finish(tenon_call* call);
+
+/* A model of the host. `start` begins an answer and does not wait for it. `request` is an object, valid during the
+ * call: `label`, the function that is completed or filled; `messages`, each with `role` and `text`; for a typed answer
+ * `schema` with `name` and `json_schema`; `temperature`, `seed`, `tokens_max`, `timeout_ms`. `cancel` says that the
+ * answer is not needed any more; it may be NULL. */
+typedef struct tenon_model {
+  uint32_t size; /* bytes of this struct */
+  void (*start)(void* user, tenon_generation* generation, tenon_text request);
+  void (*cancel)(void* user, tenon_generation* generation);
+} tenon_model;
+/* `name` is recorded with each run. The rest is as for tenon_options_add_extern. */
+TENON_API void tenon_options_set_model(tenon_options* options, const char* name, const tenon_model* model, void* user,
+                                       void (*release)(void* user));
+
+/* From any thread: a piece of an answer, and its end. Each generation is ended once, even a cancelled one, and is
+ * invalid afterwards. */
+TENON_API void tenon_generation_add(tenon_generation* generation, tenon_text piece);
+/* `text` is the whole answer, the pieces included. */
+TENON_API void tenon_generation_finish(tenon_generation* generation, tenon_text text);
+/* A model that cannot be reached now is waited for by recorded runs; others fail the call. */
+typedef int32_t tenon_model_failure;
+enum { TENON_MODEL_UNREACHABLE = 0, TENON_MODEL_REJECTED = 1 };
+TENON_API void tenon_generation_fail(tenon_generation* generation, tenon_model_failure failure, tenon_text message);
+/* Whether the answer is not needed any more. */
+TENON_API bool tenon_generation_is_cancelled(const tenon_generation* generation);
+
+/* --- The engine ----------------------------------------------------------------------------------------------- */
+
+/* Copies the options. The model and the store are opened with the first program or run. */
+TENON_API tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engine, tenon_error** error);
+/* Starts nothing more, waits at most `grace` milliseconds for effects in progress, and makes everything durable. Runs
+ * and programs of the engine can then only be freed, and events be taken. */
+TENON_API tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error** error);
+/* As tenon_engine_stop without a grace time, if it was not called. */
+TENON_API void tenon_engine_free(tenon_engine* engine);
+/* Gives the engine a thread of its own, which continues the runs while no other thread does. */
+TENON_API tenon_status tenon_engine_start_thread(tenon_engine* engine, tenon_error** error);
+/* A file descriptor that is readable while there are events, for poll and event loops. It belongs to the engine, and is
+ * not read or closed. Gives the engine a thread. */
+TENON_API tenon_status tenon_engine_descriptor(tenon_engine* engine, int* descriptor, tenon_error** error);
+
+/* --- Programs ------------------------------------------------------------------------------------------------- */
+
+/* Loads the program of a file; or `text`, if it is not NULL, as if that file contained it. */
+TENON_API tenon_status tenon_program_load(tenon_engine* engine, const char* path, const char* text,
+                                          tenon_program** program, tenon_error** error);
+TENON_API void tenon_program_free(tenon_program* program);
+/* The functions, agents, externs and types of the program as JSON: docs/guides/library.md describes it. */
+TENON_API tenon_string* tenon_program_describe(const tenon_program* program);
+/* The warnings, as in tenon_error_json: a list of problems. */
+TENON_API tenon_string* tenon_program_warnings(const tenon_program* program);
+
+/* --- Runs ----------------------------------------------------------------------------------------------------- */
+
+/* The run has events: `tenon_next_event`. They take memory until they are taken. */
+#define TENON_WITH_EVENTS 1u
+
+/* Starts a function. `arguments` is an object with a member for each parameter. */
+TENON_API tenon_status tenon_run_start(tenon_program* program, const char* function, tenon_text arguments,
+                                       uint32_t flags, tenon_run** run, tenon_error** error);
+/* Starts a conversation with an agent, which waits for its first prompt. */
+TENON_API tenon_status tenon_run_start_agent(tenon_program* program, const char* agent, uint32_t flags,
+                                             tenon_run** run, tenon_error** error);
+/* Continues a run of the engine's store, with the program that it was started with. */
+TENON_API tenon_status tenon_run_resume(tenon_engine* engine, const char* name, uint32_t flags, tenon_run** run,
+                                        tenon_error** error);
+/* The run itself continues; it leaves the engine's memory when it has ended. */
+TENON_API void tenon_run_free(tenon_run* run);
+
+/* The name under which the run is recorded; NULL without a store. */
+TENON_API const char* tenon_run_name(const tenon_run* run);
+/* A number that no other run of the engine has. */
+TENON_API uint64_t tenon_run_number(const tenon_run* run);
+
+/* Begins the next turn of a conversation. `input`: a text as it is, anything else as JSON. */
+TENON_API tenon_status tenon_run_prompt(tenon_run* run, tenon_text input, tenon_error** error);
+/* Answers a question. `wait` names it; NULL if the run has only one. `input` as above. */
+TENON_API tenon_status tenon_run_answer(tenon_run* run, const char* wait, tenon_text input, tenon_error** error);
+/* Ends the run, or only the current turn of a conversation; its blocks of `finally` are executed first. */
+TENON_API tenon_status tenon_run_cancel(tenon_run* run, const char* reason, tenon_error** error);
+TENON_API tenon_status tenon_run_cancel_turn(tenon_run* run, const char* reason, tenon_error** error);
+
+typedef int32_t tenon_run_state;
+enum {
+  TENON_RUNNING = 0,
+  TENON_ASKS = 1,   /* it waits for a person: tenon_run_questions */
+  TENON_READY = 2,  /* a conversation: it waits for a prompt */
+  TENON_RETURNED = 3,
+  TENON_RUN_FAILED = 4,
+  TENON_CANCELLED = 5,
+  TENON_DETACHED = 6 /* it could not be recorded any more, and can be resumed */
+};
+/* Continues the runs until this one has another state than TENON_RUNNING. TENON_TIMED_OUT: not within `timeout`. */
+TENON_API tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* state, tenon_error** error);
+/* The open questions, a list of objects: `wait`, its name; `question`; `schema` of the answer. */
+TENON_API tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon_error** error);
+
+/* How the run has ended, or the newest turn of a conversation. TENON_TIMED_OUT: it has not. */
+TENON_API tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** result, tenon_error** error);
+TENON_API tenon_run_state tenon_outcome_state(const tenon_outcome* result);
+/* TENON_RETURNED: the value as JSON. */
+TENON_API tenon_text tenon_outcome_value(const tenon_outcome* result);
+/* Otherwise: why, for people; with the location and the call stack of a failure. */
+TENON_API tenon_text tenon_outcome_message(const tenon_outcome* result);
+/* TENON_RUN_FAILED: the kind of the failure, as the language names it, such as "ToolFailed"; and the requirement,
+ * extern, model or budget that failed, which may be empty. */
+TENON_API tenon_text tenon_outcome_kind(const tenon_outcome* result);
+TENON_API tenon_text tenon_outcome_blame(const tenon_outcome* result);
+TENON_API void tenon_outcome_free(tenon_outcome* result);
+
+/* --- Calls without JSON --------------------------------------------------------------------------------------- */
+
+/* The arguments of one call of a function, to be stored in the slots of its parameters, and then its value. The
+ * functions of tenon/extern.h read and write them. */
+TENON_API tenon_status tenon_call_new(tenon_program* program, const char* function, tenon_call** call,
+                                      tenon_error** error);
+TENON_API tenon_slot* tenon_call_parameter(tenon_call* call, size_t index);
+/* Starts the function, continues the runs until it has ended, and forgets the run. On success, `*value` is what it has
+ * returned, valid as long as `call`; otherwise `*value` is NULL, and `*result` says how the run has ended; if it did
+ * not end within `timeout` or waits for a person, `*run` has it. A call is made once. */
+TENON_API tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_value** value,
+                                       tenon_outcome** result, tenon_run** run, tenon_error** error);
+TENON_API void tenon_call_free(tenon_call* call);
+
+/* --- Events --------------------------------------------------------------------------------------------------- */
+
+/* Takes the oldest event of a run, or, if `run` is NULL, of any run that was started with TENON_WITH_EVENTS, and waits
+ * at most `timeout` for one. TENON_TIMED_OUT: there was none. */
+TENON_API tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t timeout, tenon_event** event,
+                                        tenon_error** error);
+/* An event of the agent protocol (docs/protocol/events.md) as JSON, and its `type`. */
+TENON_API tenon_text tenon_event_json(const tenon_event* event);
+TENON_API tenon_text tenon_event_type(const tenon_event* event);
+TENON_API uint64_t tenon_event_run(const tenon_event* event); /* tenon_run_number */
+TENON_API void tenon_event_free(tenon_event* event);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif

@@ -1,0 +1,115 @@
+// Engines, programs and events of tenon/tenon.h.
+#include <algorithm>
+
+#include "json/json.h"
+#include "library/handles.h"
+#include "library/problems.h"
+#include "library/program_description.h"
+
+using namespace tenon;
+using library::guarded;
+using library::report;
+using library::text_or_empty;
+using library::view;
+
+tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engine, tenon_error** error) {
+  try {
+    *engine = new tenon_engine{std::make_shared<library::EngineState>(options->options)};
+    return TENON_OK;
+  } catch (const std::bad_alloc&) {
+    return report(TENON_FAILED, "out of memory", error);
+  }
+}
+
+tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error** error) {
+  return guarded(*engine->state, error, [&] {
+    engine->state->stop(library::milliseconds_of(grace));
+    return TENON_OK;
+  });
+}
+
+void tenon_engine_free(tenon_engine* engine) {
+  if (engine == nullptr) return;
+  static_cast<void>(tenon_engine_stop(engine, 0, nullptr));
+  delete engine;
+}
+
+tenon_status tenon_engine_start_thread(tenon_engine* engine, tenon_error** error) {
+  return guarded(*engine->state, error, [&]() -> tenon_status {
+    auto opened = engine->state->open();
+    if (!opened) return report(std::move(opened.error()), error);
+    (*opened)->start_thread();
+    return TENON_OK;
+  });
+}
+
+tenon_status tenon_engine_descriptor(tenon_engine* engine, int* descriptor, tenon_error** error) {
+  return guarded(*engine->state, error, [&]() -> tenon_status {
+    auto opened = engine->state->open();
+    if (!opened) return report(std::move(opened.error()), error);
+    *descriptor = (*opened)->descriptor();
+    return TENON_OK;
+  });
+}
+
+tenon_status tenon_program_load(tenon_engine* engine, const char* path, const char* text, tenon_program** program,
+                                tenon_error** error) {
+  return guarded(*engine->state, error, [&]() -> tenon_status {
+    engine::ProgramSource source{text_or_empty(path)};
+    if (text != nullptr) source.text = text;
+    auto loaded = engine->state->load(source);
+    if (!loaded) return report(std::move(loaded.error()), error);
+    *program = new tenon_program{engine->state, std::move(*loaded)};
+    return TENON_OK;
+  });
+}
+
+void tenon_program_free(tenon_program* program) {
+  delete program;
+}
+
+tenon_string* tenon_program_describe(const tenon_program* program) {
+  return new tenon_string{library::describe_program(program->program.code())};
+}
+
+tenon_string* tenon_program_warnings(const tenon_program* program) {
+  return new tenon_string{library::to_json(program->program.warnings).dump()};
+}
+
+tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t timeout, tenon_event** event,
+                              tenon_error** error) {
+  return guarded(*engine->state, error, [&]() -> tenon_status {
+    auto opened = engine->state->open();
+    if (!opened) return report(std::move(opened.error()), error);
+    std::optional<engine::RunEvent> taken;
+    std::uint64_t number = 0;
+    const auto of = run == nullptr ? std::nullopt : std::optional(run->id);
+    const bool is_taken = (*opened)->wait(
+        [&](engine::Engine& used) {
+          taken = used.take_event(of);
+          if (taken) number = engine->state->number_of(taken->run);
+          return taken.has_value();
+        },
+        library::milliseconds_of(timeout));
+    if (!is_taken) return TENON_TIMED_OUT;
+    *event = new tenon_event{std::move(taken->event), number};
+    return TENON_OK;
+  });
+}
+
+tenon_text tenon_event_json(const tenon_event* event) {
+  return view(event->event.json);
+}
+
+tenon_text tenon_event_type(const tenon_event* event) {
+  const std::string_view name = protocol::event_type(event->event.kind).name;
+  return {name.data(), name.size()};
+}
+
+uint64_t tenon_event_run(const tenon_event* event) {
+  return event->run;
+}
+
+void tenon_event_free(tenon_event* event) {
+  delete event;
+}

@@ -1,0 +1,180 @@
+// Errors, texts and options of tenon/tenon.h.
+#include <new>
+
+#include "json/json.h"
+#include "library/handles.h"
+#include "library/host_model.h"
+#include "library/problems.h"
+
+namespace tenon::library {
+namespace {
+
+using engine::EngineError;
+
+tenon_status status_of(EngineError::Kind kind) {
+  switch (kind) {
+    case EngineError::Kind::Usage:
+      return TENON_USAGE;
+    case EngineError::Kind::Program:
+      return TENON_PROGRAM;
+    case EngineError::Kind::NotFound:
+      return TENON_NOT_FOUND;
+    case EngineError::Kind::Conflict:
+      return TENON_CONFLICT;
+    case EngineError::Kind::WrongInput:
+      return TENON_WRONG_INPUT;
+    case EngineError::Kind::InUse:
+      return TENON_IN_USE;
+    case EngineError::Kind::Failed:
+      break;
+  }
+  return TENON_FAILED;
+}
+
+std::string_view name_of(tenon_status status) {
+  switch (status) {
+    case TENON_USAGE:
+      return "usage";
+    case TENON_PROGRAM:
+      return "program";
+    case TENON_NOT_FOUND:
+      return "not_found";
+    case TENON_CONFLICT:
+      return "conflict";
+    case TENON_WRONG_INPUT:
+      return "wrong_input";
+    case TENON_IN_USE:
+      return "in_use";
+    case TENON_INTERNAL:
+      return "internal";
+    case TENON_FORKED:
+      return "forked";
+    default:
+      return "failed";
+  }
+}
+
+std::string_view severity_name(diagnostics::Severity severity) {
+  switch (severity) {
+    case diagnostics::Severity::Warning:
+      return "warning";
+    case diagnostics::Severity::Note:
+      return "note";
+    case diagnostics::Severity::Error:
+      break;
+  }
+  return "error";
+}
+
+}  // namespace
+
+Json to_json(const engine::Problems& problems) {
+  Json list = Json::array();
+  for (const engine::Problem& problem : problems.list) {
+    list.push_back(Json::object({{"severity", severity_name(problem.severity)},
+                                 {"code", problem.code},
+                                 {"message", problem.message},
+                                 {"path", problem.path},
+                                 {"line", problem.line},
+                                 {"column", problem.column},
+                                 {"text", problem.text}}));
+  }
+  return list;
+}
+
+tenon_status report(EngineError error, tenon_error** to) {
+  const tenon_status status = status_of(error.kind);
+  if (to == nullptr) return status;
+  Json json = Json::object({{"status", name_of(status)}, {"message", error.message}});
+  if (!error.setting.empty()) json.set("setting", error.setting);
+  json.set("problems", to_json(error.problems));
+  *to = new tenon_error{status, engine::describe(error), json.dump()};
+  return status;
+}
+
+tenon_status report(tenon_status status, std::string message, tenon_error** to) {
+  if (to == nullptr) return status;
+  const Json json =
+      Json::object({{"status", name_of(status)}, {"message", message}, {"problems", Json::array()}});
+  *to = new tenon_error{status, std::move(message), json.dump()};
+  return status;
+}
+
+}  // namespace tenon::library
+
+using tenon::library::report;
+using tenon::library::share_user;
+using tenon::library::text_or_empty;
+using tenon::library::view;
+
+uint32_t tenon_abi(void) {
+  return TENON_ABI;
+}
+
+const char* tenon_version(void) {
+  return TENON_VERSION;
+}
+
+tenon_text tenon_string_text(const tenon_string* string) {
+  return view(string->text);
+}
+
+void tenon_string_free(tenon_string* string) {
+  delete string;
+}
+
+tenon_status tenon_error_status(const tenon_error* error) {
+  return error->status;
+}
+
+tenon_text tenon_error_message(const tenon_error* error) {
+  return view(error->message);
+}
+
+tenon_text tenon_error_json(const tenon_error* error) {
+  return view(error->json);
+}
+
+void tenon_error_free(tenon_error* error) {
+  delete error;
+}
+
+tenon_options* tenon_options_new(void) {
+  return new tenon_options;
+}
+
+void tenon_options_free(tenon_options* options) {
+  delete options;
+}
+
+tenon_status tenon_options_set(tenon_options* options, const char* name, const char* value, tenon_error** error) {
+  auto set = tenon::library::set_option(options->options, text_or_empty(name), text_or_empty(value));
+  return set ? TENON_OK : report(std::move(set.error()), error);
+}
+
+void tenon_options_on_notice(tenon_options* options, tenon_notice_function function, void* user) {
+  options->options.on_notice = [function, user](tenon::engine::NoticeKind kind, std::string_view text) {
+    const std::string whole(text);
+    function(user, kind == tenon::engine::NoticeKind::Warning, view(whole));
+  };
+}
+
+void tenon_options_add_extern(tenon_options* options, const char* name, tenon_host_function function, void* user,
+                              void (*release)(void* user)) {
+  options->options.functions[text_or_empty(name)] = [function, shared = share_user(user, release)](tenon_call* call) {
+    function(call, shared.get());
+  };
+}
+
+void tenon_options_set_model(tenon_options* options, const char* name, const tenon_model* model, void* user,
+                             void (*release)(void* user)) {
+  options->options.model = {text_or_empty(name), *model, share_user(user, release)};
+}
+
+bool tenon_defer(tenon_call* call) {
+  return tenon::tools::defer(call);
+}
+
+void tenon_finish(tenon_call* call) {
+  tenon::tools::finish_deferred(call);
+}

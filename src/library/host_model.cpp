@@ -1,0 +1,175 @@
+#include "library/host_model.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/utf8.h"
+#include "json/writer.h"
+
+namespace tenon::library {
+
+/// What the host has reported and the engine has not taken yet.
+struct HostModel::Reports {
+  struct Report {
+    std::shared_ptr<tenon_generation> generation;
+    std::variant<std::string, inference::GenerationOutcome> what;  ///< a piece, or the end
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Report> list;
+  bool is_woken = false;
+};
+
+namespace {
+
+std::string write_request(const inference::GenerationRequest& request) {
+  std::string json;
+  JsonWriter writer(json);
+  writer.begin_object().name("label").text(request.label).name("messages").begin_list();
+  for (const inference::Message& message : request.messages) {
+    writer.begin_object().name("role").text(inference::role_name(message.role)).name("text").text(message.text);
+    writer.end_object();
+  }
+  writer.end_list();
+  if (request.schema) {
+    writer.name("schema").begin_object().name("name").text(request.schema->name);
+    writer.name("json_schema").raw(request.schema->json_schema).end_object();
+  }
+  writer.name("temperature").raw(Json(static_cast<double>(request.sampling.temperature)).dump());
+  writer.name("seed").integer(request.sampling.seed).name("tokens_max").integer(request.sampling.tokens_max);
+  writer.name("timeout_ms").integer(static_cast<std::int64_t>(request.timeout.count()));
+  writer.name("is_judgement").boolean(request.is_judgement).end_object();
+  return json;
+}
+
+}  // namespace
+
+std::shared_ptr<void> share_user(void* user, void (*release)(void* user)) {
+  return {user, [release](void* given) {
+            if (release != nullptr) release(given);
+          }};
+}
+
+HostModel::HostModel(std::string name, const tenon_model& functions, std::shared_ptr<void> user)
+    : name_(std::move(name)),
+      functions_(functions),
+      user_(std::move(user)),
+      reports_(std::make_shared<Reports>()) {}
+
+}  // namespace tenon::library
+
+/// One generation, which belongs to the engine until it is reported or cancelled, and to the host until it has ended it.
+struct tenon_generation {
+  const std::shared_ptr<tenon::library::HostModel::Reports> reports;
+  const tenon::inference::GenerationId id;
+  std::atomic<bool> is_cancelled = false;
+  std::shared_ptr<tenon_generation> self;  ///< the host's part
+};
+
+namespace tenon::library {
+namespace {
+
+using inference::GenerationOutcome;
+using inference::ModelErrorKind;
+
+void add_report(HostModel::Reports& reports, HostModel::Reports::Report report) {
+  const std::scoped_lock lock(reports.mutex);
+  reports.list.push_back(std::move(report));
+  reports.changed.notify_all();
+}
+
+/// The host's end of a generation.
+void end_generation(tenon_generation* generation, GenerationOutcome outcome) {
+  std::shared_ptr<tenon_generation> self = std::exchange(generation->self, nullptr);
+  const auto reports = self->reports;
+  add_report(*reports, {std::move(self), std::move(outcome)});
+}
+
+std::string text_of(tenon_text text) {
+  return text.data == nullptr ? std::string() : replace_invalid_utf8(std::string(text.data, text.length));
+}
+
+}  // namespace
+
+HostModel::~HostModel() {
+  for (const auto& [id, pending] : pending_) pending.handle->is_cancelled = true;
+}
+
+void HostModel::start(inference::GenerationId generation, inference::GenerationRequest request,
+                      inference::GenerationSink& sink) {
+  const auto handle = std::make_shared<tenon_generation>(reports_, generation);
+  handle->self = handle;
+  pending_[generation] = {handle, &sink};
+  const std::string json = write_request(request);
+  functions_.start(user_.get(), handle.get(), {json.data(), json.size()});
+}
+
+void HostModel::cancel(inference::GenerationId generation) {
+  const auto found = pending_.find(generation);
+  if (found == pending_.end()) return;
+  const Pending cancelled = std::move(found->second);
+  pending_.erase(found);
+  cancelled.handle->is_cancelled = true;
+  if (functions_.cancel != nullptr) functions_.cancel(user_.get(), cancelled.handle.get());
+  cancelled.sink->on_finished(
+      generation, inference::ModelError{ModelErrorKind::Cancelled, "the request was cancelled", {}, {}, {}});
+}
+
+void HostModel::poll(std::chrono::milliseconds wait) {
+  std::vector<Reports::Report> list;
+  {
+    std::unique_lock lock(reports_->mutex);
+    reports_->changed.wait_for(lock, wait, [this] { return !reports_->list.empty() || reports_->is_woken; });
+    reports_->is_woken = false;
+    list.swap(reports_->list);
+  }
+  for (Reports::Report& reported : list) {
+    const auto found = pending_.find(reported.generation->id);
+    // A cancelled one has been reported, and its id may be another one's by now.
+    if (found == pending_.end() || found->second.handle != reported.generation) continue;
+    inference::GenerationSink& sink = *found->second.sink;
+    const inference::GenerationId id = found->first;
+    if (const auto* const piece = std::get_if<std::string>(&reported.what)) {
+      sink.on_text(id, 0, *piece);
+      continue;
+    }
+    pending_.erase(found);
+    auto outcome = std::move(std::get<GenerationOutcome>(reported.what));
+    if (auto* const answer = std::get_if<inference::Answer>(&outcome)) answer->model = name_;
+    sink.on_finished(id, std::move(outcome));
+  }
+}
+
+void HostModel::wake() {
+  const std::scoped_lock lock(reports_->mutex);
+  reports_->is_woken = true;
+  reports_->changed.notify_all();
+}
+
+}  // namespace tenon::library
+
+using tenon::library::end_generation;
+using tenon::library::add_report;
+using tenon::library::text_of;
+
+void tenon_generation_add(tenon_generation* generation, tenon_text piece) {
+  add_report(*generation->reports, {generation->self, text_of(piece)});
+}
+
+void tenon_generation_finish(tenon_generation* generation, tenon_text text) {
+  end_generation(generation, tenon::inference::Answer{text_of(text), tenon::inference::Finish::Complete, {}, {}});
+}
+
+void tenon_generation_fail(tenon_generation* generation, tenon_model_failure failure, tenon_text message) {
+  using tenon::inference::ModelErrorKind;
+  const auto kind = failure == TENON_MODEL_UNREACHABLE ? ModelErrorKind::Unreachable : ModelErrorKind::Rejected;
+  end_generation(generation, tenon::inference::ModelError{kind, text_of(message), {}, {}, {}});
+}
+
+bool tenon_generation_is_cancelled(const tenon_generation* generation) {
+  return generation->is_cancelled;
+}
