@@ -22,7 +22,14 @@ function(prefer_archive target)
   endif()
 endfunction()
 prefer_archive(FFI libffi_pic.a libffi.a)
+# Debian's archive of RE2 is not position independent: a shared library (TENON_IS_SHARED) links the shared one.
+get_target_property(RE2_SHARED PkgConfig::RE2 INTERFACE_LINK_LIBRARIES)
 prefer_archive(RE2 libre2.a)
+if(RE2_ARCHIVE)
+  set(is_shared $<BOOL:$<TARGET_PROPERTY:TENON_IS_SHARED>>)
+  set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_LINK_LIBRARIES
+    "$<IF:${is_shared},${RE2_SHARED},${RE2_ARCHIVE}>;Threads::Threads")
+endif()
 # One source file uses it, header-only.
 set_target_properties(PkgConfig::TOMLPLUSPLUS PROPERTIES INTERFACE_LINK_LIBRARIES "" INTERFACE_COMPILE_OPTIONS "")
 # src/base/fmt_library.cpp compiles the contents of the shared library.

@@ -197,7 +197,8 @@ TENON_API tenon_status tenon_run_start_agent(tenon_program* program, const char*
 /* Continues a run of the engine's store, with the program that it was started with. */
 TENON_API tenon_status tenon_run_resume(tenon_engine* engine, const char* name, uint32_t flags, tenon_run** run,
                                         tenon_error** error);
-/* The run itself continues; it leaves the engine's memory when it has ended. */
+/* The run itself continues. It leaves the engine when it has ended, or when it waits for a person or a prompt and can be
+ * resumed from the store; without a store it is cancelled then. */
 TENON_API void tenon_run_free(tenon_run* run);
 
 /* The name under which the run is recorded; NULL without a store. */

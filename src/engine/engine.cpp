@@ -261,7 +261,7 @@ bool Engine::step(std::chrono::milliseconds wait) {
   const auto timer = is_busy ? std::nullopt : runtime_->time_to_timer();
   const bool is_committing = !is_busy && runtime_->is_committing();
   can_continue_ = is_busy || timer.has_value() || is_committing;
-  if (!released_at_end_.empty()) std::erase_if(released_at_end_, [&](RunId run) { return release(run).has_value(); });
+  if (!let_go_.empty()) std::erase_if(let_go_, [&](RunId run) { return is_gone(run); });
   if (is_busy || !can_continue_ || wait.count() == 0 || has_event()) return was_woken;
   wait = std::min({timer.value_or(wait), wait, idle_wait});
   if (is_committing) {
@@ -295,7 +295,8 @@ std::vector<runtime::PendingInput> Engine::questions(RunId run) const {
 }
 
 RunState Engine::state(RunId run) const {
-  if (runtime_->end(run)) return runtime_->is_idle(run) ? RunState::Ended : RunState::Running;
+  if (!runtime_->is_idle(run)) return RunState::Running;
+  if (runtime_->end(run)) return RunState::Ended;
   if (!questions(run).empty()) return RunState::Asks;
   const runtime::Conversation* const conversation = runtime_->conversation(run);
   return conversation != nullptr && !conversation->is_in_turn() ? RunState::Ready : RunState::Running;
@@ -333,8 +334,20 @@ Result<void, EngineError> Engine::release(RunId run) {
   return {};
 }
 
-void Engine::release_at_end(RunId run) {
-  if (!release(run)) released_at_end_.push_back(run);
+void Engine::let_go(RunId run) {
+  if (!is_gone(run)) let_go_.push_back(run);
+}
+
+/// Releases a run that was let go, if it can be.
+bool Engine::is_gone(RunId run) {
+  const RunState now = state(run);
+  if (now == RunState::Running) return false;
+  if (now != RunState::Ended && !runtime_->is_stored(run)) {
+    cancel(run, "no one can answer it any more");
+    return false;
+  }
+  runtime_->release(run);
+  return true;
 }
 
 std::optional<vm::Value> Engine::take_value(RunId run) {

@@ -149,8 +149,9 @@ class Engine final {
   /// events that were not taken are dropped, and its id is used again for another run. `Conflict` while the run has
   /// not ended, its end is not durable yet, or it was released before.
   [[nodiscard]] Result<void, EngineError> release(runtime::RunId run);
-  /// Releases the run as soon as it has ended.
-  void release_at_end(runtime::RunId run);
+  /// Releases the run as soon as it has ended, or waits for a person or a prompt. The store then has it; without a
+  /// store such a run is cancelled, because no one could answer it.
+  void let_go(runtime::RunId run);
   /// Releases a run that has returned, and gives its value away, to any thread. Nothing, and the run is kept, if the
   /// run has not returned or its value cannot leave the engine: it is a Context, or nested too deep.
   [[nodiscard]] std::optional<vm::Value> take_value(runtime::RunId run);
@@ -169,6 +170,7 @@ class Engine final {
   [[nodiscard]] Result<void, EngineError> prepare_secrets(const runtime::ProgramImage& image);
   [[nodiscard]] std::optional<journal::RunName> make_name() const;
   [[nodiscard]] runtime::Listener* listener();
+  [[nodiscard]] bool is_gone(runtime::RunId run);
 
   // In this order: later members use earlier ones.
   const System system_;
@@ -180,7 +182,7 @@ class Engine final {
   std::unique_ptr<runtime::Listeners> listeners_;
   std::optional<journal::ThreadCommitter> committer_;
   std::optional<runtime::Runtime> runtime_;
-  std::vector<runtime::RunId> released_at_end_;
+  std::vector<runtime::RunId> let_go_;
   bool can_continue_ = true;
   bool is_stopped_ = false;
   std::atomic<bool> is_woken_{false};

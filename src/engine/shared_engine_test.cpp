@@ -251,10 +251,20 @@ TEST_F(SharedEngineTest, AValueLeavesTheEngine) {
   EXPECT_EQ(taken->as_text(), "Hello!");
 }
 
+TEST_F(SharedEngineTest, ARunThatWasLetGoLeavesTheEngineWhenItWaits) {
+  for (const std::string& store : {std::string(), folder.file("runs.db")}) {
+    open(store);
+    const RunId run = start("colour");
+    engine->call([run](Engine& used) { used.let_go(run); });
+    EXPECT_FALSE(engine->wait([](Engine&) { return false; }, wait_max, SharedEngine::IdleEngine::GiveUp));
+    EXPECT_EQ(start("quick", R"({"n": 2})"), run);  // its place is free
+  }
+}
+
 TEST_F(SharedEngineTest, ARunIsReleasedAtItsEnd) {
   open();
   const RunId run = start("quick", R"({"n": 2})");
-  engine->call([run](Engine& used) { used.release_at_end(run); });
+  engine->call([run](Engine& used) { used.let_go(run); });
   EXPECT_FALSE(engine->wait([](Engine&) { return false; }, wait_max, SharedEngine::IdleEngine::GiveUp));
   EXPECT_EQ(start("quick", R"({"n": 2})"), run);  // its place is free
 }

@@ -94,8 +94,7 @@ tenon_status report(EngineError error, tenon_error** to) {
 
 tenon_status report(tenon_status status, std::string message, tenon_error** to) {
   if (to == nullptr) return status;
-  const Json json =
-      Json::object({{"status", name_of(status)}, {"message", message}, {"problems", Json::array()}});
+  const Json json = Json::object({{"status", name_of(status)}, {"message", message}, {"problems", Json::array()}});
   *to = new tenon_error{status, std::move(message), json.dump()};
   return status;
 }

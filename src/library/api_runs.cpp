@@ -49,8 +49,8 @@ tenon_run_state state_of(const engine::Engine& engine, RunId run) {
 
 /// Starts a run with `begin`, which gets the engine, and makes its handle.
 template <class Begin>
-tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flags, tenon_run** run,
-                   tenon_error** error, Begin begin) {
+tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flags, tenon_run** run, tenon_error** error,
+                   Begin begin) {
   return guarded(*state, error, [&]() -> tenon_status {
     auto opened = state->open();
     if (!opened) return report(std::move(opened.error()), error);
@@ -88,9 +88,8 @@ tenon_status tenon_run_start(tenon_program* program, const char* function, tenon
 
 tenon_status tenon_run_start_agent(tenon_program* program, const char* agent, uint32_t flags, tenon_run** run,
                                    tenon_error** error) {
-  return start(program->state, flags, run, error, [&](engine::Engine& used) {
-    return used.start_conversation(program->program, text_or_empty(agent));
-  });
+  return start(program->state, flags, run, error,
+               [&](engine::Engine& used) { return used.start_conversation(program->program, text_or_empty(agent)); });
 }
 
 tenon_status tenon_run_resume(tenon_engine* engine, const char* name, uint32_t flags, tenon_run** run,
@@ -108,7 +107,7 @@ tenon_status tenon_run_resume(tenon_engine* engine, const char* name, uint32_t f
 void tenon_run_free(tenon_run* run) {
   if (run == nullptr) return;
   static_cast<void>(with(run, nullptr, [&](engine::Engine& used) {
-    used.release_at_end(run->id);
+    used.let_go(run->id);
     return TENON_OK;
   }));
   delete run;
@@ -123,8 +122,7 @@ uint64_t tenon_run_number(const tenon_run* run) {
 }
 
 tenon_status tenon_run_prompt(tenon_run* run, tenon_text input, tenon_error** error) {
-  return with(run, error,
-              [&](engine::Engine& used) { return status_of(used.prompt(run->id, view(input)), error); });
+  return with(run, error, [&](engine::Engine& used) { return status_of(used.prompt(run->id, view(input)), error); });
 }
 
 tenon_status tenon_run_answer(tenon_run* run, const char* wait, tenon_text input, tenon_error** error) {
@@ -278,12 +276,12 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
       if (!id) return TENON_FAILED;
       if (auto ended = used.result(*id); ended && state != TENON_RUNNING) {
         if (result != nullptr) *result = new tenon_outcome{state_of(ended->how), std::move(*ended)};
-        used.release_at_end(*id);
+        used.let_go(*id);
         return TENON_OK;
       }
       if (run == nullptr) {
         used.cancel(*id, "its caller does not wait any more");
-        used.release_at_end(*id);
+        used.let_go(*id);
         return TENON_TIMED_OUT;
       }
       const journal::RunName* const name = used.name(*id);

@@ -70,7 +70,7 @@ class EngineState final {
 
  private:
   [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open_locked(engine::Settings settings,
-                                                                              engine::Watched watched);
+                                                                               engine::Watched watched);
 
   Options options_;
   RealFileSystem files_;

@@ -47,7 +47,7 @@ struct tenon_run {
   std::shared_ptr<tenon::library::EngineState> state;
   tenon::runtime::RunId id;
   std::uint64_t number = 0;
-  std::string name;                                          ///< empty: it has no store
+  std::string name;                                                ///< empty: it has no store
   std::shared_ptr<const tenon::runtime::ProgramImage> image = {};  ///< null: of a run that was resumed
 };
 
@@ -63,7 +63,9 @@ struct tenon_event {
 
 namespace tenon::library {
 
-[[nodiscard]] inline tenon_text view(const std::string& text) { return {text.c_str(), text.size()}; }
+[[nodiscard]] inline tenon_text view(const std::string& text) {
+  return {text.c_str(), text.size()};
+}
 [[nodiscard]] inline std::string_view view(tenon_text text) {
   return text.data == nullptr ? std::string_view() : std::string_view(text.data, text.length);
 }
@@ -71,7 +73,9 @@ namespace tenon::library {
 [[nodiscard]] inline std::chrono::milliseconds milliseconds_of(std::uint64_t timeout) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::min<std::uint64_t>(timeout, INT64_MAX / 2)));
 }
-[[nodiscard]] inline const char* text_or_empty(const char* text) { return text == nullptr ? "" : text; }
+[[nodiscard]] inline const char* text_or_empty(const char* text) {
+  return text == nullptr ? "" : text;
+}
 
 /// Passes an error to the host, which may not want it. Returns its status.
 tenon_status report(engine::EngineError error, tenon_error** to);

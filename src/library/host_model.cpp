@@ -55,14 +55,12 @@ std::shared_ptr<void> share_user(void* user, void (*release)(void* user)) {
 }
 
 HostModel::HostModel(std::string name, const tenon_model& functions, std::shared_ptr<void> user)
-    : name_(std::move(name)),
-      functions_(functions),
-      user_(std::move(user)),
-      reports_(std::make_shared<Reports>()) {}
+    : name_(std::move(name)), functions_(functions), user_(std::move(user)), reports_(std::make_shared<Reports>()) {}
 
 }  // namespace tenon::library
 
-/// One generation, which belongs to the engine until it is reported or cancelled, and to the host until it has ended it.
+/// One generation, which belongs to the engine until it is reported or cancelled, and to the host until it has ended
+/// it.
 struct tenon_generation {
   const std::shared_ptr<tenon::library::HostModel::Reports> reports;
   const tenon::inference::GenerationId id;
@@ -152,8 +150,8 @@ void HostModel::wake() {
 
 }  // namespace tenon::library
 
-using tenon::library::end_generation;
 using tenon::library::add_report;
+using tenon::library::end_generation;
 using tenon::library::text_of;
 
 void tenon_generation_add(tenon_generation* generation, tenon_text piece) {

@@ -97,8 +97,8 @@ class TypeList {
     const types::StructType& described = types_.struct_type(type);
     Json fields = Json::array();
     for (const types::Field& field : described.fields) {
-      fields.push_back(Json::object(
-          {{"name", field.name}, {"type", index_of(field.type)}, {"documentation", field.documentation}}));
+      fields.push_back(
+          Json::object({{"name", field.name}, {"type", index_of(field.type)}, {"documentation", field.documentation}}));
     }
     return with_kind("struct", type)
         .set("name", described.name)
@@ -109,9 +109,8 @@ class TypeList {
     const types::EnumType& described = types_.enum_type(type);
     Json cases = Json::array();
     for (const types::Variant& variant : described.variants) {
-      cases.push_back(Json::object({{"name", variant.name},
-                                    {"documentation", variant.documentation},
-                                    {"payload", list_of(variant.payload)}}));
+      cases.push_back(Json::object(
+          {{"name", variant.name}, {"documentation", variant.documentation}, {"payload", list_of(variant.payload)}}));
     }
     return with_kind("enum", type)
         .set("name", described.name)

@@ -13,6 +13,7 @@ from documents import Assertion
 PROCESS_SECONDS_MAX = 120
 # The folder with tenon/extern.h, for the C blocks of examples.
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
+LIBRARIES = pathlib.Path(os.environ.get("TENON_LIBRARIES", INCLUDE.parent / "build/release"))  # with libtenon.so
 WORKERS = 2
 # When the expectations are rewritten, a background command that prints nothing for this long has printed its lines.
 BACKGROUND_QUIET_SECONDS = 1.0
@@ -28,7 +29,8 @@ class Tenon:
 
     @staticmethod
     def environment():
-        environment = dict(os.environ, NO_COLOR="1", C_INCLUDE_PATH=str(INCLUDE))
+        environment = dict(os.environ, NO_COLOR="1", C_INCLUDE_PATH=str(INCLUDE), LIBRARY_PATH=str(LIBRARIES),
+                           LD_LIBRARY_PATH=str(LIBRARIES))
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
             environment.pop(name, None)
         return environment
