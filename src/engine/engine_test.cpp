@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/support/engine_testing.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/slow_store.h"
 
 namespace tenon::engine {
@@ -422,6 +423,47 @@ fn main() -> i32 {
     ASSERT_TRUE(engine->result(*run).has_value());
     EXPECT_EQ(engine->result(*run)->how, RunResult::How::Cancelled);
   }
+}
+
+/// What a host or an extern keeps is not a run's.
+TEST_F(EngineTests, OnlyTheValuesOfRunsCountAsTheirMemory) {
+  constexpr const char* hungry = R"(
+extern fn keep() -> i32
+fn work(n: i32) -> i32 {
+    let kept = keep()
+    let words: List<String> = []
+    let sum = 0
+    for i in 0..n {
+        sum += i % 7
+        words.push("word number {{ i }} of a list that grows")
+    }
+    kept + words.len() - n + sum - sum
+}
+fn main() -> i32 { work(20000) }
+fn greedy() -> i32 { work(400000) }
+)";
+  constexpr std::uint64_t bytes_max = std::uint64_t{16} << 20U;
+  std::vector<char> kept;
+  EngineOptions options;
+  options.model = std::make_unique<test::FixedModel>("");
+  options.runtime.memory_bytes_max = bytes_max;
+  options.runtime.slice_instructions = 1'000;
+  options.functions["keep"] = [&](tenon_call* call) {
+    kept.assign(4 * bytes_max, 'x');
+    tenon_put_i64(call, tenon_result(call), 1);
+  };
+  const auto engine = open(std::move(options));
+  const Program program = load(*engine, hungry);
+  const auto modest = engine->start(program, "main", "{}");
+  drive(*engine);
+  ASSERT_TRUE(engine->result(*modest).has_value());
+  EXPECT_EQ(engine->result(*modest)->value, "1") << engine->result(*modest)->message;
+  if (tenon::test::is_sanitized) return;  // the sanitizer's heap does not say how large it is
+  const auto greedy = engine->start(program, "greedy", "{}");
+  drive(*engine);
+  ASSERT_TRUE(engine->result(*greedy).has_value());
+  EXPECT_EQ(engine->result(*greedy)->kind, "BudgetSpent");
+  EXPECT_THAT(engine->result(*greedy)->message, HasSubstr("the values of the run take more than 16 MB"));
 }
 
 TEST_F(EngineTests, AFailureHasItsPlace) {

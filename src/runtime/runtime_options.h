@@ -17,8 +17,8 @@
 namespace tenon::runtime {
 
 struct RuntimeOptions {
-  /// Limit for the values of all runs together, measured as the process's heap since the runtime was made, and checked
-  /// between slices. The run that exceeds it fails.
+  /// Limit for the values of all runs together, checked between slices (scheduling/memory_limit.h). The run that
+  /// exceeds it fails.
   std::uint64_t memory_bytes_max = std::uint64_t{512} << 20U;
   /// Instructions that a run may execute before the others get their turn.
   std::uint64_t slice_instructions = 500'000;

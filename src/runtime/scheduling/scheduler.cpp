@@ -1,7 +1,6 @@
 #include "runtime/scheduling/scheduler.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <utility>
@@ -17,12 +16,6 @@ constexpr std::chrono::milliseconds poll_wait{200};
 
 bool is_set(const std::atomic<bool>* stop) {
   return stop != nullptr && stop->load(std::memory_order_relaxed);
-}
-
-/// What the process has allocated and not freed, as glibc counts it.
-std::uint64_t heap_bytes() {
-  const struct mallinfo2 information = ::mallinfo2();
-  return information.uordblks + information.hblkhd;
 }
 
 /// For listeners.
@@ -48,7 +41,7 @@ Scheduler::Scheduler(RunTable& runs, Recorder& recorder, Requests& requests, Eff
       gate_(gate),
       dependencies_(dependencies),
       options_(options),
-      heap_bytes_at_start_(heap_bytes()) {}
+      memory_(options.memory_bytes_max) {}
 
 void Scheduler::run(const std::atomic<bool>* stop, const std::function<std::chrono::milliseconds()>& grace) {
   while (!is_set(stop)) {
@@ -130,7 +123,7 @@ bool Scheduler::advance(RunId id) {
   RunCore::Advance advance = run.core->advance(options_.slice_instructions);
   for (const vm::RequestId cancelled : advance.cancelled) effects_.cancel(id, cancelled);
   if (!advance.is_quiescent) {
-    if (is_memory_spent()) {
+    if (memory_.is_exceeded(runs_)) {
       fail_memory(id);
     } else {
       runs_.enqueue(id);
@@ -203,11 +196,6 @@ void Scheduler::open_requests(RunId id, const std::vector<std::string>& keys) {
   // The process that resumes the run makes these requests: one that is recorded might have been started.
   if (phase_ == Phase::Draining && runs_[id].journal.is_stored()) return;
   requests_.open(id, keys);
-}
-
-bool Scheduler::is_memory_spent() const {
-  const std::uint64_t now = heap_bytes();
-  return now > heap_bytes_at_start_ && now - heap_bytes_at_start_ > options_.memory_bytes_max;
 }
 
 void Scheduler::fail_memory(RunId id) {

@@ -13,6 +13,7 @@
 #include "runtime/recording/commit_gate.h"
 #include "runtime/runtime_options.h"
 #include "runtime/scheduling/cancellation.h"
+#include "runtime/scheduling/memory_limit.h"
 
 namespace tenon::runtime {
 
@@ -53,7 +54,6 @@ class Scheduler {
   void on_committed(std::vector<CommittedBatch> passed);
   void notify_recorded(RunId run, const RecordList& list) const;
   [[nodiscard]] bool awaits_outcomes() const;
-  [[nodiscard]] bool is_memory_spent() const;
 
   RunTable& runs_;
   Recorder& recorder_;
@@ -69,7 +69,7 @@ class Scheduler {
     Draining,  ///< of runs with a store nothing is started but what counts as started already
     Stopping,  ///< nothing is started
   } phase_ = Phase::Running;
-  std::uint64_t heap_bytes_at_start_ = 0;
+  MemoryLimit memory_;
 };
 
 }  // namespace tenon::runtime
