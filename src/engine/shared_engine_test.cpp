@@ -54,6 +54,9 @@ class SharedEngineTest : public test::EngineTest {
       program = std::move(*loaded);
     });
   }
+  void TearDown() override {
+    for (tenon_call* const call : calls) tools::finish_deferred(call);
+  }
   RunId start(const char* function, const std::string& arguments = "{}") {
     return engine->call([&](Engine& used) {
       const auto run = used.start(*program, function, arguments);

@@ -22,6 +22,7 @@ struct HostModel::Reports {
   std::condition_variable changed;
   std::vector<Report> list;
   bool is_woken = false;
+  bool is_closed = false;  ///< the model is gone: nothing is kept
 };
 
 namespace {
@@ -76,6 +77,7 @@ using inference::ModelErrorKind;
 
 void add_report(HostModel::Reports& reports, HostModel::Reports::Report report) {
   const std::scoped_lock lock(reports.mutex);
+  if (reports.is_closed) return;
   reports.list.push_back(std::move(report));
   reports.changed.notify_all();
 }
@@ -95,6 +97,10 @@ std::string text_of(tenon_text text) {
 
 HostModel::~HostModel() {
   for (const auto& [id, pending] : pending_) pending.handle->is_cancelled = true;
+  std::vector<Reports::Report> list;  // each refers to the reports that it is in
+  const std::scoped_lock lock(reports_->mutex);
+  list.swap(reports_->list);
+  reports_->is_closed = true;
 }
 
 void HostModel::start(inference::GenerationId generation, inference::GenerationRequest request,

@@ -91,7 +91,9 @@ ProvidedFunctions::ProvidedFunctions(ProvidedFunctionMap functions, std::unique_
 
 ProvidedFunctions::~ProvidedFunctions() {
   for (const auto& [id, pending] : pending_) pending.call->is_cancelled = true;
+  std::vector<std::shared_ptr<Call>> calls;  // each refers to the list that it is in
   const std::scoped_lock lock(finished_->mutex);
+  calls.swap(finished_->calls);
   finished_->wake = nullptr;
 }
 
