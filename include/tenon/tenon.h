@@ -13,8 +13,9 @@
  *   if (tenon_program_load(engine, "desk.tn", NULL, &program, &error) != TENON_OK) ...
  *   tenon_run* run = NULL;
  *   if (tenon_run_start(program, "triage", tenon_text_of("{\"message\": \"Hello\"}"), 0, &run, &error) != TENON_OK) ...
- *   if (tenon_run_wait(run, TENON_FOREVER, &error) != TENON_OK) ...
- *   tenon_outcome* outcome = tenon_run_outcome(run);
+ *   if (tenon_run_wait(run, TENON_FOREVER, NULL, &error) != TENON_OK) ...
+ *   tenon_outcome* outcome = NULL;
+ *   if (tenon_run_outcome(run, &outcome, &error) != TENON_OK) ...
  *   puts(tenon_outcome_value(outcome).data);
  *
  * Rules for everything here:
@@ -106,10 +107,10 @@ TENON_API tenon_options* tenon_options_new(void);
 TENON_API void tenon_options_free(tenon_options* options);
 
 /* Sets an option of the engine. Those of `tenon run` have the same values (docs/guides/command_line.md):
- *   model, judge, threads, context-tokens, temperature, seed, tokens-max, timeout (milliseconds), record
+ *   model, judge, threads, context-tokens, temperature, seed, max-tokens, timeout-ms, raw-prompts, record
  *   store, durability, reports
  *   prompts, repair, extern (a library; may be set several times), extern-threads
- *   memory-max (megabytes of values of all runs together)
+ *   memory-mb (megabytes of values of all runs together)
  * What is not set comes from the manifest of the first program, or has a default. */
 TENON_API tenon_status tenon_options_set(tenon_options* options, const char* name, const char* value,
                                          tenon_error** error);
@@ -230,17 +231,17 @@ TENON_API tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_ru
 TENON_API tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon_error** error);
 
 /* How the run has ended, or the newest turn of a conversation. TENON_TIMED_OUT: it has not. */
-TENON_API tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** result, tenon_error** error);
-TENON_API tenon_run_state tenon_outcome_state(const tenon_outcome* result);
+TENON_API tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** outcome, tenon_error** error);
+TENON_API tenon_run_state tenon_outcome_state(const tenon_outcome* outcome);
 /* TENON_RETURNED: the value as JSON. */
-TENON_API tenon_text tenon_outcome_value(const tenon_outcome* result);
+TENON_API tenon_text tenon_outcome_value(const tenon_outcome* outcome);
 /* Otherwise: why, for people; with the location and the call stack of a failure. */
-TENON_API tenon_text tenon_outcome_message(const tenon_outcome* result);
+TENON_API tenon_text tenon_outcome_message(const tenon_outcome* outcome);
 /* TENON_RUN_FAILED: the kind of the failure, as the language names it, such as "ToolFailed"; and the requirement,
  * extern, model or budget that failed, which may be empty. */
-TENON_API tenon_text tenon_outcome_kind(const tenon_outcome* result);
-TENON_API tenon_text tenon_outcome_blame(const tenon_outcome* result);
-TENON_API void tenon_outcome_free(tenon_outcome* result);
+TENON_API tenon_text tenon_outcome_kind(const tenon_outcome* outcome);
+TENON_API tenon_text tenon_outcome_blame(const tenon_outcome* outcome);
+TENON_API void tenon_outcome_free(tenon_outcome* outcome);
 
 /* --- Calls without JSON --------------------------------------------------------------------------------------- */
 
@@ -250,10 +251,10 @@ TENON_API tenon_status tenon_call_new(tenon_program* program, const char* functi
                                       tenon_error** error);
 TENON_API tenon_slot* tenon_call_parameter(tenon_call* call, size_t index);
 /* Starts the function, continues the runs until it has ended, and forgets the run. On success, `*value` is what it has
- * returned, valid as long as `call`; otherwise `*value` is NULL, and `*result` says how the run has ended; if it did
+ * returned, valid as long as `call`; otherwise `*value` is NULL, and `*outcome` says how the run has ended; if it did
  * not end within `timeout` or waits for a person, `*run` has it. A call is made once. */
 TENON_API tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_value** value,
-                                       tenon_outcome** result, tenon_run** run, tenon_error** error);
+                                       tenon_outcome** outcome, tenon_run** run, tenon_error** error);
 TENON_API void tenon_call_free(tenon_call* call);
 
 /* --- Events --------------------------------------------------------------------------------------------------- */
