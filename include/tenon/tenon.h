@@ -162,8 +162,8 @@ TENON_API bool tenon_generation_is_cancelled(const tenon_generation* generation)
 
 /* Copies the options. The model and the store are opened with the first program or run. */
 TENON_API tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engine, tenon_error** error);
-/* Starts nothing more, waits at most `grace` milliseconds for effects in progress, and makes everything durable. Runs
- * and programs of the engine can then only be freed, and events be taken. */
+/* Starts nothing more, waits at most `grace` milliseconds for effects in progress, and makes everything durable. Then
+ * outcomes and events can be taken, and everything be freed; the rest is TENON_CONFLICT, as are waits in progress. */
 TENON_API tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error** error);
 /* As tenon_engine_stop without a grace time, if it was not called. */
 TENON_API void tenon_engine_free(tenon_engine* engine);
@@ -249,6 +249,7 @@ TENON_API void tenon_outcome_free(tenon_outcome* outcome);
  * functions of tenon/extern.h read and write them. */
 TENON_API tenon_status tenon_call_new(tenon_program* program, const char* function, tenon_call** call,
                                       tenon_error** error);
+/* `index` counts the parameters that a caller gives: not those of the type Context. NULL after the last one. */
 TENON_API tenon_slot* tenon_call_parameter(tenon_call* call, size_t index);
 /* Starts the function, continues the runs until it has ended, and forgets the run. On success, `*value` is what it has
  * returned, valid as long as `call`; otherwise `*value` is NULL, and `*outcome` says how the run has ended; if it did

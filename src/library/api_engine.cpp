@@ -9,6 +9,7 @@
 using namespace tenon;
 using library::guarded;
 using library::report;
+using library::report_stopped;
 using library::text_or_empty;
 using library::view;
 
@@ -91,7 +92,7 @@ tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t tim
           return taken.has_value();
         },
         library::milliseconds_of(timeout));
-    if (!is_taken) return TENON_TIMED_OUT;
+    if (!is_taken) return engine->state->is_stopped() ? report_stopped(error) : TENON_TIMED_OUT;
     *event = new tenon_event{std::move(taken->event), number};
     return TENON_OK;
   });

@@ -99,6 +99,10 @@ tenon_status report(tenon_status status, std::string message, tenon_error** to) 
   return status;
 }
 
+tenon_status report_stopped(tenon_error** to) {
+  return report(TENON_CONFLICT, "the engine was stopped", to);
+}
+
 }  // namespace tenon::library
 
 using tenon::library::report;

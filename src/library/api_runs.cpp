@@ -1,5 +1,6 @@
 // Runs and calls of tenon/tenon.h.
 #include <utility>
+#include <vector>
 
 #include "bytecode/agents.h"
 #include "engine/arguments.h"
@@ -11,6 +12,7 @@ using library::EngineState;
 using library::guarded;
 using library::milliseconds_of;
 using library::report;
+using library::report_stopped;
 using library::text_or_empty;
 using library::view;
 using runtime::RunId;
@@ -52,6 +54,7 @@ template <class Begin>
 tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flags, tenon_run** run, tenon_error** error,
                    Begin begin) {
   return guarded(*state, error, [&]() -> tenon_status {
+    if (state->is_stopped()) return report_stopped(error);
     auto opened = state->open();
     if (!opened) return report(std::move(opened.error()), error);
     return (*opened)->call([&](engine::Engine& used) -> tenon_status {
@@ -71,6 +74,13 @@ tenon_status with(tenon_run* run, tenon_error** error, Use use) {
   return guarded(*run->state, error, [&]() -> tenon_status {
     return run->state->engine_or_null()->call([&](engine::Engine& used) -> tenon_status { return use(used); });
   });
+}
+
+/// Does something with a run that an engine which was stopped would not do.
+template <class Use>
+tenon_status change(tenon_run* run, tenon_error** error, Use use) {
+  if (run->state->is_stopped()) return report_stopped(error);
+  return with(run, error, std::move(use));
 }
 
 tenon_status status_of(Result<void, engine::EngineError> done, tenon_error** error) {
@@ -122,24 +132,24 @@ uint64_t tenon_run_number(const tenon_run* run) {
 }
 
 tenon_status tenon_run_prompt(tenon_run* run, tenon_text input, tenon_error** error) {
-  return with(run, error, [&](engine::Engine& used) { return status_of(used.prompt(run->id, view(input)), error); });
+  return change(run, error, [&](engine::Engine& used) { return status_of(used.prompt(run->id, view(input)), error); });
 }
 
 tenon_status tenon_run_answer(tenon_run* run, const char* wait, tenon_text input, tenon_error** error) {
-  return with(run, error, [&](engine::Engine& used) {
+  return change(run, error, [&](engine::Engine& used) {
     return status_of(used.answer(run->id, text_or_empty(wait), view(input)), error);
   });
 }
 
 tenon_status tenon_run_cancel(tenon_run* run, const char* reason, tenon_error** error) {
-  return with(run, error, [&](engine::Engine& used) {
+  return change(run, error, [&](engine::Engine& used) {
     used.cancel(run->id, text_or_empty(reason));
     return TENON_OK;
   });
 }
 
 tenon_status tenon_run_cancel_turn(tenon_run* run, const char* reason, tenon_error** error) {
-  return with(run, error, [&](engine::Engine& used) {
+  return change(run, error, [&](engine::Engine& used) {
     used.cancel_turn(run->id, text_or_empty(reason));
     return TENON_OK;
   });
@@ -155,7 +165,8 @@ tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* s
         },
         milliseconds_of(timeout));
     if (state != nullptr) *state = now;
-    return is_met ? TENON_OK : TENON_TIMED_OUT;
+    if (is_met) return TENON_OK;
+    return run->state->is_stopped() ? report_stopped(error) : TENON_TIMED_OUT;
   });
 }
 
@@ -166,39 +177,39 @@ tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon
   });
 }
 
-tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** result, tenon_error** error) {
+tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** outcome, tenon_error** error) {
   return with(run, error, [&](engine::Engine& used) -> tenon_status {
     auto found = used.result(run->id);
     if (!found) found = used.turn_result(run->id);
     if (!found) return TENON_TIMED_OUT;
     const tenon_run_state state = state_of(found->how);
-    *result = new tenon_outcome{state, std::move(*found)};
+    *outcome = new tenon_outcome{state, std::move(*found)};
     return TENON_OK;
   });
 }
 
-tenon_run_state tenon_outcome_state(const tenon_outcome* result) {
-  return result->state;
+tenon_run_state tenon_outcome_state(const tenon_outcome* outcome) {
+  return outcome->state;
 }
 
-tenon_text tenon_outcome_value(const tenon_outcome* result) {
-  return view(result->result.value);
+tenon_text tenon_outcome_value(const tenon_outcome* outcome) {
+  return view(outcome->result.value);
 }
 
-tenon_text tenon_outcome_message(const tenon_outcome* result) {
-  return view(result->result.message);
+tenon_text tenon_outcome_message(const tenon_outcome* outcome) {
+  return view(outcome->result.message);
 }
 
-tenon_text tenon_outcome_kind(const tenon_outcome* result) {
-  return view(result->result.kind);
+tenon_text tenon_outcome_kind(const tenon_outcome* outcome) {
+  return view(outcome->result.kind);
 }
 
-tenon_text tenon_outcome_blame(const tenon_outcome* result) {
-  return view(result->result.blame);
+tenon_text tenon_outcome_blame(const tenon_outcome* outcome) {
+  return view(outcome->result.blame);
 }
 
-void tenon_outcome_free(tenon_outcome* result) {
-  delete result;
+void tenon_outcome_free(tenon_outcome* outcome) {
+  delete outcome;
 }
 
 namespace {
@@ -212,10 +223,20 @@ struct HostCall {
   [[nodiscard]] const vm::Refinements& refinements() const { return program.image->loaded()->refinements(); }
   [[nodiscard]] const bytecode::Function& code() const { return program.code().functions[function]; }
 
+  /// The parameters that a caller gives: not those of the type Context.
+  [[nodiscard]] std::vector<std::size_t> given_parameters() const {
+    std::vector<std::size_t> given;
+    for (std::size_t at = 0; at < code().parameters.size(); ++at) {
+      if (program.code().types.base(code().parameters[at]) != types::TypeTable::context) given.push_back(at);
+    }
+    return given;
+  }
+
   const std::shared_ptr<EngineState> state;
   const engine::Program program;
   const std::uint32_t function;
   tools::HeaderCall header;
+  const std::vector<std::size_t> parameters = given_parameters();
   std::optional<vm::Value> value;  ///< what the function has returned
   bool is_made = false;
 };
@@ -239,14 +260,17 @@ tenon_status tenon_call_new(tenon_program* program, const char* function, tenon_
 }
 
 tenon_slot* tenon_call_parameter(tenon_call* call, size_t index) {
-  return tools::handle_of(tools::HeaderCall::of(call).slots.root(index));
+  const HostCall& host = host_call(call);
+  if (index >= host.parameters.size()) return nullptr;
+  return tools::handle_of(tools::HeaderCall::of(call).slots.root(host.parameters[index]));
 }
 
-tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_value** value, tenon_outcome** result,
+tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_value** value, tenon_outcome** outcome,
                              tenon_run** run, tenon_error** error) {
   HostCall& host = host_call(call);
   *value = nullptr;
   return guarded(*host.state, error, [&]() -> tenon_status {
+    if (host.state->is_stopped()) return report_stopped(error);
     if (std::exchange(host.is_made, true)) return report(TENON_CONFLICT, "the call was made before", error);
     auto arguments = engine::take_arguments(*host.program.image, host.code(), host.header.slots);
     if (!arguments) return report(TENON_WRONG_INPUT, std::move(arguments.error()), error);
@@ -275,9 +299,13 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
     return engine.call([&](engine::Engine& used) -> tenon_status {
       if (!id) return TENON_FAILED;
       if (auto ended = used.result(*id); ended && state != TENON_RUNNING) {
-        if (result != nullptr) *result = new tenon_outcome{state_of(ended->how), std::move(*ended)};
+        if (outcome != nullptr) *outcome = new tenon_outcome{state_of(ended->how), std::move(*ended)};
         used.let_go(*id);
         return TENON_OK;
+      }
+      if (host.state->is_stopped()) {
+        used.let_go(*id);
+        return report_stopped(error);
       }
       if (run == nullptr) {
         used.cancel(*id, "its caller does not wait any more");

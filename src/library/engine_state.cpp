@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <utility>
 
 #include "engine/process_system.h"
@@ -10,65 +9,8 @@
 #include "library/host_model.h"
 
 namespace tenon::library {
-namespace {
 
 using engine::EngineError;
-
-EngineError invalid(std::string_view name, std::string message) {
-  return {EngineError::Kind::Usage, std::move(message), std::string(name)};
-}
-
-/// Reads the whole value as a number.
-template <class Number>
-Result<void, EngineError> read_number(std::string_view name, std::string_view value, Number& number) {
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error == std::errc() && end == value.data() + value.size()) return {};
-  return failure(invalid(name, "expected a number, got `" + std::string(value) + "`"));
-}
-
-Result<void, EngineError> read_switch(std::string_view name, std::string_view value, bool& is_on) {
-  if (value != "true" && value != "false") {
-    return failure(invalid(name, "expected `true` or `false`, got `" + std::string(value) + "`"));
-  }
-  is_on = value == "true";
-  return {};
-}
-
-}  // namespace
-
-Result<void, EngineError> set_option(Options& options, std::string_view name, std::string_view value) {
-  engine::ModelChoice& model = options.settings.model;
-  const auto text = [&](std::string& to) -> Result<void, EngineError> {
-    to = value;
-    return {};
-  };
-  if (name == "model") return text(model.spec);
-  if (name == "judge") return text(model.judge);
-  if (name == "record") return text(model.record);
-  if (name == "temperature") return read_number(name, value, model.temperature);
-  if (name == "seed") return read_number(name, value, model.seed);
-  if (name == "max-tokens") return read_number(name, value, model.tokens_max);
-  if (name == "timeout-ms") return read_number(name, value, model.timeout_ms);
-  if (name == "threads") return read_number(name, value, model.threads);
-  if (name == "context-tokens") return read_number(name, value, model.context_tokens);
-  if (name == "raw-prompts") return read_switch(name, value, model.raw_prompts);
-  if (name == "store") return text(options.store.path);
-  if (name == "durability") return text(options.store.durability);
-  if (name == "reports") return text(options.store.reports);
-  if (name == "prompts") return text(options.settings.prompts);
-  if (name == "repair") return read_number(name, value, options.settings.repairs);
-  if (name == "extern") {
-    options.settings.externs.emplace_back(value);
-    return {};
-  }
-  if (name == "extern-threads") return read_number(name, value, options.extern_threads.emplace());
-  if (name == "memory-mb") {
-    auto read = read_number(name, value, options.memory_bytes_max.emplace());
-    *options.memory_bytes_max <<= 20U;
-    return read;
-  }
-  return failure(EngineError{EngineError::Kind::Usage, "there is no option `" + std::string(name) + "`"});
-}
 
 EngineState::EngineState(Options options)
     : options_(std::move(options)),

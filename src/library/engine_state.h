@@ -2,6 +2,7 @@
 
 #include <tenon/tenon.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,30 +20,9 @@
 #include "engine/shared_engine.h"
 #include "engine/store_access.h"
 #include "engine/system.h"
-#include "tools/provided_functions.h"
+#include "library/options.h"
 
 namespace tenon::library {
-
-/// What a host has set (`tenon_options`).
-struct Options {
-  engine::Settings settings;
-  engine::StoreChoice store;
-  std::optional<std::uint32_t> extern_threads;
-  std::optional<std::uint64_t> memory_bytes_max;
-  std::function<void(engine::NoticeKind kind, std::string_view text)> on_notice;
-  tools::ProvidedFunctionMap functions;
-
-  struct Model {
-    std::string name;
-    tenon_model functions = {};
-    std::shared_ptr<void> user;
-  };
-  std::optional<Model> model;
-};
-
-/// Sets one of the options that `tenon_options_set` describes. Fails with `Usage`.
-[[nodiscard]] Result<void, engine::EngineError> set_option(Options& options, std::string_view name,
-                                                           std::string_view value);
 
 /// An engine of a host with everything that outlives it. Shared by its programs and runs.
 class EngineState final {
@@ -60,6 +40,7 @@ class EngineState final {
   /// Null before the engine is opened.
   [[nodiscard]] engine::SharedEngine* engine_or_null();
   void stop(std::chrono::milliseconds grace);
+  [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 
   /// Whether this process is a fork of the one that made this.
   [[nodiscard]] bool is_of_parent() const;
@@ -79,7 +60,7 @@ class EngineState final {
   const std::uint64_t process_;
   std::mutex mutex_;  ///< of the engine's opening
   std::unique_ptr<engine::SharedEngine> engine_;
-  bool is_stopped_ = false;
+  std::atomic<bool> is_stopped_ = false;
   std::unordered_map<std::uint32_t, std::uint64_t> numbers_;  ///< by RunId::index
   std::uint64_t next_number_ = 1;
 };

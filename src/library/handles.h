@@ -81,6 +81,9 @@ namespace tenon::library {
 tenon_status report(engine::EngineError error, tenon_error** to);
 tenon_status report(tenon_status status, std::string message, tenon_error** to);
 
+/// Reports that an engine was stopped, so that its runs do not continue.
+tenon_status report_stopped(tenon_error** to);
+
 /// Checks that an engine may be used by this thread and process, and turns exceptions into errors. `use` returns a
 /// status.
 template <class Use>

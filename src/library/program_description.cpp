@@ -152,7 +152,7 @@ Json describe_callable(const types::TypeTable& table, TypeList& types, const std
   Json list = Json::array();
   for (std::size_t at = 0; at < parameters.size(); ++at) {
     if (table.base(parameters[at]) == types::TypeTable::context) continue;
-    list.push_back(Json::object({{"name", names[at]}, {"position", at}, {"type", types.index_of(parameters[at])}}));
+    list.push_back(Json::object({{"name", names[at]}, {"type", types.index_of(parameters[at])}}));
   }
   return Json::object({{"name", name},
                        {"documentation", documentation},

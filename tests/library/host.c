@@ -14,11 +14,13 @@
 #define WAIT_MAX 10000u
 
 static const char* desk;
-static int checks = 0;
+static int checks = 0; /* counted by several threads */
+
+#define COUNT_CHECK() __atomic_fetch_add(&checks, 1, __ATOMIC_RELAXED)
 
 #define CHECK(condition)                                                             \
   do {                                                                               \
-    ++checks;                                                                        \
+    COUNT_CHECK();                                                                   \
     if (!(condition)) {                                                              \
       fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);  \
       exit(1);                                                                       \
@@ -30,7 +32,7 @@ static int checks = 0;
   do {                                                                                                  \
     tenon_error* error = NULL;                                                                          \
     const tenon_status status = (call);                                                                 \
-    ++checks;                                                                                           \
+    COUNT_CHECK();                                                                                      \
     if (status != TENON_OK) {                                                                           \
       fprintf(stderr, "%s:%d: %s is %d: %s\n", __FILE__, __LINE__, #call, status,                      \
               error == NULL ? "without an error" : tenon_error_message(error).data);                    \
@@ -43,7 +45,7 @@ static int checks = 0;
   do {                                                                                                  \
     tenon_error* error = NULL;                                                                          \
     const tenon_status status = (call);                                                                 \
-    ++checks;                                                                                           \
+    COUNT_CHECK();                                                                                      \
     if (status != (expected) || error == NULL || tenon_error_status(error) != (expected) ||             \
         strstr(tenon_error_message(error).data, (text)) == NULL) {                                      \
       fprintf(stderr, "%s:%d: %s is %d: %s\n", __FILE__, __LINE__, #call, status,                      \
@@ -408,6 +410,9 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
 
   /* The objects of an engine may be freed in any order. */
   DONE(tenon_engine_stop(engine, 1000, &error));
+  CHECK(wait_for(run) == TENON_ASKS);
+  FAILS(tenon_run_answer(run, NULL, tenon_text_of("red"), &error), TENON_CONFLICT, "stopped");
+  FAILS(tenon_run_start(program, "colour", tenon_text_of("{}"), 0, &chat, &error), TENON_CONFLICT, "stopped");
   tenon_engine_free(engine);
   tenon_program_free(program);
   tenon_run_free(run);

@@ -29,7 +29,7 @@ class Tenon:
 
     @staticmethod
     def environment():
-        environment = dict(os.environ, NO_COLOR="1", C_INCLUDE_PATH=str(INCLUDE), LIBRARY_PATH=str(LIBRARIES),
+        environment = dict(os.environ, NO_COLOR="1", CPATH=str(INCLUDE), LIBRARY_PATH=str(LIBRARIES),
                            LD_LIBRARY_PATH=str(LIBRARIES))
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
             environment.pop(name, None)
@@ -62,6 +62,8 @@ def write_files(example, folder):
     if "c" in example.attached:
         block = example.attached["c"]
         (folder / (block.info.partition(" ")[2] or "externs.c")).write_text(block.text())
+    for block in example.files:
+        (folder / block.info.partition(" ")[2]).write_text(block.text())
     return folder / example.file_name
 
 

@@ -12,6 +12,8 @@ ASSERTION = re.compile(r"^(?P<start>[ ]*//)(?P<shift><?)(?P<blanks>[ ]*)(?P<care
 EXPECTATIONS = ("output", "prompt", "failure", "transcript")
 # Blocks after an example that are part of its run: the model's answers, and a library with its externs.
 PARTS = ("script", "c")
+# Further files of an example. A block of these kinds without a file name illustrates a guide.
+FILES = ("cpp", "python")
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Example:
     assertions: list = field(default_factory=list)
     companions: list = field(default_factory=list)  # preceding examples with `file=`
     attached: dict = field(default_factory=dict)  # kind -> Block
+    files: list = field(default_factory=list)  # further files, as Blocks
     problems: list = field(default_factory=list)
     file_name: str = "example.tn"
     is_companion: bool = False
@@ -148,6 +151,9 @@ def read_examples(document, text):
             examples.append(example)
         elif block.kind == "c" and " " not in block.info and not (examples and examples[-1].runs()):
             continue  # illustrates a guide; only a block with a file name is written to disk, for a transcript
+        elif block.kind in FILES:
+            if " " in block.info and examples:
+                examples[-1].files.append(block)
         elif block.kind in EXPECTATIONS or block.kind in PARTS:
             if not examples:
                 problems.append(f"{document}:{block.first}: there is no example before this {block.kind} block")

@@ -1,0 +1,111 @@
+#include "library/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "diagnostics/nearest.h"
+
+namespace tenon::library {
+namespace {
+
+using engine::EngineError;
+
+/// Reads a whole text as a number, without changing `number` if it is none.
+template <class Number>
+bool read(std::string_view value, Number& number) {
+  Number found = {};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), found);
+  if (error != std::errc() || end != value.data() + value.size()) return false;
+  number = found;
+  return true;
+}
+
+bool read(std::string_view value, bool& is_on) {
+  if (value != "true" && value != "false") return false;
+  is_on = value == "true";
+  return true;
+}
+
+bool read(std::string_view value, std::string& text) {
+  text = value;
+  return true;
+}
+
+bool read(std::string_view value, std::vector<std::string>& list) {
+  list.emplace_back(value);
+  return true;
+}
+
+template <class Value>
+bool read(std::string_view value, std::optional<Value>& to) {
+  Value found = to.value_or(Value());
+  if (!read(value, found)) return false;
+  to = std::move(found);
+  return true;
+}
+
+bool read_megabytes(std::string_view value, std::optional<std::uint64_t>& bytes) {
+  std::uint64_t megabytes = 0;
+  if (!read(value, megabytes) || megabytes > UINT64_MAX >> 20U) return false;
+  bytes = megabytes << 20U;
+  return true;
+}
+
+struct Option {
+  std::string_view name;
+  std::string_view expected;  ///< what a value is
+  /// Returns false, and changes nothing, if the value is invalid.
+  bool (*set)(Options&, std::string_view value);
+};
+
+#define TENON_OPTION(name, expected, place)                                                             \
+  Option {                                                                                              \
+    name, expected, [](Options& options, std::string_view value) { return read(value, options.place); } \
+  }
+constexpr std::array all_options = {
+    TENON_OPTION("model", "a model", settings.model.spec),
+    TENON_OPTION("judge", "a model", settings.model.judge),
+    TENON_OPTION("record", "a path", settings.model.record),
+    TENON_OPTION("temperature", "a number", settings.model.temperature),
+    TENON_OPTION("seed", "a number", settings.model.seed),
+    TENON_OPTION("max-tokens", "a number", settings.model.tokens_max),
+    TENON_OPTION("timeout-ms", "a number", settings.model.timeout_ms),
+    TENON_OPTION("threads", "a number", settings.model.threads),
+    TENON_OPTION("context-tokens", "a number", settings.model.context_tokens),
+    TENON_OPTION("raw-prompts", "`true` or `false`", settings.model.raw_prompts),
+    TENON_OPTION("store", "a path", store.path),
+    TENON_OPTION("durability", "`full` or `process`", store.durability),
+    TENON_OPTION("reports", "a path", store.reports),
+    TENON_OPTION("prompts", "a style or a path", settings.prompts),
+    TENON_OPTION("repair", "a number", settings.repairs),
+    TENON_OPTION("extern", "a path", settings.externs),
+    TENON_OPTION("extern-threads", "a number", extern_threads),
+    Option{"memory-mb", "a number",
+           [](Options& options, std::string_view value) { return read_megabytes(value, options.memory_bytes_max); }},
+};
+#undef TENON_OPTION
+
+}  // namespace
+
+Result<void, EngineError> set_option(Options& options, std::string_view name, std::string_view value) {
+  const auto* const found = std::ranges::find(all_options, name, &Option::name);
+  if (found == all_options.end()) {
+    std::vector<std::string_view> names;
+    for (const Option& option : all_options) names.push_back(option.name);
+    std::string message = "there is no option `" + std::string(name) + "`";
+    if (const auto nearest = diagnostics::find_nearest(name, names)) {
+      message += "; did you mean `" + std::string(*nearest) + "`?";
+    }
+    return failure(EngineError{EngineError::Kind::Usage, std::move(message)});
+  }
+  if (found->set(options, value)) return {};
+  return failure(EngineError{EngineError::Kind::Usage,
+                             "expected " + std::string(found->expected) + ", got `" + std::string(value) + "`",
+                             std::string(name)});
+}
+
+}  // namespace tenon::library

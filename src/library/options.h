@@ -1,0 +1,42 @@
+#pragma once
+
+#include <tenon/tenon.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "engine/engine_error.h"
+#include "engine/program.h"
+#include "engine/store_access.h"
+#include "engine/system.h"
+#include "tools/provided_functions.h"
+
+namespace tenon::library {
+
+/// What a host has set (`tenon_options`).
+struct Options {
+  engine::Settings settings;
+  engine::StoreChoice store;
+  std::optional<std::uint32_t> extern_threads;
+  std::optional<std::uint64_t> memory_bytes_max;
+  std::function<void(engine::NoticeKind kind, std::string_view text)> on_notice;
+  tools::ProvidedFunctionMap functions;
+
+  struct Model {
+    std::string name;
+    tenon_model functions = {};
+    std::shared_ptr<void> user;
+  };
+  std::optional<Model> model;
+};
+
+/// Sets one of the options that `tenon_options_set` describes. Fails with `Usage`.
+[[nodiscard]] Result<void, engine::EngineError> set_option(Options& options, std::string_view name,
+                                                           std::string_view value);
+
+}  // namespace tenon::library
