@@ -350,13 +350,18 @@ bool Engine::is_gone(RunId run) {
   return true;
 }
 
-std::optional<vm::Value> Engine::take_value(RunId run) {
+std::optional<vm::Value> Engine::copy_value(RunId run) const {
   const std::optional<runtime::RunEnd>& end = runtime_->end(run);
   const auto* const returned_value = end ? std::get_if<vm::Value>(&*end) : nullptr;
   if (returned_value == nullptr || !runtime_->is_idle(run)) return std::nullopt;
   vm::Value value = *returned_value;
   if (!tools::isolate(value)) return std::nullopt;
-  runtime_->release(run);
+  return value;
+}
+
+std::optional<vm::Value> Engine::take_value(RunId run) {
+  std::optional<vm::Value> value = copy_value(run);
+  if (value) runtime_->release(run);
   return value;
 }
 

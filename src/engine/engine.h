@@ -152,8 +152,10 @@ class Engine final {
   /// Releases the run as soon as it has ended, or waits for a person or a prompt. The store then has it; without a
   /// store such a run is cancelled, because no one could answer it.
   void let_go(runtime::RunId run);
-  /// Releases a run that has returned, and gives its value away, to any thread. Nothing, and the run is kept, if the
-  /// run has not returned or its value cannot leave the engine: it is a Context, or nested too deep.
+  /// What a run has returned, for any thread. Nothing if the run has not returned, or its value cannot leave the
+  /// engine: it is a Context, or nested too deep.
+  [[nodiscard]] std::optional<vm::Value> copy_value(runtime::RunId run) const;
+  /// The same, and releases the run if there is a value.
   [[nodiscard]] std::optional<vm::Value> take_value(runtime::RunId run);
   /// The name under which the run is recorded; null without a store.
   [[nodiscard]] const journal::RunName* name(runtime::RunId run) const;

@@ -319,6 +319,25 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
   });
 }
 
+tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run, tenon_error** error) {
+  HostCall& host = host_call(call);
+  if (std::exchange(host.is_made, true)) return report(TENON_CONFLICT, "the call was made before", error);
+  auto arguments = engine::take_arguments(*host.program.image, host.code(), host.header.slots);
+  if (!arguments) return report(TENON_WRONG_INPUT, std::move(arguments.error()), error);
+  return start(host.state, flags, run, error,
+               [&](engine::Engine& used) { return used.start(host.program, host.function, std::move(*arguments)); });
+}
+
+tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_value** value, tenon_error** error) {
+  HostCall& host = host_call(call);
+  return with(run, error, [&](engine::Engine& used) -> tenon_status {
+    if (!host.value) host.value = used.copy_value(run->id);
+    if (!host.value) return TENON_TIMED_OUT;
+    *value = tools::handle_of(&*host.value);
+    return TENON_OK;
+  });
+}
+
 void tenon_call_free(tenon_call* call) {
   if (call != nullptr) delete &host_call(call);
 }

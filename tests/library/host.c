@@ -335,6 +335,23 @@ static void values_need_no_json(Shop* shop, Mind* mind) {
   CHECK(wait_for(run) == TENON_ASKS);
   DONE(tenon_run_answer(run, NULL, tenon_text_of("red"), &error));
   ends_with(run, TENON_RETURNED, "\"It is red.\"");
+
+  DONE(tenon_call_new(program, "slow_total", &call, &error));
+  FAILS(tenon_call_start(call, 0, &run, &error), TENON_WRONG_INPUT, "`order`");
+  tenon_call_free(call);
+  DONE(tenon_call_new(program, "twice", &call, &error));
+  CHECK(tenon_call_parameter(call, 0) != NULL && tenon_call_parameter(call, 1) == NULL);
+  tenon_put_json(call, tenon_call_parameter(call, 0), "{\"item\": \"tea\", \"count\": 1, \"tags\": []}");
+  DONE(tenon_call_start(call, TENON_WITH_EVENTS, &run, &error));
+  FAILS(tenon_call_start(call, 0, &run, &error), TENON_CONFLICT, "made before");
+  value = NULL;
+  CHECK(tenon_call_value(call, run, &value, NULL) == TENON_TIMED_OUT && value == NULL);
+  CHECK(wait_for(run) == TENON_RETURNED);
+  DONE(tenon_call_value(call, run, &value, &error));
+  CHECK(tenon_as_i32(call, tenon_field(call, value, "count")) == 2);
+  ends_with(run, TENON_RETURNED, "{\"item\":\"tea\",\"count\":2,\"tags\":[]}");
+  CHECK(tenon_as_i32(call, tenon_field(call, value, "count")) == 2);
+  tenon_call_free(call);
   tenon_program_free(program);
   tenon_engine_free(engine);
 }
