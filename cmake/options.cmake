@@ -6,6 +6,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 set(TENON_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+option(TENON_PYTHON "Build the extension module of the Python package" OFF)
 option(TENON_FUZZ "Build fuzz/ with clang's libFuzzer" OFF)
 set(TENON_BINARY_LINK "" CACHE FILEPATH "A symbolic link to the built command line, made when not empty")
 

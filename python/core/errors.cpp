@@ -1,0 +1,48 @@
+#include "core/errors.h"
+
+#include <string>
+#include <utility>
+
+namespace tenon::python {
+namespace {
+
+nb::object& error_maker() {
+  static auto* const held = new nb::object();  // never destroyed: the interpreter may have ended
+  return *held;
+}
+
+nb::object& failed_maker() {
+  static auto* const held = new nb::object();
+  return *held;
+}
+
+[[noreturn]] void raise(const nb::object& exception) {
+  PyErr_SetObject(exception.type().ptr(), exception.ptr());
+  throw nb::python_error();
+}
+
+nb::str text(std::string_view view) {
+  return nb::str(view.data(), view.size());
+}
+
+}  // namespace
+
+void set_exception_makers(nb::object error, nb::object failed) {
+  error_maker() = std::move(error);
+  failed_maker() = std::move(failed);
+}
+
+bool check(tenon_status status, tenon_error* error) {
+  if (status == TENON_OK || status == TENON_TIMED_OUT) return status == TENON_OK;
+  const std::string message(host::view(tenon_error_message(error)));
+  const std::string json(host::view(tenon_error_json(error)));
+  tenon_error_free(error);
+  raise(error_maker()(text(message), text(json)));
+}
+
+void raise(tenon_outcome* outcome) {
+  const host::Outcome owned(outcome);
+  raise(failed_maker()(owned.state(), text(owned.message()), text(owned.kind()), text(owned.blame())));
+}
+
+}  // namespace tenon::python

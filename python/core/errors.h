@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <tenon/tenon.hpp>
+
+namespace tenon::python {
+
+namespace nb = nanobind;
+
+/// Functions of the package that make exceptions: `error(json)` for an error of tenon/tenon.h, and
+/// `failed(state, message, kind, blame)` for a run that has not returned a value.
+void set_exception_makers(nb::object error, nb::object failed);
+
+/// Raises the exception for an error; returns false after TENON_TIMED_OUT. With the lock.
+bool check(tenon_status status, tenon_error* error);
+
+/// Raises the exception for a run that has failed or was cancelled. Frees the outcome.
+[[noreturn]] void raise(tenon_outcome* outcome);
+
+}  // namespace tenon::python

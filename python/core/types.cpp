@@ -1,0 +1,403 @@
+#include "core/types.h"
+
+#include <array>
+#include <string_view>
+
+namespace tenon::python {
+namespace {
+
+nb::object& ok_class() {
+  static auto* const held = new nb::object();  // never destroyed: the interpreter may have ended
+  return *held;
+}
+
+nb::object& err_class() {
+  static auto* const held = new nb::object();
+  return *held;
+}
+
+std::string text_at(const nb::dict& description, const char* key) {
+  return nb::cast<std::string>(nb::str(description[key]));
+}
+
+std::size_t index_at(const nb::dict& description, const char* key) {
+  return nb::cast<std::size_t>(description[key]);
+}
+
+nb::object interned(const std::string& name) {
+  return nb::steal(PyUnicode_InternFromString(name.c_str()));
+}
+
+TypeKind kind_of(std::string_view name) {
+  struct Named {
+    std::string_view name;
+    TypeKind kind;
+  };
+  static constexpr std::array kinds = {
+      Named{"unit", TypeKind::Unit},     Named{"boolean", TypeKind::Boolean}, Named{"i32", TypeKind::Integer},
+      Named{"i64", TypeKind::Integer},   Named{"f64", TypeKind::Float},       Named{"string", TypeKind::Text},
+      Named{"text", TypeKind::Text},     Named{"list", TypeKind::List},       Named{"map", TypeKind::Map},
+      Named{"option", TypeKind::Option}, Named{"result", TypeKind::Result},   Named{"tuple", TypeKind::Tuple},
+      Named{"struct", TypeKind::Struct}, Named{"enum", TypeKind::Enum},       Named{"union", TypeKind::Literal},
+  };
+  for (const Named& known : kinds) {
+    if (known.name == name) return known.kind;
+  }
+  return TypeKind::Internal;
+}
+
+std::string_view view(tenon_text text) {
+  return {text.data, text.length};
+}
+
+nb::object python_text(tenon_text text) {
+  return nb::steal(PyUnicode_FromStringAndSize(text.data, static_cast<Py_ssize_t>(text.length)));
+}
+
+/// Calls a class with the values of its members.
+nb::object construct(const nb::object& python_class, const std::vector<nb::object>& values) {
+  nb::object arguments = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    PyTuple_SetItem(arguments.ptr(), static_cast<Py_ssize_t>(at), nb::object(values[at]).release().ptr());
+  }
+  PyObject* const made = PyObject_CallObject(python_class.ptr(), arguments.ptr());
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
+}
+
+nb::object read_members(tenon_call* call, const tenon_value* value, const nb::object& python_class,
+                        const std::vector<Member>& members) {
+  std::vector<nb::object> values;
+  values.reserve(members.size());
+  for (std::size_t at = 0; at < members.size(); ++at) {
+    values.push_back(read(call, tenon_item(call, value, at), *members[at].type));
+  }
+  return construct(python_class, values);
+}
+
+nb::object read_list(tenon_call* call, const tenon_value* value, const Type& item) {
+  const std::size_t length = tenon_length(call, value);
+  nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(length)));
+  for (std::size_t at = 0; at < length; ++at) {
+    PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(at),
+                   read(call, tenon_item(call, value, at), item).release().ptr());
+  }
+  return list;
+}
+
+nb::object read_map(tenon_call* call, const tenon_value* value, const Type& item) {
+  nb::dict map;
+  std::size_t cursor = 0;
+  tenon_text key;
+  const tenon_value* found = nullptr;
+  while (tenon_next_entry(call, value, &cursor, &key, &found)) map[python_text(key)] = read(call, found, item);
+  return map;
+}
+
+nb::object read_tuple(tenon_call* call, const tenon_value* value, const std::vector<const Type*>& items) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(at),
+                    read(call, tenon_item(call, value, at), *items[at]).release().ptr());
+  }
+  return tuple;
+}
+
+nb::object read_enum(tenon_call* call, const tenon_value* value, const Type& type) {
+  const std::string_view name = view(tenon_case_of(call, value));
+  for (const EnumCase& known : type.cases) {
+    if (known.name == name) return read_members(call, value, known.python_class, known.members);
+  }
+  return nb::none();
+}
+
+nb::object read_result(tenon_call* call, const tenon_value* value, const Type& type) {
+  const bool is_ok = view(tenon_case_of(call, value)) == "Ok";
+  const tenon_value* const held = tenon_item(call, value, 0);
+  if (is_ok) return ok_class()(read(call, held, *type.item));
+  return err_class()(python_text(tenon_kind_of(call, held) == TENON_TEXT ? tenon_as_text(call, held)
+                                                                         : tenon_as_json(call, held)));
+}
+
+/// Fails the call because of an object of another type. What Tenon has, too, is stored, for a message with the place.
+void fail_type(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  if (PyBool_Check(object.ptr())) return tenon_put_boolean(call, slot, object.ptr() == Py_True);
+  if (PyLong_Check(object.ptr())) return tenon_put_i64(call, slot, 0);
+  if (PyFloat_Check(object.ptr())) return tenon_put_f64(call, slot, 0);
+  if (PyUnicode_Check(object.ptr())) return tenon_put_string(call, slot, "");
+  if (PyList_Check(object.ptr())) return tenon_put_list(call, slot);
+  if (PyDict_Check(object.ptr())) return tenon_put_map(call, slot);
+  if (object.is_none()) return tenon_put_none(call, slot);
+  const std::string found = nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+  tenon_fail(call, "expected `%s`, got a Python `%s`", type.text.c_str(), found.c_str());
+}
+
+void write_integer(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  if (PyBool_Check(object.ptr()) || !PyIndex_Check(object.ptr())) return fail_type(call, slot, object, type);
+  const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
+  if (!number.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const long long found = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0) return tenon_fail(call, "the number is out of range for `%s`", type.text.c_str());
+  tenon_put_i64(call, slot, found);
+}
+
+void write_float(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  const bool is_number = PyFloat_Check(object.ptr()) || PyIndex_Check(object.ptr()) ||
+                         (!PyUnicode_Check(object.ptr()) && nb::hasattr(object, "__float__"));
+  if (PyBool_Check(object.ptr()) || !is_number) return fail_type(call, slot, object, type);
+  const nb::object number = nb::steal(PyNumber_Float(object.ptr()));
+  if (!number.is_valid()) throw nb::python_error();
+  tenon_put_f64(call, slot, PyFloat_AsDouble(number.ptr()));
+}
+
+void write_text(tenon_call* call, tenon_slot* slot, nb::handle object) {
+  Py_ssize_t length = 0;
+  const char* const data = PyUnicode_AsUTF8AndSize(object.ptr(), &length);
+  if (data == nullptr) throw nb::python_error();  // surrogates, which UTF-8 does not have
+  tenon_put_text(call, slot, data, static_cast<std::size_t>(length));
+}
+
+void write_list(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || PyDict_Check(object.ptr()) ||
+      !nb::hasattr(object, "__iter__")) {
+    return fail_type(call, slot, object, type);
+  }
+  tenon_put_list(call, slot);
+  const nb::object items = nb::steal(PyObject_GetIter(object.ptr()));
+  if (!items.is_valid()) throw nb::python_error();
+  while (PyObject* const item = PyIter_Next(items.ptr())) {
+    const nb::object owned = nb::steal(item);
+    write(call, tenon_put_item(call, slot), owned, *type.item);
+    if (tenon_failed(call)) return;
+  }
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+}
+
+void write_map(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  if (!nb::hasattr(object, "items")) return fail_type(call, slot, object, type);
+  tenon_put_map(call, slot);
+  for (const nb::handle entry : object.attr("items")()) {
+    const nb::object key = entry[0];
+    if (!PyUnicode_Check(key.ptr())) return tenon_fail(call, "the keys of `%s` are texts", type.text.c_str());
+    Py_ssize_t length = 0;
+    const char* const data = PyUnicode_AsUTF8AndSize(key.ptr(), &length);
+    if (data == nullptr) throw nb::python_error();
+    write(call, tenon_put_entry(call, slot, data, static_cast<std::size_t>(length)), nb::object(entry[1]), *type.item);
+    if (tenon_failed(call)) return;
+  }
+}
+
+void write_tuple(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  if (!PyTuple_Check(object.ptr()) && !PyList_Check(object.ptr())) return fail_type(call, slot, object, type);
+  if (nb::len(object) != type.items.size()) {
+    return tenon_fail(call, "expected `%s`, got %zu items", type.text.c_str(), nb::len(object));
+  }
+  for (std::size_t at = 0; at < type.items.size(); ++at) {
+    write(call, tenon_put_position(call, slot, at), nb::object(object[at]), *type.items[at]);
+  }
+}
+
+/// A struct from a dictionary: each key is a field.
+void write_dictionary(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  std::size_t used = 0;
+  for (const Member& member : type.members) {
+    PyObject* const found = PyDict_GetItemWithError(object.ptr(), member.key.ptr());
+    if (found == nullptr) continue;  // reported where the value is used, unless it is an option
+    ++used;
+    write(call, tenon_put_field(call, slot, member.name.c_str()), found, *member.type);
+  }
+  if (used == nb::len(object)) return;
+  for (const nb::handle key : nb::borrow<nb::dict>(object).keys()) {
+    const std::string name = nb::cast<std::string>(nb::str(key));
+    bool is_known = false;
+    for (const Member& member : type.members) is_known = is_known || member.name == name;
+    if (!is_known) return tenon_fail(call, "`%s` has no field `%s`", type.text.c_str(), name.c_str());
+  }
+}
+
+void write_struct(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  if (PyDict_Check(object.ptr())) return write_dictionary(call, slot, object, type);
+  for (const Member& member : type.members) {
+    const nb::object value = nb::steal(PyObject_GetAttr(object.ptr(), member.key.ptr()));
+    if (!value.is_valid()) {
+      if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw nb::python_error();
+      PyErr_Clear();
+      return fail_type(call, slot, object, type);
+    }
+    write(call, tenon_put_field(call, slot, member.name.c_str()), value, *member.type);
+  }
+}
+
+void write_enum(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  for (const EnumCase& known : type.cases) {
+    if (!object.type().is(known.python_class)) continue;
+    tenon_put_case(call, slot, known.name.c_str());
+    for (std::size_t at = 0; at < known.members.size(); ++at) {
+      const Member& member = known.members[at];
+      const nb::object value = nb::steal(PyObject_GetAttr(object.ptr(), member.key.ptr()));
+      if (!value.is_valid()) throw nb::python_error();
+      write(call, tenon_put_position(call, slot, at), value, *member.type);
+    }
+    return;
+  }
+  fail_type(call, slot, object, type);
+}
+
+void write_literal(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  if (!type.is_enum && !PyUnicode_Check(object.ptr())) return write_integer(call, slot, object, type);
+  if (!PyUnicode_Check(object.ptr())) return fail_type(call, slot, object, type);
+  if (!type.is_enum) return write_text(call, slot, object);
+  Py_ssize_t length = 0;
+  const char* const data = PyUnicode_AsUTF8AndSize(object.ptr(), &length);
+  if (data == nullptr) throw nb::python_error();
+  call->functions->put_case(call, slot, data, static_cast<std::size_t>(length));
+}
+
+}  // namespace
+
+TypeList::TypeList(const nb::list& descriptions, const nb::list& classes) {
+  for (std::size_t at = 0; at < descriptions.size(); ++at) types_.push_back(std::make_unique<Type>());
+  for (std::size_t at = 0; at < descriptions.size(); ++at) {
+    describe(*types_[at], nb::cast<nb::dict>(descriptions[at]), classes[at]);
+  }
+  // A refined type has the values of its base.
+  for (std::size_t at = 0; at < descriptions.size(); ++at) {
+    auto description = nb::cast<nb::dict>(descriptions[at]);
+    if (text_at(description, "kind") != "refined") continue;
+    while (text_at(description, "kind") == "refined") {
+      description = nb::cast<nb::dict>(descriptions[index_at(description, "base")]);
+    }
+    Type& type = *types_[at];
+    const std::string text = type.text;
+    const std::size_t base = static_cast<std::size_t>(nb::cast<std::size_t>(descriptions.attr("index")(description)));
+    type = *types_[base];
+    type.text = text;
+  }
+}
+
+void TypeList::describe(Type& type, const nb::dict& description, const nb::handle& python_class) {
+  type.text = text_at(description, "text");
+  type.kind = kind_of(text_at(description, "kind"));
+  if (description.contains("item")) type.item = types_.at(index_at(description, "item")).get();
+  if (description.contains("items")) {
+    for (const nb::handle item : description["items"]) type.items.push_back(types_.at(nb::cast<std::size_t>(item)).get());
+  }
+  if (type.kind == TypeKind::Struct) {
+    type.python_class = nb::borrow(python_class);
+    for (const nb::handle field : description["fields"]) {
+      const auto described = nb::cast<nb::dict>(field);
+      const std::string name = text_at(described, "name");
+      const nb::object key = nb::borrow(described["attribute"]);
+      type.members.push_back({name, key, types_.at(index_at(described, "type")).get()});
+    }
+  }
+  if (type.kind != TypeKind::Enum) return;
+  if (python_class.is_none()) {
+    type.kind = TypeKind::Literal;
+    type.is_enum = true;
+    return;
+  }
+  std::size_t at = 0;
+  for (const nb::handle described : description["cases"]) {
+    const auto named = nb::cast<nb::dict>(described);
+    EnumCase& added = type.cases.emplace_back(EnumCase{text_at(named, "name"), nb::object(python_class[at++]), {}});
+    const auto payload = nb::cast<nb::list>(named["payload"]);
+    const auto attributes = nb::cast<nb::list>(named["attributes"]);
+    for (std::size_t part = 0; part < payload.size(); ++part) {
+      const std::string name = nb::cast<std::string>(nb::str(attributes[part]));
+      added.members.push_back({name, interned(name), types_.at(nb::cast<std::size_t>(payload[part])).get()});
+    }
+  }
+}
+
+void set_result_classes(const nb::object& ok, const nb::object& err) {
+  ok_class() = ok;
+  err_class() = err;
+}
+
+nb::object read(tenon_call* call, const tenon_value* value, const Type& type) {
+  if (tenon_failed(call)) return nb::none();
+  switch (type.kind) {
+    case TypeKind::Unit:
+      return nb::none();
+    case TypeKind::Boolean:
+      return nb::bool_(tenon_as_boolean(call, value));
+    case TypeKind::Integer:
+      return nb::int_(tenon_as_i64(call, value));
+    case TypeKind::Float:
+      return nb::float_(tenon_as_f64(call, value));
+    case TypeKind::Text:
+      return python_text(tenon_as_text(call, value));
+    case TypeKind::List:
+      return read_list(call, value, *type.item);
+    case TypeKind::Map:
+      return read_map(call, value, *type.item);
+    case TypeKind::Option: {
+      const tenon_value* const some = tenon_some(call, value);
+      return some == nullptr ? nb::none() : read(call, some, *type.item);
+    }
+    case TypeKind::Result:
+      return read_result(call, value, type);
+    case TypeKind::Tuple:
+      return read_tuple(call, value, type.items);
+    case TypeKind::Struct:
+      return read_members(call, value, type.python_class, type.members);
+    case TypeKind::Enum:
+      return read_enum(call, value, type);
+    case TypeKind::Literal:
+      if (type.is_enum) return python_text(tenon_case_of(call, value));
+      if (tenon_kind_of(call, value) == TENON_INTEGER) return nb::int_(tenon_as_i64(call, value));
+      return python_text(tenon_as_text(call, value));
+    case TypeKind::Internal:
+      break;
+  }
+  tenon_fail(call, "a value of the type `%s` cannot be passed to Python", type.text.c_str());
+  return nb::none();
+}
+
+void write(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  switch (type.kind) {
+    case TypeKind::Unit:
+      if (!object.is_none()) fail_type(call, slot, object, type);
+      return;
+    case TypeKind::Boolean:
+      if (!PyBool_Check(object.ptr())) return fail_type(call, slot, object, type);
+      return tenon_put_boolean(call, slot, object.ptr() == Py_True);
+    case TypeKind::Integer:
+      return write_integer(call, slot, object, type);
+    case TypeKind::Float:
+      return write_float(call, slot, object, type);
+    case TypeKind::Text:
+      if (!PyUnicode_Check(object.ptr())) return fail_type(call, slot, object, type);
+      return write_text(call, slot, object);
+    case TypeKind::List:
+      return write_list(call, slot, object, type);
+    case TypeKind::Map:
+      return write_map(call, slot, object, type);
+    case TypeKind::Option:
+      if (object.is_none()) return tenon_put_none(call, slot);
+      return write(call, tenon_put_some(call, slot), object, *type.item);
+    case TypeKind::Result:
+      if (object.type().is(err_class())) {
+        return tenon_put_err(call, slot, nb::cast<std::string>(nb::str(object.attr("message"))).c_str());
+      }
+      if (object.type().is(ok_class())) {
+        return write(call, tenon_put_ok(call, slot), nb::object(object.attr("value")), *type.item);
+      }
+      return write(call, tenon_put_ok(call, slot), object, *type.item);
+    case TypeKind::Tuple:
+      return write_tuple(call, slot, object, type);
+    case TypeKind::Struct:
+      return write_struct(call, slot, object, type);
+    case TypeKind::Enum:
+      return write_enum(call, slot, object, type);
+    case TypeKind::Literal:
+      return write_literal(call, slot, object, type);
+    case TypeKind::Internal:
+      break;
+  }
+  tenon_fail(call, "a value of the type `%s` cannot be given from Python", type.text.c_str());
+}
+
+}  // namespace tenon::python

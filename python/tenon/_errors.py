@@ -1,0 +1,121 @@
+"""Exceptions of the package."""
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._run import Run
+
+_PLACE = re.compile(r"^(?P<path>[^\n:]+):(?P<line>[0-9]+):(?P<column>[0-9]+): (?:error: )?(?P<message>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a program. Line and column count from 1."""
+
+    path: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An error or a warning in a program."""
+
+    severity: str
+    code: str
+    message: str
+    place: Place | None
+
+
+class Error(Exception):
+    """What Tenon could not do.
+
+    `kind` is `"Usage"`, `"Program"`, `"NotFound"`, `"Conflict"`, `"WrongInput"`, `"InUse"`, `"Failed"`, `"Internal"` or
+    `"Forked"`; of a run that has failed it is the kind of its failure, such as `"ToolFailed"`, and `blame` says which
+    requirement, extern, model or budget failed.
+    """
+
+    def __init__(self, message: str, kind: str = "Failed", *, place: Place | None = None, blame: str = "",
+                 problems: tuple[Problem, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kind = kind
+        self.place = place
+        self.blame = blame
+        self.problems = problems
+
+    def __reduce__(self) -> Any:
+        return (_rebuild, (type(self), self.message, self.kind, self.place, self.blame, self.problems))
+
+
+class ProgramError(Error):
+    """A program, its externs or its manifest have errors, which `problems` lists."""
+
+
+class InputError(Error, TypeError):
+    """An argument, an answer or a prompt does not have the expected type."""
+
+
+class RunFailed(Error):
+    """A run has failed."""
+
+
+class Cancelled(Error):
+    """A run was cancelled."""
+
+
+class NeedsAnswer(Error):
+    """A call asks a person, whom a call cannot wait for. `run` continues when its question is answered."""
+
+    run: Run
+
+
+class Unavailable(Exception):
+    """Raised by an extern: a service cannot be reached, and nothing was done. A recorded run waits, and calls again."""
+
+
+def _rebuild(kind_of: type[Error], message: str, kind: str, place: Place | None, blame: str,
+             problems: tuple[Problem, ...]) -> Error:
+    return kind_of(message, kind, place=place, blame=blame, problems=problems)
+
+
+def problems_of(described: list[dict[str, Any]]) -> tuple[Problem, ...]:
+    return tuple(
+        Problem(one["severity"], one["code"], one["message"],
+                Place(one["path"], one["line"], one["column"]) if one.get("path") else None)
+        for one in described)
+
+
+def error_of(message: str, description: str) -> Error:
+    """The exception for an error of the library."""
+    described = json.loads(description)
+    kind = "".join(word.capitalize() for word in described["status"].split("_"))
+    problems = problems_of(described.get("problems", []))
+    place = next((problem.place for problem in problems if problem.severity == "error"), None)
+    made = {"Program": ProgramError, "WrongInput": InputError}.get(kind, Error)
+    return made(message, kind, place=place, problems=problems)
+
+
+def failure_of(state: int, message: str, kind: str, blame: str) -> Error:
+    """The exception for a run that has not returned a value."""
+    if state == 5:
+        return Cancelled(message, "Cancelled")
+    found = _PLACE.match(message)
+    place = Place(found["path"], int(found["line"]), int(found["column"])) if found else None
+    return RunFailed(message, kind or "Failed", place=place, blame=blame)
+
+
+def waiting(core_run: Any) -> NeedsAnswer:
+    from ._run import Run
+
+    run = Run(core_run, None)
+    error = NeedsAnswer("the run waits for an answer: " + "; ".join(wait.question for wait in run.waits()), "NeedsAnswer")
+    error.run = run
+    return error

@@ -1,0 +1,168 @@
+"""The types of a program as Python's: dataclasses, Literals, Options as `T | None`."""
+from __future__ import annotations
+
+import dataclasses
+import keyword
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Optional, TypeVar, Union
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Ok(Generic[T]):
+    """The value of a `Result`."""
+
+    value: T
+
+
+@dataclass(frozen=True)
+class Err:
+    """The failure of a `Result`."""
+
+    message: str
+
+
+def attribute(name: str) -> str:
+    """The name that Python can use for a field."""
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def declared_name(attribute_name: str) -> str:
+    """The name that a field has in the program."""
+    return attribute_name[:-1] if keyword.iskeyword(attribute_name[:-1]) else attribute_name
+
+
+def is_plain_enum(described: dict[str, Any]) -> bool:
+    """Whether no case has a payload, so that the cases are texts."""
+    return not any(case["payload"] for case in described["cases"])
+
+
+class Types:
+    """The types of one program. `described` is the list `types` of its description."""
+
+    def __init__(self, described: list[dict[str, Any]], module: str) -> None:
+        self.described = described
+        self.module = module
+        self.named: dict[str, Any] = {}  # what the program names -> a class, a Union or a Literal
+        self._classes: list[Any] = [None] * len(described)
+        for index, one in enumerate(described):
+            if one["kind"] == "struct":
+                for field in one["fields"]:
+                    field["attribute"] = attribute(field["name"])
+                self._classes[index] = self._make_class(self._class_name(one), one["documentation"])
+                self.named[self._class_name(one)] = self._classes[index]
+            elif one["kind"] == "enum" and not is_plain_enum(one):
+                for case in one["cases"]:
+                    count = len(case["payload"])
+                    case["attributes"] = ["value"] if count == 1 else [f"value_{at}" for at in range(1, count + 1)]
+                self._classes[index] = [
+                    self._make_class(self._class_name(one) + case["name"], case["documentation"])
+                    for case in one["cases"]]
+                for made, case in zip(self._classes[index], one["cases"]):
+                    made.tenon_case = case["name"]
+                    self.named[made.__name__] = made
+        for index, one in enumerate(described):
+            if one["kind"] == "struct":
+                self._complete(self._classes[index], [(field["attribute"], field["type"]) for field in one["fields"]])
+            elif isinstance(self._classes[index], list):
+                for made, case in zip(self._classes[index], one["cases"]):
+                    self._complete(made, list(zip(case["attributes"], case["payload"])))
+        for index, one in enumerate(described):
+            if one["kind"] in ("enum", "union", "refined", "text") and one.get("name"):
+                self.named.setdefault(self._class_name(one), self.annotation(index))
+
+    @property
+    def classes(self) -> list[Any]:
+        return self._classes
+
+    @staticmethod
+    def _class_name(described: dict[str, Any]) -> str:
+        """A name without the arguments of a generic type: `Pair<i32>` is `Pair_i32`."""
+        text = described["text"] if described["kind"] in ("struct", "enum") else described["name"]
+        return "_".join("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+
+    def _make_class(self, name: str, documentation: str) -> type:
+        return type(name, (), {"__module__": self.module, "__doc__": documentation or None})
+
+    def _complete(self, made: type, fields: list[tuple[str, int]]) -> None:
+        # An option may be left out, like an argument; the fields after it can then only be given by name.
+        made.__annotations__ = {name: self.annotation(index) for name, index in fields}
+        is_last = True
+        for name, index in reversed(fields):
+            is_last = is_last and self.described[index]["kind"] == "option"
+            if is_last:
+                setattr(made, name, None)
+        dataclass(made)
+
+    def annotation(self, index: int) -> Any:
+        """The type as Python writes it in annotations."""
+        one = self.described[index]
+        kind = one["kind"]
+        simple = {"unit": type(None), "boolean": bool, "i32": int, "i64": int, "f64": float, "string": str, "text": str}
+        if kind in simple:
+            return simple[kind]
+        if kind == "list":
+            return list[self.annotation(one["item"])]  # type: ignore[misc]
+        if kind == "map":
+            return dict[str, self.annotation(one["item"])]  # type: ignore[misc]
+        if kind == "option":
+            return Optional[self.annotation(one["item"])]
+        if kind == "result":
+            return Union[Ok[self.annotation(one["item"])], Err]  # type: ignore[misc]
+        if kind == "tuple":
+            return tuple[tuple(self.annotation(item) for item in one["items"])]  # type: ignore[misc]
+        if kind == "struct":
+            return self._classes[index]
+        if kind == "enum":
+            if self._classes[index] is None:
+                return Literal[tuple(case["name"] for case in one["cases"])]  # type: ignore[misc]
+            return Union[tuple(self._classes[index])]
+        if kind == "union":
+            return Literal[tuple(one["literals"])]  # type: ignore[misc]
+        if kind == "refined":
+            return self.annotation(one["base"])
+        return Any
+
+    def from_json(self, index: int, data: Any) -> Any:
+        """A value of JSON, in the form that programs use, as Python has it."""
+        one = self.described[index]
+        kind = one["kind"]
+        if kind == "list":
+            return [self.from_json(one["item"], item) for item in data]
+        if kind == "map":
+            return {key: self.from_json(one["item"], item) for key, item in data.items()}
+        if kind == "option":
+            return None if data is None else self.from_json(one["item"], data)
+        if kind == "tuple":
+            return tuple(self.from_json(item, part) for item, part in zip(one["items"], data))
+        if kind == "refined":
+            return self.from_json(one["base"], data)
+        if kind == "struct":
+            return self._classes[index](*(self.from_json(field["type"], data.get(field["name"]))
+                                          for field in one["fields"]))
+        if kind == "enum" and self._classes[index] is not None:
+            name, payload = (data, []) if isinstance(data, str) else next(iter(data.items()))
+            at = next(at for at, case in enumerate(one["cases"]) if case["name"] == name)
+            parts = one["cases"][at]["payload"]
+            given = [payload] if len(parts) == 1 else payload
+            return self._classes[index][at](*(self.from_json(part, value) for part, value in zip(parts, given)))
+        return data
+
+
+def to_json(value: Any) -> Any:
+    """What the module json writes for a value of Python: an answer or a prompt."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        members = [(field.name, to_json(getattr(value, field.name))) for field in dataclasses.fields(value)]
+        case = getattr(value, "tenon_case", None)
+        if case is None:
+            return {declared_name(name): member for name, member in members}
+        payload = [member for _, member in members]
+        return case if not payload else {case: payload[0] if len(payload) == 1 else payload}
+    if hasattr(value, "model_dump"):  # of pydantic
+        return value.model_dump(mode="json")
+    if isinstance(value, dict):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return value
