@@ -256,7 +256,7 @@ TENON_API tenon_slot* tenon_call_parameter(tenon_call* call, size_t index);
  * not end within `timeout` or waits for a person, `*run` has it. A call is made once. */
 TENON_API tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_value** value,
                                        tenon_outcome** outcome, tenon_run** run, tenon_error** error);
-/* Starts the function as a run that goes on by itself, as tenon_run_start does with JSON. A call is made or started once. */
+/* Starts the function as a run of its own, as tenon_run_start does with JSON. A call is made or started once. */
 TENON_API tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run, tenon_error** error);
 /* What a run has returned that this call has started, or that tenon_call_make gave as `*run`. Valid as long as `call`.
  * TENON_TIMED_OUT: it has not returned a value, and tenon_run_outcome says more. */

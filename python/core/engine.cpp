@@ -58,7 +58,7 @@ nb::str text(std::string_view view) {
   return nb::str(view.data(), view.size());
 }
 
-/// After Ctrl-C: ends a run that nobody waits for any more. Its blocks of `finally` are executed while others wait.
+/// After Ctrl-C: ends a run that no thread waits for any more. Its blocks of `finally` are executed while others wait.
 void cancel_interrupted(tenon_run* run) {
   without_lock([run] { static_cast<void>(tenon_run_cancel(run, "interrupted", nullptr)); });
 }

@@ -108,7 +108,7 @@ class Engine:
         return news
 
     async def ended(self, core_run: Any) -> None:
-        """Waits until a run has ended or needs somebody."""
+        """Waits until a run has ended or waits for input."""
         self.attach()
         while True:
             news = self._news_of(core_run.number())
@@ -181,7 +181,7 @@ class Function:
         return core_run.value()
 
     def start(self, /, *arguments: Any, events: bool = True, **named_arguments: Any) -> Run:
-        """Starts the function as a run that goes on by itself."""
+        """Starts the function as a run of its own."""
         core_run = self._core.start(arguments, named_arguments, events)
         self._program.engine.keep_events(core_run)
         return Run(core_run, self._program.engine)

@@ -1,4 +1,4 @@
-"""Runs: calls of functions and conversations with agents that go on by themselves."""
+"""Runs: calls of functions and conversations with agents that continue in the background."""
 from __future__ import annotations
 
 import json
@@ -64,7 +64,7 @@ class Run:
         return _STATES[self._core.wait(0.0)]
 
     def wait(self, timeout: float | None = None) -> str:
-        """Continues the run until it has ended or needs somebody. Returns its state."""
+        """Continues the run until it has ended or waits for input. Returns its state."""
         return _STATES[self._core.wait(timeout)]
 
     def waits(self) -> list[Wait]:
@@ -111,7 +111,7 @@ class Run:
         return data if self._agent_result is None else self._agent_result[0].from_json(self._agent_result[1], data)
 
     def events(self) -> Iterator[Event]:
-        """The events until the run has ended or needs somebody. The run was started with `events=True`."""
+        """The events until the run has ended or waits for input. The run was started with `events=True`."""
         next_event = self._engine_of_events().next_event
         while True:
             event = next_event(self._core, 0.0)
