@@ -33,8 +33,8 @@ function(tenon_module name)
       set_target_properties(tests_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TENON_TEST_BATCH})
     endif()
     # Tests read what the product has written with another library for JSON than the product's own.
-    target_link_libraries(tests_${name} PRIVATE tenon_${name} tenon_options nlohmann_json::nlohmann_json GTest::gtest
-      GTest::gmock GTest::gtest_main)
+    target_link_libraries(tests_${name} PRIVATE tenon_${name} tenon_options tenon_test_folders
+      nlohmann_json::nlohmann_json GTest::gtest GTest::gmock GTest::gtest_main)
     add_test(NAME ${name} COMMAND tests_${name})
     add_dependencies(tests tests_${name})
   endif()

@@ -25,7 +25,7 @@ endif()
 # In unity builds (docs/decisions/0022-unity-builds.md), the anonymous namespace of one file is visible in the next, so these
 # warnings would be false.
 target_compile_options(tenon_options INTERFACE
-  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-shadow;-Wshadow=local;-Wno-subobject-linkage>")
+  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:TENON_IS_UNITY>>>:-Wno-shadow;-Wshadow=local;-Wno-subobject-linkage>")
 if(TENON_SANITIZE)
   # With instrumentation, GCC reports uninitialized members of variants that are never read (GCC bug 105562).
   target_compile_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer
@@ -36,10 +36,12 @@ if(TENON_SANITIZE MATCHES thread)
   # ThreadSanitizer does not support fences. Asio also uses mutexes, so its fences are not needed.
   target_compile_definitions(tenon_options INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
 endif()
+# The cache serves every checkout: it sees paths relative to the build folder, and no folder is part of what it looks up.
 find_program(TENON_CCACHE ccache)
 if(TENON_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${TENON_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TENON_CCACHE})
+  set(TENON_CACHED ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${TENON_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${TENON_CACHED})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TENON_CACHED})
 endif()
 find_program(TENON_MOLD mold)
 if(TENON_MOLD)

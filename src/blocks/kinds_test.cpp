@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/folders.h"
+
 namespace tenon::blocks {
 namespace {
 
@@ -16,7 +18,7 @@ TEST(Kinds, AreInTheOrderOfTheEnum) {
 }
 
 TEST(Kinds, ThePageOfTheLanguageMatchesTheTable) {
-  std::ifstream file(std::string(TENON_SOURCE_DIR) + "/docs/language/22-blocks.md");
+  std::ifstream file(test::source_folder() / "docs/language/22-blocks.md");
   std::stringstream page;
   page << file.rdbuf();
   for (const KindRule& rule : kind_rules()) {

@@ -9,6 +9,7 @@
 #include "graph/edit_json.h"
 #include "syntax/parse.h"
 #include "tests/support/agent_generator.h"
+#include "tests/support/folders.h"
 #include "tests/support/read_file.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/tree_properties.h"
@@ -457,7 +458,7 @@ TEST(EditProperties, UndoRestoresTheText) {
 
 /// The programs of the repository that have agents, and those of the language reference.
 std::map<std::string, std::string> own_programs() {
-  const std::filesystem::path root(TENON_SOURCE_DIR);
+  const std::filesystem::path root = test::source_folder();
   std::map<std::string, std::string> programs;
   for (const char* folder : {"examples", "tests", "stdlib"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {

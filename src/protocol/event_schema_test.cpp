@@ -4,17 +4,19 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "protocol/record_events.h"
+#include "tests/support/folders.h"
 
 namespace tenon::protocol {
 namespace {
 
 void expect_kept(const std::string& file, const std::string& text) {
-  const std::string path = std::string(TENON_SOURCE_DIR) + "/docs/protocol/" + file;
+  const std::filesystem::path path = test::source_folder() / "docs/protocol" / file;
   const char* update = std::getenv("TENON_UPDATE");
   if (update != nullptr && std::string_view(update) == "1") std::ofstream(path) << text;
   std::ifstream stream(path);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "syntax/parse.h"
+#include "tests/support/folders.h"
 #include "tests/support/program_generator.h"
 #include "tests/support/read_file.h"
 #include "tests/support/tree_properties.h"
@@ -203,7 +204,7 @@ TEST(FormatProperties, GeneratedPrograms) {
 
 /// Calls `use` with the tree of each program of the repository that has no errors.
 void for_each_program(const std::function<void(const SyntaxTree& tree)>& use) {
-  const std::filesystem::path root(TENON_SOURCE_DIR);
+  const std::filesystem::path root = test::source_folder();
   for (const char* folder : {"tests", "examples", "stdlib"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() != ".tn") continue;
@@ -288,7 +289,7 @@ TEST(FormatPrograms, CommentsBetweenAnyTwoTokens) {
 }
 
 TEST(FormatPrograms, ConstructsAreFormatted) {
-  const std::string text = test::read_file(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn");
+  const std::string text = test::read_file(test::source_folder() / "tests/syntax/constructs.tn");
   EXPECT_EQ(formatted(text), text);
 }
 

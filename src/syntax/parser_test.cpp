@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "syntax/parse.h"
+#include "tests/support/folders.h"
 #include "tests/support/parsed_file.h"
 #include "tests/support/program_generator.h"
 #include "tests/support/read_file.h"
@@ -718,7 +719,7 @@ TEST(ParserProperties, DamagedProgramsHaveAWellFormedTree) {
 }
 
 TEST(ParserPrograms, AllConstructs) {
-  EXPECT_EQ(errors(test::read_file(std::filesystem::path(TENON_SOURCE_DIR) / "tests/syntax/constructs.tn")), "");
+  EXPECT_EQ(errors(test::read_file(test::source_folder() / "tests/syntax/constructs.tn")), "");
 }
 
 }  // namespace

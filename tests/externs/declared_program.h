@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bytecode/program.h"
+#include "tests/support/folders.h"
 
 namespace tenon::tools {
 
@@ -67,7 +68,7 @@ struct DeclaredProgram {
 
 /// The path of a library of this folder: `extern_plain`.
 inline std::string test_library(const std::string& name) {
-  return std::string(TENON_TEST_EXTERNS) + "/lib" + name + ".so";
+  return test::externs_folder() / ("lib" + name + ".so");
 }
 
 }  // namespace tenon::tools

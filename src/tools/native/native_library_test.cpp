@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/externs/declared_program.h"
+#include "tests/support/folders.h"
 
 namespace tenon::tools {
 namespace {
@@ -24,7 +25,7 @@ std::vector<ExternProblem> open_problems(const std::vector<std::string>& names, 
 
 TEST(NativeLibraries, AreOpenedByPath) {
   const std::vector<std::string> relative = {"libextern_plain.so"};
-  const auto libraries = NativeLibraries::open(relative, TENON_TEST_EXTERNS);
+  const auto libraries = NativeLibraries::open(relative, test::externs_folder().string());
   ASSERT_TRUE(libraries.has_value());
   ASSERT_EQ(libraries->all().size(), 1U);
   EXPECT_EQ(libraries->describe(), "libextern_plain.so");
@@ -40,7 +41,7 @@ TEST(NativeLibraries, AreOpenedByPath) {
 
 TEST(NativeLibraries, OneFileIsOneLibrary) {
   const std::vector<std::string> names = {test_library("extern_plain"), test_library("extern_other_plain"),
-                                          std::string(TENON_TEST_EXTERNS) + "/./libextern_plain.so"};
+                                          test::externs_folder().string() + "/./libextern_plain.so"};
   auto libraries = NativeLibraries::open(names);
   ASSERT_TRUE(libraries.has_value());
   EXPECT_EQ(libraries->all().size(), 2U);

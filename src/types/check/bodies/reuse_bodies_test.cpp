@@ -13,6 +13,7 @@
 
 #include "diagnostics/render.h"
 #include "syntax/parse.h"
+#include "tests/support/folders.h"
 #include "tests/support/read_file.h"
 #include "types/check.h"
 
@@ -182,8 +183,7 @@ TEST(BodyReuse, BodiesWithDiagnosticsMoveWithThem) {
 std::vector<std::string> programs_of(std::initializer_list<const char*> folders) {
   std::vector<std::string> paths;
   for (const char* folder : folders) {
-    for (const auto& entry :
-         std::filesystem::recursive_directory_iterator(std::filesystem::path(TENON_SOURCE_DIR) / folder)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(test::source_folder() / folder)) {
       if (entry.path().extension() == ".tn") paths.push_back(entry.path().string());
     }
   }

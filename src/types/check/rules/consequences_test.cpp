@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "syntax/parse.h"
+#include "tests/support/folders.h"
 #include "tests/support/read_file.h"
 #include "types/check.h"
 
@@ -44,8 +45,7 @@ TEST(Consequences, AMissingTokenIsOneError) {
   constexpr std::size_t errors_max = 3;
   std::size_t places = 0;
   std::size_t single = 0;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(std::filesystem::path(TENON_SOURCE_DIR) / "examples")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::source_folder() / "examples")) {
     if (entry.path().extension() != ".tn") continue;
     const std::string text = test::read_file(entry.path());
     const source::SourceFile file({0}, entry.path().string(), text);
