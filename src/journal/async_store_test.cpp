@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "tests/support/journal_testing.h"
+#include "tests/support/patience.h"
 
 namespace tenon::journal {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using test::make_append;
 using testing::ElementsAre;
 
@@ -25,7 +25,7 @@ class AsyncStoreTest : public test::JournalTest {
   /// Delivers until nothing is in progress.
   void deliver_all() {
     while (async->in_progress() > 0) {
-      ASSERT_TRUE(progress.try_acquire_for(seconds(10)));
+      ASSERT_TRUE(progress.try_acquire_for(test::patience));
       async->deliver();
     }
   }
@@ -65,7 +65,7 @@ TEST_F(AsyncStoreTest, AReadDoesNotWaitForAWrite) {
   bool has_read = false;
   async->read([&](StoreConnection& reader) { static_cast<void>(reader.journals().head(run)); },
               [&] { has_read = true; });
-  ASSERT_TRUE(progress.try_acquire_for(seconds(10)));
+  ASSERT_TRUE(progress.try_acquire_for(test::patience));
   async->deliver();
   EXPECT_TRUE(has_read);
   EXPECT_FALSE(has_written);

@@ -16,6 +16,7 @@
 #include "runtime/host/host.h"
 #include "tests/support/journal_testing.h"
 #include "tests/support/no_model.h"
+#include "tests/support/patience.h"
 #include "tests/support/program_image.h"
 #include "tests/support/simulated_store.h"
 
@@ -139,13 +140,14 @@ class HostTest : public JournalTest {
     simulated.reset();
   }
 
-  /// Drives the host until the condition holds; false if it does not within a while.
+  /// Drives the host until the condition holds; false if it does not within `patience`.
   bool drive_until(const std::function<bool()>& is_done) {
-    for (int round = 0; round < 5'000; ++round) {
-      if (is_done()) return true;
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!is_done()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
       host->run_once(std::chrono::milliseconds(1));
     }
-    return is_done();
+    return true;
   }
   /// The reply of one request.
   runtime::HostReply ask(const std::function<void(runtime::OnReply)>& request) {

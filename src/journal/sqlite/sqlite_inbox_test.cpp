@@ -4,6 +4,7 @@
 #include <semaphore>
 
 #include "tests/support/journal_testing.h"
+#include "tests/support/patience.h"
 
 namespace tenon::journal::sqlite {
 namespace {
@@ -62,7 +63,7 @@ TEST_F(InboxTest, ACommandIsAnnouncedToSubscribersOnly) {
   ASSERT_EQ(commit(make_append(run, 2, {"b"})), std::nullopt);  // what the owner writes is no command
   EXPECT_FALSE(noticed.try_acquire_for(std::chrono::milliseconds(50)));
   ASSERT_TRUE(reader->inbox().send(run, "resume").has_value());
-  EXPECT_TRUE(noticed.try_acquire_for(std::chrono::seconds(10)));
+  EXPECT_TRUE(noticed.try_acquire_for(test::patience));
   EXPECT_EQ(store->inbox().unanswered(10)->size(), 1U);
   subscription.reset();
   ASSERT_TRUE(reader->inbox().send(run, "resume").has_value());

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/support/host_testing.h"
+#include "tests/support/patience.h"
 
 namespace tenon::runtime {
 namespace {
@@ -150,13 +151,14 @@ TEST_F(HostTest, ARunThatIsLoadedAfterTheDiskWasFullKeepsItsClaim) {
 TEST_F(HostTest, RunsThatFindTheDiskFullTogetherContinueSoon) {
   make_host(28, 10);
   std::vector<RunName> runs;
-  for (int at = 0; at < 10; ++at) runs.push_back(start("two"));
+  for (int at = 0; at < 60; ++at) runs.push_back(start("two"));
   simulated->fail_commits(journal::StoreError::Kind::Full);
   std::size_t replies = 0;
   for (const RunName& run : runs) host->resume(run, "", Json("a"), {}, [&](const HostReply&) { ++replies; });
   ASSERT_TRUE(drive_until([&] { return replies == runs.size(); }));
   simulated->fail_commits(std::nullopt);
-  const auto end = std::chrono::steady_clock::now() + seconds(4);
+  // One after the other, a try a second, they would take a minute.
+  const auto end = std::chrono::steady_clock::now() + seconds(30);
   while (host->counts().runs_loaded < runs.size() && std::chrono::steady_clock::now() < end) {
     host->run_once(milliseconds(10));
   }
@@ -284,10 +286,10 @@ TEST_F(HostTest, AThreadOfItsOwnDrivesIt) {
       run = reply->run;
       replied.release();
     });
-    ASSERT_TRUE(replied.try_acquire_for(seconds(10)));
+    ASSERT_TRUE(replied.try_acquire_for(test::patience));
     for (const char* answer : {"a", "b"}) {
       own.resume(run, "", Json(answer), {}, [&](const HostReply&) { replied.release(); });
-      ASSERT_TRUE(replied.try_acquire_for(seconds(10)));
+      ASSERT_TRUE(replied.try_acquire_for(test::patience));
     }
     own.end(seconds(1));
   }

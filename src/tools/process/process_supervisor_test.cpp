@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "tests/support/patience.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/process/process_limits.h"
 
@@ -117,12 +118,12 @@ TEST(ProcessSupervisor, AReplyThatIsTooLongEndsTheProcess) {
 TEST(ProcessSupervisor, ACancelledProcessEndsWithItsChildren) {
   Ends ends;
   const auto begun = steady_clock::now();
-  ProcessSupervisor supervisor(shell("sleep 60 & sleep 60"), milliseconds(500));
+  ProcessSupervisor supervisor(shell("sleep 600 & sleep 600"), milliseconds(500));
   const std::uint64_t number = supervisor.start("", "", ends.taker(1));
   std::this_thread::sleep_for(milliseconds(50));
   supervisor.give_up(number);
   EXPECT_TRUE(wait_until_empty(supervisor));
-  EXPECT_LT(steady_clock::now() - begun, process_grace + std::chrono::seconds(10));
+  EXPECT_LT(steady_clock::now() - begun, process_grace + test::patience);
   EXPECT_EQ(ends.count(), 0U);
 }
 
