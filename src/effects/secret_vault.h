@@ -44,6 +44,8 @@ class SecretVault {
   [[nodiscard]] Result<std::string, SecretError> prepare();
   /// Ensures that the key with this id, which encrypted a run's secrets, is available.
   [[nodiscard]] Result<void, SecretError> require(std::string_view key_id);
+  /// Whether there is a key, without creating one.
+  [[nodiscard]] bool has_key() { return key(KeyUse::Open).has_value(); }
   /// SealingKey::keyed_hash if there is a key, without creating one: for data that may contain a secret.
   [[nodiscard]] std::optional<Hash> keyed_hash(std::string_view purpose, std::string_view bytes);
 

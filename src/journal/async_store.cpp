@@ -8,7 +8,13 @@ ThreadedStore::ThreadedStore(std::unique_ptr<StoreConnection> owner, std::unique
       committer_(owner_->journals(), writes_, [this] { notify(); }) {}
 
 ThreadedStore::~ThreadedStore() {
+  stop_waiting();
   finish();
+}
+
+void ThreadedStore::stop_waiting() {
+  owner_->stop_waiting();
+  reader_->stop_waiting();
 }
 
 void ThreadedStore::begin(WorkQueue& queue, StoreConnection& store, Work work, Done done) {

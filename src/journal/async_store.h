@@ -37,8 +37,11 @@ class AsyncStore {
   virtual std::size_t deliver() = 0;
   /// Work whose `done` was not called yet, without commits.
   [[nodiscard]] virtual std::size_t in_progress() const = 0;
-  /// Waits until all work has been performed; `deliver` calls its `done`.
+  /// Waits until all work has been performed; `deliver` calls its `done`. While a store's server cannot be reached,
+  /// that takes until it can, or until `stop_waiting`.
   virtual void finish() = 0;
+  /// As StoreConnection::stop_waiting.
+  virtual void stop_waiting() {}
 
   /// Commits to the owner's connection.
   [[nodiscard]] virtual Committer& committer() = 0;
@@ -63,9 +66,10 @@ class ThreadedStore final : public AsyncStore {
   std::size_t deliver() override;
   [[nodiscard]] std::size_t in_progress() const override { return in_progress_; }
   void finish() override;
+  void stop_waiting() override;
   [[nodiscard]] Committer& committer() override { return committer_; }
   [[nodiscard]] StoreConnection& owner() override { return *owner_; }
-  [[nodiscard]] Wakeups& wakeups() override { return reader_->wakeups(); }
+  [[nodiscard]] Wakeups& wakeups() override { return owner_->wakeups(); }
 
  private:
   void begin(WorkQueue& queue, StoreConnection& store, Work work, Done done);

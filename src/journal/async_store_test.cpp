@@ -49,7 +49,7 @@ TEST_F(AsyncStoreTest, WritesAndCommitsKeepTheirOrder) {
   const std::vector<Append> first = {make_append(run, 1, {"a"})};
   async->committer().begin(first);
   std::uint64_t epoch = 0;
-  async->write([&](StoreConnection& owner) { epoch = owner.journals().claim(run)->epoch; }, {});
+  async->write([&](StoreConnection& owner) { epoch = claim_run(owner.journals(), run)->epoch; }, {});
   ASSERT_TRUE(async->committer().finish().has_value());
   const std::vector<Append> second = {make_append(run, 2, {"b"})};
   async->committer().begin(second);

@@ -2,16 +2,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "journal/ownership.h"
 #include "journal/store.h"
 
 namespace tenon::journal {
 
-/// A request to the owner of the store from another process, concerning one run.
+/// A request to the owner of a run from another process.
 struct Command {
   std::uint64_t id = 0;
   RunName run;
@@ -23,18 +25,50 @@ inline constexpr std::size_t command_bytes_max = std::size_t{16} << 20U;
 /// Replies that no sender took: beyond this number the oldest are dropped.
 inline constexpr std::size_t replies_kept_max = 1'000;
 
-/// How other processes ask the owner of a store to do something with a run. Used by one thread at a time.
+struct CommandReply {
+  std::uint64_t command = 0;  ///< its id
+  std::string bytes;          ///< opaque here
+};
+
+/// A command to be sent.
+struct NewCommand {
+  RunName run;
+  std::string_view bytes;
+  /// Whether the command starts the run, which then need not exist.
+  enum class StartsRun : bool { No, Yes } starts_run = StartsRun::No;
+  std::string_view pool = {};  ///< of the hosts that may take it while no owner has the run
+  OwnerId sender = {};         ///< is notified of the reply; none: the sender looks for it
+};
+
+/// What a crash of the store's server may do to a reply that has just been given.
+enum class ReplyDurability : bool {
+  Full,          ///< nothing: the command is not given to anyone again
+  MayBeRepeated  ///< it is lost, and the command given again. Quicker: for commands that are recognized then
+};
+
+/// How processes ask the owner of a run to do something with it. A command goes to the run's owner. While the run has
+/// none, it goes to a host that takes such commands: the one with the fewest runs. Used by one thread at a time.
 class Inbox {
  public:
   virtual ~Inbox() = default;
 
-  /// Leaves a command for the owner, and announces it (journal/wakeups.h); any process may. Returns the command's id.
-  [[nodiscard]] virtual Result<std::uint64_t, StoreError> send(const RunName& run, std::string_view bytes) = 0;
-  /// Returns unanswered commands, oldest first; they remain until they are answered.
-  [[nodiscard]] virtual Result<std::vector<Command>, StoreError> unanswered(std::size_t limit) = 0;
-  [[nodiscard]] virtual Result<void, StoreError> answer(std::uint64_t command, std::string_view reply) = 0;
+  /// Leaves a command, durably, and announces it (journal/wakeups.h); any process may. Returns the command's id.
+  [[nodiscard]] virtual Result<std::uint64_t, StoreError> send(const NewCommand& command) = 0;
+  /// Returns unanswered commands for this owner, oldest first; they remain until they are answered.
+  [[nodiscard]] virtual Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) = 0;
+  /// Passes an unanswered command on: to the owner that its run has now, or to a host of the pool to which the run has
+  /// moved. Does nothing if the run has no owner, and the pool that it had.
+  [[nodiscard]] virtual Result<void, StoreError> redirect(std::uint64_t command) = 0;
+  [[nodiscard]] virtual Result<void, StoreError> answer(std::uint64_t command, std::string_view reply,
+                                                        ReplyDurability durability) = 0;
+  [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply) {
+    return answer(command, reply, ReplyDurability::Full);
+  }
   /// Returns and removes the reply to a command; none while it is unanswered.
   [[nodiscard]] virtual Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) = 0;
+  /// Returns and removes the replies to those of the commands that were answered.
+  [[nodiscard]] virtual Result<std::vector<CommandReply>, StoreError> take_replies(
+      std::span<const std::uint64_t> commands) = 0;
   /// Removes an unanswered command. False when it has been answered or removed.
   [[nodiscard]] virtual Result<bool, StoreError> withdraw(std::uint64_t command) = 0;
 };

@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "base/ensure.h"
+#include "journal/postgres/open_postgres.h"
+#include "journal/postgres/server_address.h"
 #include "journal/sqlite/open_sqlite.h"
 
 namespace tenon::journal {
 namespace {
 
 constexpr std::string_view sqlite_scheme = "sqlite";
+constexpr std::array<std::string_view, 2> postgres_schemes = {"postgres", "postgresql"};
 
 /// The scheme of a URL (RFC 3986), without its colon; empty: the text is a path.
 std::string_view scheme_of(std::string_view url) {
@@ -27,13 +32,16 @@ std::string_view scheme_of(std::string_view url) {
 
 Result<StoreLocation, StoreError> parse_store_url(const std::string& url) {
   const std::string_view scheme = scheme_of(url);
-  StoreLocation location{std::string(sqlite_scheme), url};
+  if (std::ranges::find(postgres_schemes, scheme) != postgres_schemes.end())
+    return StoreLocation{StoreLocation::Kind::Database, url};
+  StoreLocation location{StoreLocation::Kind::File, url};
   if (!scheme.empty()) {
     if (scheme != sqlite_scheme)
-      return failure(StoreError{
-          StoreError::Kind::Format,
-          fmt::format("no store has the scheme `{}` (available: `sqlite:PATH`); for a file of that name write `./{}`",
-                      scheme, url)});
+      return failure(
+          StoreError{StoreError::Kind::Format,
+                     fmt::format("no store has the scheme `{}` (available: `sqlite:PATH`, `postgres://HOST/DATABASE`); "
+                                 "for a file of that name write `./{}`",
+                                 scheme, name_of_store(url))});
     location.path = url.substr(scheme.size() + 1);
   }
   if (location.path.empty())
@@ -41,15 +49,26 @@ Result<StoreLocation, StoreError> parse_store_url(const std::string& url) {
   return location;
 }
 
-std::string file_of_store(const std::string& url) {
-  const auto location = parse_store_url(url);
-  return location ? location->path : url;
+std::optional<std::string> file_of_store(const std::string& url) {
+  auto location = parse_store_url(url);
+  if (!location || location->kind != StoreLocation::Kind::File) return std::nullopt;
+  return std::move(location->path);
+}
+
+std::string name_of_store(const std::string& url) {
+  return scheme_of(url).empty() || scheme_of(url) == sqlite_scheme ? url : postgres::without_passwords(url);
 }
 
 Result<std::unique_ptr<StoreConnection>, StoreError> open_store(const std::string& url, const StoreOptions& options) {
   const auto location = parse_store_url(url);
   if (!location) return failure(location.error());
-  return sqlite::open_sqlite(location->path, options);
+  switch (location->kind) {
+    case StoreLocation::Kind::File:
+      return sqlite::open_sqlite(location->path, options);
+    case StoreLocation::Kind::Database:
+      return postgres::open_postgres(location->path, options);
+  }
+  ENSURE(false);
 }
 
 }  // namespace tenon::journal

@@ -15,16 +15,24 @@ TEST_F(OpenStore, APathAndASqliteUrlNameTheSameStore) {
     ASSERT_TRUE(reader.has_value()) << reader.error().message;
     EXPECT_EQ((*reader)->journals().head(run)->records, 1U);
     EXPECT_EQ(file_of_store(url), path);
+    EXPECT_EQ(name_of_store(url), url);
   }
 }
 
 TEST_F(OpenStore, AnUnknownSchemeIsAnErrorThatNamesTheKnownOnes) {
-  for (const char* const url : {"postgresql://host/runs", "http:x", "SQLITE:x", "c:runs.db", "redis:"}) {
+  for (const char* const url : {"mysql://host/runs", "http:x", "SQLITE:x", "c:runs.db", "redis:"}) {
     const auto opened = open_store(url, {});
     ASSERT_FALSE(opened.has_value()) << url;
     EXPECT_EQ(opened.error().kind, StoreError::Kind::Format);
     EXPECT_THAT(opened.error().message, testing::HasSubstr("available: `sqlite:PATH`")) << url;
   }
+}
+
+TEST_F(OpenStore, ADatabaseHasNoFileAndItsNameNoPassword) {
+  const std::string url = "postgres://ann:secret@host/runs?password=secret&tenon.schema=mine";
+  EXPECT_EQ(parse_store_url(url)->kind, StoreLocation::Kind::Database);
+  EXPECT_EQ(file_of_store(url), std::nullopt);
+  EXPECT_EQ(name_of_store(url), "postgres://ann@host/runs?tenon.schema=mine");
 }
 
 TEST_F(OpenStore, AUrlWithoutAPathIsAnError) {

@@ -73,39 +73,16 @@ bool is_run_name(std::string_view text) {
   return std::ranges::all_of(text, [](char digit) { return is_digit[static_cast<unsigned char>(digit)]; });
 }
 
-std::string_view name_of(RunState state) {
-  switch (state) {
-    case RunState::Running:
-      return "running";
-    case RunState::Waiting:
-      return "waiting";
-    case RunState::Idle:
-      return "idle";
-    case RunState::Done:
-      return "done";
-    case RunState::Failed:
-      return "failed";
-    case RunState::Cancelled:
-      return "cancelled";
-    case RunState::Forgotten:
-      return "forgotten";
+std::optional<RunName> find_name(const RunName& damaged, const Hash& chain) {
+  if (chain_start(damaged) == chain) return damaged;
+  for (std::size_t at = 0; at < damaged.text.size(); ++at) {
+    RunName name = damaged;
+    for (const char digit : digits) {
+      name.text[at] = digit;
+      if (is_run_name(name.text) && chain_start(name) == chain) return name;
+    }
   }
-  ENSURE(false);
-}
-
-bool has_ended(RunState state) {
-  switch (state) {
-    case RunState::Running:
-    case RunState::Waiting:
-    case RunState::Idle:
-      return false;
-    case RunState::Done:
-    case RunState::Failed:
-    case RunState::Cancelled:
-    case RunState::Forgotten:
-      return true;
-  }
-  ENSURE(false);
+  return std::nullopt;
 }
 
 }  // namespace tenon::journal

@@ -63,12 +63,19 @@ struct Snapshot {
   std::string bytes;
 };
 
+/// What becomes of an older note with the same key. One that has expired counts as none.
+enum class NoteUse : std::uint8_t {
+  Replace,
+  KeepFirst,  ///< the older one stays, and the append is rejected (`NoteExists`)
+};
+
 /// A small value that is found by its key: the response to a request that may be repeated, or the run to which a client
-/// gave its own name. A note replaces an older one with the same key.
+/// gave its own name.
 struct Note {
   std::string key;
   std::string bytes;                       ///< opaque here
   std::optional<std::int64_t> expires_at;  ///< milliseconds since 1970; none: it is kept
+  NoteUse use = NoteUse::Replace;
   friend bool operator==(const Note&, const Note&) = default;
 };
 
@@ -85,6 +92,11 @@ struct Append {
   RunSummary summary;
   std::optional<Snapshot> snapshot;
   std::vector<Note> notes;
+  /// Of a new run: the pool of the hosts that may continue it (OwnerRole::Host).
+  std::string pool = {};
+  /// The run is given up with this append, and continues in hosts of this pool; its epoch is raised. Only where a store
+  /// may have several owners.
+  std::optional<std::string> moves_to = {};
 };
 
 /// Why an append was rejected.
@@ -93,25 +105,33 @@ enum class AppendRefusal : std::uint8_t {
   WrongNumber,       ///< `first` does not follow the run's last record, or the snapshot is ahead of it
   OldEpoch,          ///< the run has a newer owner
   UnknownReference,  ///< a referenced content is neither in the append nor stored for the run
-  TooLarge,          ///< the records, the notes, a content or the snapshot have more bytes than `append_bytes_max`
+  NoteExists,        ///< one of the notes is to be kept first, and there is one with its key
+  TooLarge,  ///< the records, the notes, a content or the snapshot have more bytes than `append_bytes_max`, or the key
+             ///< of a note more than `note_key_bytes_max`
 };
 
 /// A row of the store must fit into memory several times.
 inline constexpr std::size_t append_bytes_max = std::size_t{256} << 20U;
+/// A key must fit into an index.
+inline constexpr std::size_t note_key_bytes_max = 2'000;
+/// Whether an append is rejected with `TooLarge`.
+[[nodiscard]] bool is_too_large(const Append& append);
 
 /// Why the store failed.
 struct StoreError {
   enum class Kind : std::uint8_t {
-    Full,       ///< no space left; nothing was committed, and the same call may be repeated later
-    Broken,     ///< a write or an fsync failed: the state on disk is unknown until the store is opened again
-    Damaged,    ///< a checksum or the chain does not match
-    Missing,    ///< no such store, run, snapshot or content
-    InUse,      ///< another process owns the store, or holds its write lock for longer than a command takes
-    Conflict,   ///< a different run of that name exists
-    TooLarge,   ///< more bytes than the limit that the message names
-    Denied,     ///< no permission to write, or to read, there
-    Format,     ///< written by a newer Tenon, or not a store
-    OldFormat,  ///< written by an older Tenon: an owner upgrades it when it opens the store
+    Full,         ///< no space left; nothing was committed, and the same call may be repeated later
+    Broken,       ///< a write or an fsync failed: the state on disk is unknown until the store is opened again
+    Damaged,      ///< a checksum or the chain does not match
+    Missing,      ///< no such store, run, snapshot or content
+    InUse,        ///< another process owns the store, or holds its write lock for longer than a command takes
+    Owned,        ///< another owner of the store has the run
+    Conflict,     ///< a different run of that name exists
+    TooLarge,     ///< more bytes than the limit that the message names
+    Denied,       ///< no permission to write, or to read, there
+    Format,       ///< written by a newer Tenon, or not a store
+    OldFormat,    ///< written by an older Tenon: an owner upgrades it when it opens the store
+    Unavailable,  ///< the store's server cannot be reached now; whether a commit was applied is not known
   };
   Kind kind = Kind::Broken;
   std::string message;  ///< names the file, and the run and record where that helps
@@ -136,6 +156,17 @@ struct Record {
 /// For each append of a commit: none when it was applied, otherwise why not.
 using AppendOutcomes = std::vector<std::optional<AppendRefusal>>;
 
+/// Which runs a claim takes. A run is free if no owner has it, or one that has left or died.
+enum class ClaimMode : std::uint8_t {
+  IfMine,     ///< only those that the caller owns
+  IfFree,     ///< also free ones
+  IfExpired,  ///< also those of an owner whose lease has ended, which is marked as dead
+};
+
+/// For each run of a claim: its head with the new epoch; of a run that has ended the head as it is; or why it was not
+/// claimed, `Owned` when another owner has it.
+using ClaimOutcomes = std::vector<Result<RunHead, StoreError>>;
+
 /// Where runs are read. Used by one thread at a time.
 class RunReader {
  public:
@@ -151,14 +182,14 @@ class RunReader {
   [[nodiscard]] virtual Result<std::string, StoreError> content(const RunName& run, const Hash& hash) = 0;
 };
 
-/// Where journals are kept. One owner writes; readers read at the same time.
+/// Where journals are kept. Owners write, each to its own runs; readers read at the same time.
 class Store : public RunReader {
  public:
   /// Makes all valid appends durable in one commit; a rejected append leaves no trace and does not affect the others.
   /// Durable when this returns. After an error none is applied; after `Broken` every further call returns that error.
   [[nodiscard]] virtual Result<AppendOutcomes, StoreError> commit(std::span<const Append> appends) = 0;
-  /// Raises the run's epoch, so that appends of former owners are rejected. Returns the head with the new epoch.
-  [[nodiscard]] virtual Result<RunHead, StoreError> claim(const RunName& run) = 0;
+  /// Makes the caller the owner of runs, durably: raises their epochs, so that appends of former owners are rejected.
+  [[nodiscard]] virtual Result<ClaimOutcomes, StoreError> claim(std::span<const RunName> runs, ClaimMode mode) = 0;
 
   /// Returns the note with that key. An expired one is found until the next append with a note.
   [[nodiscard]] virtual Result<std::optional<Note>, StoreError> find_note(std::string_view key) = 0;
@@ -168,6 +199,10 @@ class Store : public RunReader {
   [[nodiscard]] virtual Result<void, StoreError> maintain() = 0;
 };
 
+/// Claims one run.
+[[nodiscard]] Result<RunHead, StoreError> claim_run(Store& store, const RunName& run,
+                                                    ClaimMode mode = ClaimMode::IfFree);
+
 /// The chain before a run's first record: the SHA-256 of its name. After record n it is the SHA-256 of the chain after
 /// record n-1 followed by the record.
 [[nodiscard]] Hash chain_start(const RunName& run);
@@ -175,7 +210,10 @@ class Store : public RunReader {
 /// A name that sorts after those made before; 74 random bits of it come from the system.
 [[nodiscard]] RunName make_run_name(std::int64_t now_ms);
 [[nodiscard]] bool is_run_name(std::string_view text);
+/// The name whose chain starts with `chain`, if it differs from a damaged name in one character at most.
+[[nodiscard]] std::optional<RunName> find_name(const RunName& damaged, const Hash& chain);
 [[nodiscard]] std::string_view name_of(RunState state);
+[[nodiscard]] std::optional<RunState> find_state(std::string_view name);
 /// Whether the run can never continue.
 [[nodiscard]] bool has_ended(RunState state);
 

@@ -41,12 +41,18 @@ class StoreAdmin {
   /// same chain exists, the outcome is `AlreadyThere` and nothing changes; a different run of its name, or a forgotten
   /// one, is a `Conflict`. A file that does not match its checksums is `Damaged`, one in another format `Format`.
   [[nodiscard]] virtual Result<Imported, StoreError> import_run(std::string_view bytes) = 0;
+  /// Adds the head of a run that was forgotten in another store, so that it stays forgotten in this one. The outcomes
+  /// are those of `import_run`.
+  [[nodiscard]] virtual Result<Imported, StoreError> import_forgotten(const RunHead& head) = 0;
   /// Removes a run's records, contents and commands permanently; its head remains, with the state `Forgotten`. Contents
   /// that other runs share remain. The removed bytes are overwritten.
   [[nodiscard]] virtual Result<void, StoreError> forget(const RunName& run, std::int64_t now_ms) = 0;
   /// Keeps a note that belongs to no run. Durable when it returns; after an error nothing was kept. `Full` also means
-  /// that an append would not fit now.
-  [[nodiscard]] virtual Result<void, StoreError> keep_note(const Note& note) = 0;
+  /// that an append would not fit now, and `Conflict` that there is one with its key, for `NoteUse::KeepFirst`.
+  /// `now_ms`: milliseconds since 1970.
+  [[nodiscard]] virtual Result<void, StoreError> keep_note(const Note& note, std::int64_t now_ms) = 0;
+  /// Returns notes in the order of their keys, after this one.
+  [[nodiscard]] virtual Result<std::vector<Note>, StoreError> list_notes(std::string_view after, std::size_t limit) = 0;
   /// Copies the whole store into a new file, in one state, while its owner continues to write. `Conflict` if the file
   /// exists. The file appears when it is complete and durable.
   [[nodiscard]] virtual Result<void, StoreError> backup(const std::string& path) = 0;

@@ -2,6 +2,10 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
+
+#include "journal/store.h"
 
 namespace tenon::journal {
 
@@ -16,11 +20,25 @@ class Subscription {
 class Wakeups {
  public:
   virtual ~Wakeups() = default;
-  /// Calls `notify` soon after any process has announced something, on another thread. Null where the system offers no
-  /// way to notice it.
+  /// Calls `notify` on another thread, soon after there is something for this owner: a command, a reply to one of its
+  /// commands, or runs that have lost their owner. Null where the system offers no way to notice it.
   [[nodiscard]] virtual std::unique_ptr<Subscription> subscribe(std::function<void()> notify) = 0;
-  /// There is something in the inbox, and it is durable. One call may be for many commands.
-  virtual void announce() = 0;
+
+  /// What happens to a run that another owner continues.
+  class Watcher {
+   public:
+    virtual ~Watcher() = default;
+    /// The run may have new records. On another thread, as the next.
+    virtual void on_changed() = 0;
+    /// What the owner has published for it. Messages may be lost; those that arrive are in order.
+    virtual void on_message(std::string_view message) = 0;
+  };
+  /// Calls the watcher, which outlives the subscription. Null where no other process can own a run.
+  [[nodiscard]] virtual std::unique_ptr<Subscription> watch(const RunName& run, Watcher& watcher) = 0;
+  /// Whether an owner elsewhere would receive what is published for this run.
+  [[nodiscard]] virtual bool is_watched(const RunName& run) = 0;
+  /// Passes a message to the watchers of a run of this owner, soon after those before.
+  virtual void publish(const RunName& run, std::string message) = 0;
 };
 
 }  // namespace tenon::journal

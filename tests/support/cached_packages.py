@@ -25,10 +25,19 @@ def cached(name, pins, install):
     new.mkdir(parents=True)
     try:
         install(new)
-        new.rename(folder)
+        rename_unless_there(new, folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return folder
+
+
+def rename_unless_there(new, folder):
+    """Another process may have installed the same meanwhile; its folder stays."""
+    try:
+        new.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
 
 
 def fetch(*command, **options):

@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "tests/support/fixed_model.h"
 #include "tests/support/temporary_folder.h"
 
 namespace tenon::engine::test {
+
+using tenon::test::FixedModel;
 
 /// A folder with files, and the system for engines that use them.
 class EngineTest : public testing::Test {
@@ -38,42 +41,6 @@ class EngineTest : public testing::Test {
                       if (kind == NoticeKind::Warning) warnings.emplace_back(text);
                     },
                 .executable = "/nonexistent/tenon"};
-};
-
-/// A model of the caller's own: gives the same answer to every request, or none until it is allowed to.
-class FixedModel final : public inference::Model {
- public:
-  explicit FixedModel(std::string answer) : answer_(std::move(answer)) {}
-
-  [[nodiscard]] std::string_view name() const override { return "fixed"; }
-  void start(inference::GenerationId generation, inference::GenerationRequest request,
-             inference::GenerationSink& sink) override {
-    prompts.push_back(request.messages.front().text);
-    waiting_.emplace_back(generation, &sink);
-  }
-  void cancel(inference::GenerationId generation) override {
-    for (std::size_t at = 0; at < waiting_.size(); ++at) {
-      if (waiting_[at].first != generation) continue;
-      inference::GenerationSink& sink = *waiting_[at].second;
-      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(at));
-      return sink.on_finished(generation, inference::ModelError{inference::ModelErrorKind::Cancelled, "cancelled", {}});
-    }
-  }
-  void poll(std::chrono::milliseconds) override {
-    if (!answers) return;
-    for (const auto& [generation, sink] : std::exchange(waiting_, {})) {
-      sink->on_text(generation, 0, answer_);
-      sink->on_finished(generation, inference::Answer{answer_, inference::Finish::Complete, {}, "fixed"});
-    }
-  }
-  void wake() override {}
-
-  bool answers = true;
-  std::vector<std::string> prompts;
-
- private:
-  std::string answer_;
-  std::vector<std::pair<inference::GenerationId, inference::GenerationSink*>> waiting_;
 };
 
 }  // namespace tenon::engine::test

@@ -14,10 +14,11 @@
 #include <vector>
 
 #include "runtime/host/host.h"
+#include "tests/support/fixed_model.h"
 #include "tests/support/journal_testing.h"
-#include "tests/support/no_model.h"
 #include "tests/support/patience.h"
 #include "tests/support/program_image.h"
+#include "tests/support/shared_database.h"
 #include "tests/support/simulated_store.h"
 
 /// Shared by the tests of the host.
@@ -73,6 +74,30 @@ fn checked(ctx: Context) -> String {
     answer
 }
 
+agent Far {
+    fn turn(ctx: Context, input: String) -> String {
+        return ask<String>("From afar?")
+    }
+}
+
+fn say(ctx: Context) -> String {
+    "Say something."!
+}
+
+fn say_and_wait(ctx: Context) -> String {
+    let said = say(ctx)
+    sleep(3600000)
+    said
+}
+
+fn wait_and_call(ctx: Context) -> String {
+    parallel {
+        say_and_wait(ctx)
+        Far::run("x")
+    }
+    "called"
+}
+
 fn branches(ctx: Context) -> String {
     let given = parallel {
         checked(ctx)
@@ -114,12 +139,18 @@ class RecordingObserver final : public runtime::HostObserver {
 /// A host on the thread of the test, with a store that completes reads and writes in random order.
 class HostTest : public JournalTest {
  protected:
-  void make_host(std::uint64_t seed, std::size_t idle_runs_max) {
-    simulated = std::make_unique<SimulatedStore>(
-        store ? std::move(store) : open(),
-        open({.durability = journal::Durability::Process, .access = journal::Access::Reader}), seed);
+  enum class HasBegun : bool { No, Yes };
+  void make_host(std::uint64_t seed, std::size_t idle_runs_max, HasBegun has_begun = HasBegun::Yes) {
+    simulated =
+        database
+            ? std::make_unique<SimulatedStore>(
+                  database->join(journal::OwnerRole::Host, "", std::chrono::hours(1), clock), database->connect(), seed)
+            : std::make_unique<SimulatedStore>(
+                  store ? std::move(store) : open(),
+                  open({.durability = journal::Durability::Process, .access = journal::Access::Reader}), seed);
     runtime::HostOptions options;
     options.idle_runs_max = idle_runs_max;
+    options.runtime.pools = pools;
     host = std::make_unique<runtime::Host>(
         runtime::Host::Parts{.store = *simulated,
                              .model = model,
@@ -132,7 +163,7 @@ class HostTest : public JournalTest {
                              },
                              .observer = observer},
         options);
-    host->begin(runtime::Host::DrivenBy::Caller);
+    if (has_begun == HasBegun::Yes) host->begin(runtime::Host::DrivenBy::Caller);
   }
   void end_host() {
     host->end();
@@ -160,11 +191,6 @@ class HostTest : public JournalTest {
     runtime::RunStart start;
     start.image = image;
     start.function = *runtime::find_function(image->program(), function);
-    start.arguments = [] {
-      std::vector<vm::Argument> arguments;
-      arguments.push_back({vm::Value::empty_context(), std::nullopt});
-      return Result<std::vector<vm::Argument>, std::string>(std::move(arguments));
-    };
     return start;
   }
   runtime::RunStart start_of_agent(std::uint32_t agent = 0) const {
@@ -188,7 +214,10 @@ class HostTest : public JournalTest {
 
   std::shared_ptr<const runtime::ProgramImage> image = make_image(host_program);
   Hash missing_program = {};  ///< that no host finds
-  NoModel model;
+  // For the hosts that are made from now on.
+  runtime::AgentPools pools;
+  std::unique_ptr<SharedDatabase> database;  ///< null: the store is in a file
+  FixedModel model{"Hello!"};
   RealClock clock;
   RecordingObserver observer;
   std::unique_ptr<SimulatedStore> simulated;

@@ -35,6 +35,10 @@ inline const journal::StoreOptions without_waiting{.durability = journal::Durabi
 /// A store in its own folder, which can be closed and reopened.
 class JournalTest : public testing::Test {
  protected:
+  JournalTest() : JournalTest("") {}
+  /// With the store at this URL.
+  explicit JournalTest(const std::string& url) : path(url.empty() ? folder.file("store.db") : url) {}
+
   std::unique_ptr<journal::StoreConnection> open(const journal::StoreOptions& options = without_waiting) {
     auto opened = journal::open_store(path, options);
     EXPECT_TRUE(opened.has_value()) << opened.error().message;
@@ -75,7 +79,7 @@ class JournalTest : public testing::Test {
   }
 
   TemporaryFolder folder;
-  std::string path = folder.file("store.db");
+  std::string path;
   std::unique_ptr<journal::StoreConnection> store = open();
 };
 

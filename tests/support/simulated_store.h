@@ -78,7 +78,7 @@ class SimulatedStore final : public journal::AsyncStore {
   }
   [[nodiscard]] journal::Committer& committer() override { return committer_; }
   [[nodiscard]] journal::StoreConnection& owner() override { return *owner_; }
-  [[nodiscard]] journal::Wakeups& wakeups() override { return reader_->wakeups(); }
+  [[nodiscard]] journal::Wakeups& wakeups() override { return owner_->wakeups(); }
 
  private:
   struct Read {
@@ -93,6 +93,7 @@ class SimulatedStore final : public journal::AsyncStore {
     journal::Store& journals() override { return *this; }
     journal::RunQueries& runs() override { return *this; }
     journal::Inbox& inbox() override { return connection_->inbox(); }
+    journal::Ownership& ownership() override { return connection_->ownership(); }
     journal::Wakeups& wakeups() override { return connection_->wakeups(); }
     journal::StoreAdmin& admin() override { return connection_->admin(); }
     const std::vector<std::string>& notices() const override { return connection_->notices(); }
@@ -118,8 +119,9 @@ class SimulatedStore final : public journal::AsyncStore {
     Result<journal::AppendOutcomes, journal::StoreError> commit(std::span<const journal::Append> appends) override {
       return connection_->journals().commit(appends);
     }
-    Result<journal::RunHead, journal::StoreError> claim(const journal::RunName& run) override {
-      return connection_->journals().claim(run);
+    Result<journal::ClaimOutcomes, journal::StoreError> claim(std::span<const journal::RunName> runs,
+                                                              journal::ClaimMode mode) override {
+      return connection_->journals().claim(runs, mode);
     }
     Result<std::optional<journal::Note>, journal::StoreError> find_note(std::string_view key) override {
       return connection_->journals().find_note(key);
@@ -135,10 +137,14 @@ class SimulatedStore final : public journal::AsyncStore {
       if (is_failing) return failure(error());
       return connection_->runs().due(filter);
     }
-    Result<std::optional<std::int64_t>, journal::StoreError> next_due(
-        const std::optional<journal::DueRun>& after) override {
+    Result<std::optional<std::int64_t>, journal::StoreError> next_due(const std::optional<journal::DueRun>& after,
+                                                                      journal::OwnerId owner) override {
       if (is_failing) return failure(error());
-      return connection_->runs().next_due(after);
+      return connection_->runs().next_due(after, owner);
+    }
+    Result<journal::StoreCounts, journal::StoreError> count() override {
+      if (is_failing) return failure(error());
+      return connection_->runs().count();
     }
     static journal::StoreError error() { return {journal::StoreError::Kind::InUse, "the query fails"}; }
 

@@ -25,6 +25,7 @@ class SlowStore final : public journal::StoreConnection, private journal::Store 
   [[nodiscard]] journal::Store& journals() override { return *this; }
   [[nodiscard]] journal::RunQueries& runs() override { return store_->runs(); }
   [[nodiscard]] journal::Inbox& inbox() override { return store_->inbox(); }
+  [[nodiscard]] journal::Ownership& ownership() override { return store_->ownership(); }
   [[nodiscard]] journal::Wakeups& wakeups() override { return store_->wakeups(); }
   [[nodiscard]] journal::StoreAdmin& admin() override { return store_->admin(); }
   [[nodiscard]] const std::vector<std::string>& notices() const override { return store_->notices(); }
@@ -36,7 +37,10 @@ class SlowStore final : public journal::StoreConnection, private journal::Store 
     std::this_thread::sleep_for(commit_time_);
     return store_->journals().commit(appends);
   }
-  Result<journal::RunHead, Error> claim(const journal::RunName& run) override { return store_->journals().claim(run); }
+  Result<journal::ClaimOutcomes, Error> claim(std::span<const journal::RunName> runs,
+                                              journal::ClaimMode mode) override {
+    return store_->journals().claim(runs, mode);
+  }
   Result<std::optional<journal::Note>, Error> find_note(std::string_view key) override {
     return store_->journals().find_note(key);
   }

@@ -4,24 +4,10 @@
 
 #include "base/ensure.h"
 #include "journal/batch.h"
+#include "journal/sqlite/notes.h"
 #include "journal/sqlite/run_rows.h"
 
 namespace tenon::journal::sqlite {
-namespace {
-
-bool is_too_large(const Append& append) {
-  std::size_t size = 0;
-  for (const std::string& record : append.records) size += record.size();
-  for (const Note& note : append.notes) size += note.key.size() + note.bytes.size();
-  for (const Content& content : append.contents)
-    if (content.bytes.size() > append_bytes_max || content.refers.size() > append_bytes_max / Hash::size) return true;
-  if (append.snapshot && append.snapshot->bytes.size() > append_bytes_max) return true;
-  return size > append_bytes_max || append.references.size() > append_bytes_max / Hash::size ||
-         append.summary.title.size() + append.summary.detail.size() > append_bytes_max;
-}
-
-}  // namespace
-
 std::uint64_t Appender::claim(const RunHead& head) {
   return ++claimed_.try_emplace(head.run.text, head.epoch).first->second;
 }
@@ -48,11 +34,15 @@ Result<std::optional<AppendRefusal>, StoreError> Appender::find_refusal(const Ap
 }
 
 Result<std::optional<AppendRefusal>, StoreError> Appender::apply(const Append& append, const OfferedContents& offered) {
+  ENSURE(!append.moves_to);  // there is no other owner
   if (is_too_large(append)) return AppendRefusal::TooLarge;
   if (append.first == 0) return AppendRefusal::WrongNumber;
   auto found = find_run(connection_, append.run);
   if (!found) return failure(found.error());
   if (auto refusal = find_refusal(append, *found); !refusal || *refusal) return refusal;
+  const auto has_note = has_older_note(append);
+  if (!has_note) return failure(has_note.error());
+  if (*has_note) return AppendRefusal::NoteExists;
   std::vector<const Content*> contents;
   if (auto refusal = contents_.find_new(append, offered, *found ? &**found : nullptr, contents); !refusal || *refusal)
     return refusal;
@@ -109,6 +99,15 @@ Result<RunRow, StoreError> Appender::insert_run(const Append& append) {
     return failure(StoreError{StoreError::Kind::TooLarge, fmt::format("{}: the store has had {} runs (run_ids_max)",
                                                                       connection_.path(), run_ids_max)});
   return run;
+}
+
+Result<bool, StoreError> Appender::has_older_note(const Append& append) {
+  for (const Note& note : append.notes) {
+    if (note.use == NoteUse::Replace) continue;
+    const auto exists = has_note(connection_, note.key, append.summary.updated_at);
+    if (!exists || *exists) return exists;
+  }
+  return false;
 }
 
 Result<void, StoreError> Appender::write_notes(const Append& append) {

@@ -26,6 +26,8 @@ class Appender {
                                                                               const std::optional<RunRow>& run) const;
   [[nodiscard]] Result<RunRow, StoreError> insert_run(const Append& append);
   [[nodiscard]] Result<void, StoreError> write_batch(const Append& append, const RunRow& run);
+  /// Whether a note that is to be kept first has an older one.
+  [[nodiscard]] Result<bool, StoreError> has_older_note(const Append& append);
   [[nodiscard]] Result<void, StoreError> write_notes(const Append& append);
   [[nodiscard]] Result<void, StoreError> write_snapshot(const Snapshot& snapshot, std::int64_t run);
 

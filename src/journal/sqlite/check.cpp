@@ -1,19 +1,16 @@
 // Compares the whole store with itself, in one pass over each table.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <unordered_set>
 
 #include "journal/batch.h"
+#include "journal/shown_runs.h"
 #include "journal/sqlite/log_damage.h"
 #include "journal/sqlite/sqlite_admin.h"
 
 namespace tenon::journal::sqlite {
 namespace {
-
-/// As many are named where several have the same damage.
-constexpr std::size_t runs_shown_max = 5;
 
 /// How far a run's batches have been read; they come in the order in which they were appended.
 struct RunProgress {
@@ -194,16 +191,11 @@ class Check {
 
   /// The runs that have a content, as the beginning of a message about it.
   [[nodiscard]] std::string runs_with(const Hash& hash) const {
-    std::vector<std::string_view> names;
+    std::vector<std::string> names;
     for (const auto& [id, run] : runs_)
-      if (run.contents.contains(hash)) names.emplace_back(run.row.head.run.text);
-    if (names.empty()) return "";
+      if (run.contents.contains(hash)) names.push_back(run.row.head.run.text);
     std::ranges::sort(names);
-    const std::size_t shown = std::min(names.size(), runs_shown_max);
-    std::string text = fmt::format("{} {}", names.size() == 1 ? "run" : "runs",
-                                   fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-    if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-    return text + ", ";
+    return describe_runs(names, names.size());
   }
 
   Result<void, StoreError> check_shared() {

@@ -99,6 +99,9 @@ Result<std::unique_ptr<Connection>, StoreError> Connection::open_read_only(const
 Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::string& path, const StoreOptions& options) {
   std::optional<OwnerLock> lock;
   std::vector<std::string> notices;
+  if (std::error_code ignored;
+      options.access == Access::Owner && !options.creates && !std::filesystem::exists(path, ignored))
+    return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: the store does not exist", path)});
   if (options.access == Access::Owner) {
     auto acquired = OwnerLock::acquire(path);
     if (!acquired) return failure(acquired.error());

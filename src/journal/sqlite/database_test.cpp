@@ -165,7 +165,7 @@ TEST_F(FaultyDiskTest, AStoreOpensOnAFullDiskAndIsWrittenOnceThereIsSpace) {
   ASSERT_TRUE(store.has_value()) << store.error().message;
   EXPECT_TRUE(disk.has_failed());
   for (int attempt = 0; attempt < 2; ++attempt) {
-    EXPECT_EQ((*store)->journals().claim(run).error().kind, StoreError::Kind::Full);
+    EXPECT_EQ(claim_run((*store)->journals(), run).error().kind, StoreError::Kind::Full);
     const auto progress = append_until_failure(**store, appends_in_scenario + 1, 1);
     ASSERT_TRUE(progress.error.has_value());
     EXPECT_EQ(progress.error->kind, StoreError::Kind::Full) << progress.error->message;
@@ -179,16 +179,16 @@ TEST_F(FaultyDiskTest, AStoreOpensOnAFullDiskAndIsWrittenOnceThereIsSpace) {
 TEST_F(FaultyDiskTest, ANoteShowsWhetherTheDiskHasSpace) {
   auto store = try_open();
   ASSERT_TRUE(store.has_value());
-  ASSERT_TRUE((*store)->admin().keep_note({"a", "1", std::nullopt}).has_value());
+  ASSERT_TRUE((*store)->admin().keep_note({"a", "1", std::nullopt}, 0).has_value());
   disk.fail_at(0, FaultyDisk::Fault::NoSpace, 1'000'000);
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const auto kept = (*store)->admin().keep_note({"a", "2", std::nullopt});
+    const auto kept = (*store)->admin().keep_note({"a", "2", std::nullopt}, 0);
     ASSERT_FALSE(kept.has_value());
     EXPECT_EQ(kept.error().kind, StoreError::Kind::Full) << kept.error().message;
   }
   EXPECT_EQ((*store)->journals().find_note("a")->value().bytes, "1");
   disk.heal();
-  EXPECT_TRUE((*store)->admin().keep_note({"a", "3", std::nullopt}).has_value());
+  EXPECT_TRUE((*store)->admin().keep_note({"a", "3", std::nullopt}, 0).has_value());
   EXPECT_EQ((*store)->journals().find_note("a")->value().bytes, "3");
 }
 

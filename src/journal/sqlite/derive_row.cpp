@@ -9,21 +9,6 @@
 namespace tenon::journal::sqlite {
 namespace {
 
-constexpr std::string_view name_digits = "0123456789abcdefghjkmnpqrstvwxyz";
-
-/// The name that begins the chain and differs from the damaged one in one character at most.
-std::optional<RunName> find_name(const RunName& damaged, const Hash& chain) {
-  if (chain_start(damaged) == chain) return damaged;
-  for (std::size_t at = 0; at < damaged.text.size(); ++at) {
-    RunName name = damaged;
-    for (const char digit : name_digits) {
-      name.text[at] = digit;
-      if (is_run_name(name.text) && chain_start(name) == chain) return name;
-    }
-  }
-  return std::nullopt;
-}
-
 class Derivation {
  public:
   Derivation(Database& database, const RunRow& damaged) : database_(database), damaged_(damaged), row_(damaged) {}

@@ -13,7 +13,14 @@ class LockFileWakeups final : public Wakeups {
   explicit LockFileWakeups(const std::string& store_path) : path_(store_path + ".lock") {}
 
   [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void()> notify) override;
-  void announce() override;
+  /// No other process owns a run while this one watches.
+  [[nodiscard]] std::unique_ptr<Subscription> watch(const RunName& /*run*/, Watcher& /*watcher*/) override {
+    return nullptr;
+  }
+  [[nodiscard]] bool is_watched(const RunName& /*run*/) override { return false; }
+  void publish(const RunName& /*run*/, std::string /*message*/) override {}
+  /// There is something in the inbox, and it is durable.
+  void announce();
 
  private:
   const std::string path_;

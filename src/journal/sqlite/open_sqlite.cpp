@@ -7,6 +7,7 @@
 #include "journal/sqlite/repair_rows.h"
 #include "journal/sqlite/sqlite_admin.h"
 #include "journal/sqlite/sqlite_inbox.h"
+#include "journal/sqlite/sqlite_ownership.h"
 #include "journal/sqlite/sqlite_queries.h"
 #include "journal/sqlite/sqlite_store.h"
 
@@ -21,12 +22,14 @@ class SqliteConnection final : public StoreConnection {
   [[nodiscard]] RunQueries& runs() override { return queries_; }
   [[nodiscard]] Inbox& inbox() override { return inbox_; }
   [[nodiscard]] Wakeups& wakeups() override { return wakeups_; }
+  [[nodiscard]] Ownership& ownership() override { return ownership_; }
   [[nodiscard]] StoreAdmin& admin() override { return admin_; }
   [[nodiscard]] const std::vector<std::string>& notices() const override { return connection_->notices(); }
 
  private:
   std::unique_ptr<Connection> connection_;
   SqliteStore store_{*connection_};
+  SqliteOwnership ownership_{*connection_, store_};
   SqliteQueries queries_{*connection_};
   LockFileWakeups wakeups_{connection_->path()};
   SqliteInbox inbox_{*connection_, wakeups_};

@@ -33,24 +33,25 @@ class WritesToInbox {
 
 }  // namespace
 
-Result<std::uint64_t, StoreError> SqliteInbox::send(const RunName& run, std::string_view bytes) {
+Result<std::uint64_t, StoreError> SqliteInbox::send(const NewCommand& command) {
   if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
-  if (bytes.size() > command_bytes_max) return failure(too_large(connection_.database(), "a command", bytes.size()));
+  if (command.bytes.size() > command_bytes_max)
+    return failure(too_large(connection_.database(), "a command", command.bytes.size()));
   WritesToInbox writes(connection_.database(), connection_.access());
   if (auto done = writes.allow(); !done) return failure(done.error());
   Transaction transaction(connection_.database());
   if (auto done = transaction.begin(Transaction::Kind::Write); !done) return failure(done.error());
-  const auto row = get_run(connection_, run);
-  if (!row) return failure(row.error());
-  if (auto done = Execution(connection_.statements().insert_command).text(run.text).blob(bytes).finish(); !done)
-    return failure(done.error());
+  if (command.starts_run == NewCommand::StartsRun::No)
+    if (const auto row = get_run(connection_, command.run); !row) return failure(row.error());
+  Execution insert(connection_.statements().insert_command);
+  if (auto done = insert.text(command.run.text).blob(command.bytes).finish(); !done) return failure(done.error());
   const auto id = static_cast<std::uint64_t>(connection_.database().last_row());
   if (auto done = transaction.commit(); !done) return failure(done.error());
   wakeups_.announce();
   return id;
 }
 
-Result<std::vector<Command>, StoreError> SqliteInbox::unanswered(std::size_t limit) {
+Result<std::vector<Command>, StoreError> SqliteInbox::unanswered(OwnerId /*owner*/, std::size_t limit) {
   if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
   Execution query(connection_.statements().select_commands);
   query.integer(row_limit(limit));
@@ -63,7 +64,8 @@ Result<std::vector<Command>, StoreError> SqliteInbox::unanswered(std::size_t lim
   }
 }
 
-Result<void, StoreError> SqliteInbox::answer(std::uint64_t command, std::string_view reply) {
+Result<void, StoreError> SqliteInbox::answer(std::uint64_t command, std::string_view reply,
+                                             ReplyDurability /*durability*/) {
   if (auto writable = connection_.require_writable(); !writable) return writable;
   if (reply.size() > command_bytes_max) return failure(too_large(connection_.database(), "a reply", reply.size()));
   Transaction transaction(connection_.database());
@@ -104,6 +106,17 @@ Result<std::optional<std::string>, StoreError> SqliteInbox::take_reply(std::uint
     return failure(done.error());
   if (auto done = transaction.commit(); !done) return failure(done.error());
   return reply;
+}
+
+Result<std::vector<CommandReply>, StoreError> SqliteInbox::take_replies(std::span<const std::uint64_t> commands) {
+  std::vector<CommandReply> replies;
+  for (const std::uint64_t command : commands) {
+    auto reply = take_reply(command);
+    if (!reply && reply.error().kind == StoreError::Kind::Missing) continue;  // its run was forgotten
+    if (!reply) return failure(reply.error());
+    if (*reply) replies.push_back({command, std::move(**reply)});
+  }
+  return replies;
 }
 
 Result<bool, StoreError> SqliteInbox::withdraw(std::uint64_t command) {

@@ -2,23 +2,28 @@
 
 #include "journal/inbox.h"
 #include "journal/sqlite/connection.h"
-#include "journal/wakeups.h"
+#include "journal/sqlite/lock_file_wakeups.h"
 
 namespace tenon::journal::sqlite {
 
 class SqliteInbox final : public Inbox {
  public:
-  SqliteInbox(Connection& connection, Wakeups& wakeups) : connection_(connection), wakeups_(wakeups) {}
+  SqliteInbox(Connection& connection, LockFileWakeups& wakeups) : connection_(connection), wakeups_(wakeups) {}
 
-  [[nodiscard]] Result<std::uint64_t, StoreError> send(const RunName& run, std::string_view bytes) override;
-  [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(std::size_t limit) override;
-  [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply) override;
+  [[nodiscard]] Result<std::uint64_t, StoreError> send(const NewCommand& command) override;
+  [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) override;
+  /// There is no other owner.
+  [[nodiscard]] Result<void, StoreError> redirect(std::uint64_t /*command*/) override { return {}; }
+  [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply,
+                                                ReplyDurability durability) override;
   [[nodiscard]] Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) override;
+  [[nodiscard]] Result<std::vector<CommandReply>, StoreError> take_replies(
+      std::span<const std::uint64_t> commands) override;
   [[nodiscard]] Result<bool, StoreError> withdraw(std::uint64_t command) override;
 
  private:
   Connection& connection_;
-  Wakeups& wakeups_;
+  LockFileWakeups& wakeups_;
 };
 
 }  // namespace tenon::journal::sqlite

@@ -48,7 +48,8 @@ Result<std::vector<DueRun>, StoreError> SqliteQueries::due(const DueFilter& filt
   }
 }
 
-Result<std::optional<std::int64_t>, StoreError> SqliteQueries::next_due(const std::optional<DueRun>& after) {
+Result<std::optional<std::int64_t>, StoreError> SqliteQueries::next_due(const std::optional<DueRun>& after,
+                                                                        OwnerId /*owner*/) {
   if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
   const DueRun from = after.value_or(before_all);
   Execution query(connection_.statements().select_next_due);
@@ -57,6 +58,20 @@ Result<std::optional<std::int64_t>, StoreError> SqliteQueries::next_due(const st
   if (step == StepResult::Failed) return failure(query.error());
   if (step == StepResult::Done) return std::optional<std::int64_t>();
   return std::optional(query.get_integer(0));
+}
+
+Result<StoreCounts, StoreError> SqliteQueries::count() {
+  if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
+  StoreCounts counts;
+  Execution runs(connection_.statements().count_runs);
+  for (StepResult step = runs.step(); step != StepResult::Done; step = runs.step()) {
+    if (step == StepResult::Failed) return failure(runs.error());
+    counts.runs.emplace(static_cast<RunState>(runs.get_integer(0)), static_cast<std::uint64_t>(runs.get_integer(1)));
+  }
+  Execution commands(connection_.statements().count_commands);
+  if (commands.step() != StepResult::Row) return failure(commands.error());
+  counts.commands = static_cast<std::uint64_t>(commands.get_integer(0));
+  return counts;
 }
 
 }  // namespace tenon::journal::sqlite

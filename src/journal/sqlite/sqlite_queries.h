@@ -11,7 +11,9 @@ class SqliteQueries final : public RunQueries {
 
   [[nodiscard]] Result<std::vector<RunHead>, StoreError> list(const RunFilter& filter) override;
   [[nodiscard]] Result<std::vector<DueRun>, StoreError> due(const DueFilter& filter) override;
-  [[nodiscard]] Result<std::optional<std::int64_t>, StoreError> next_due(const std::optional<DueRun>& after) override;
+  [[nodiscard]] Result<std::optional<std::int64_t>, StoreError> next_due(const std::optional<DueRun>& after,
+                                                                         OwnerId owner) override;
+  [[nodiscard]] Result<StoreCounts, StoreError> count() override;
 
  private:
   [[nodiscard]] Result<std::vector<RunHead>, StoreError> read_heads(Execution& query);

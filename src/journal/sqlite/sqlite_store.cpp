@@ -5,6 +5,7 @@
 
 #include "journal/batch.h"
 #include "journal/sqlite/run_rows.h"
+#include "journal/sqlite/sqlite_queries.h"
 
 namespace tenon::journal::sqlite {
 
@@ -27,12 +28,36 @@ Result<AppendOutcomes, StoreError> SqliteStore::commit(std::span<const Append> a
   return outcomes;
 }
 
-Result<RunHead, StoreError> SqliteStore::claim(const RunName& run) {
+/// There is one owner, so every run is its own.
+Result<ClaimOutcomes, StoreError> SqliteStore::claim(std::span<const RunName> runs, ClaimMode /*mode*/) {
   if (auto writable = connection_.require_writable(); !writable) return failure(writable.error());
+  ClaimOutcomes outcomes;
+  outcomes.reserve(runs.size());
+  for (const RunName& run : runs) outcomes.push_back(claim_one(run));
+  return outcomes;
+}
+
+Result<RunHead, StoreError> SqliteStore::claim_one(const RunName& run) {
   auto row = get_run(connection_, run);
   if (!row) return failure(row.error());
-  row->head.epoch = appender_.claim(row->head);
+  if (!has_ended(row->head.summary.state)) row->head.epoch = appender_.claim(row->head);
+  if (unclaimed_) unclaimed_->erase(run.text);
   return std::move(row->head);
+}
+
+Result<std::vector<RunName>, StoreError> SqliteStore::take_unclaimed(std::size_t limit) {
+  if (auto writable = connection_.require_writable(); !writable) return failure(writable.error());
+  if (!unclaimed_) {
+    const auto heads = SqliteQueries(connection_).list({.state = RunState::Running});
+    if (!heads) return failure(heads.error());
+    unclaimed_.emplace();
+    for (const RunHead& head : *heads) unclaimed_->insert(head.run.text);
+  }
+  std::vector<RunName> runs;
+  while (!unclaimed_->empty() && runs.size() < limit) {
+    runs.push_back({std::move(unclaimed_->extract(unclaimed_->begin()).value())});
+  }
+  return runs;
 }
 
 Result<RunHead, StoreError> SqliteStore::head(const RunName& run) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -14,7 +16,9 @@ class SqliteStore final : public Store {
   explicit SqliteStore(Connection& connection) : connection_(connection), appender_(connection) {}
 
   [[nodiscard]] Result<AppendOutcomes, StoreError> commit(std::span<const Append> appends) override;
-  [[nodiscard]] Result<RunHead, StoreError> claim(const RunName& run) override;
+  [[nodiscard]] Result<ClaimOutcomes, StoreError> claim(std::span<const RunName> runs, ClaimMode mode) override;
+  /// The next of the runs that had work to do when this was first called, and that were not claimed since.
+  [[nodiscard]] Result<std::vector<RunName>, StoreError> take_unclaimed(std::size_t limit);
   [[nodiscard]] Result<RunHead, StoreError> head(const RunName& run) override;
   [[nodiscard]] Result<std::vector<Record>, StoreError> read(const RunName& run, std::uint64_t after,
                                                              std::size_t limit) override;
@@ -24,12 +28,14 @@ class SqliteStore final : public Store {
   [[nodiscard]] Result<void, StoreError> maintain() override { return connection_.maintain(); }
 
  private:
+  [[nodiscard]] Result<RunHead, StoreError> claim_one(const RunName& run);
   /// Returns the id of a run that was not forgotten. It never changes.
   [[nodiscard]] Result<std::int64_t, StoreError> find_run_id(const RunName& run);
 
   Connection& connection_;
   Appender appender_;
-  std::pair<std::string, std::int64_t> run_id_;  ///< of the run whose content was read last
+  std::optional<std::set<std::string>> unclaimed_;  ///< names; nothing: they were not read yet
+  std::pair<std::string, std::int64_t> run_id_;     ///< of the run whose content was read last
 };
 
 }  // namespace tenon::journal::sqlite

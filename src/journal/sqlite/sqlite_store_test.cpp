@@ -196,16 +196,6 @@ TEST_F(SqliteStoreTest, EachQueryGoesByAnIndex) {
   }
 }
 
-TEST_F(SqliteStoreTest, ReadersSeeEachCommitAndHoldNothingUp) {
-  const auto reader = open({.access = Access::Reader});
-  for (std::uint64_t at = 1; at <= 50; ++at) {
-    ASSERT_EQ(commit(make_append(run, at, {std::to_string(at)})), std::nullopt);
-    EXPECT_EQ(read_all(reader->journals(), run).size(), at);
-  }
-  EXPECT_EQ(reader->journals().head(run)->records, 50U);
-  expect_clean(*reader);
-}
-
 TEST_F(SqliteStoreTest, TheLogIsBounded) {
   const std::string large(100'000, 'x');
   std::uintmax_t longest = 0;
@@ -235,55 +225,6 @@ TEST_F(SqliteStoreTest, TheLogBeginsAnewAfterAReaderThatStayedLong) {
   EXPECT_LT(std::filesystem::file_size(path + "-wal"), 64U << 20U);
   expect_clean(*store);
 }
-
-/// A child appends, one thread's worth, and tells each acknowledged number through a pipe until it is killed.
-class KilledProcessTest : public test::JournalTest, public testing::WithParamInterface<Durability> {};
-
-TEST_P(KilledProcessTest, WhatWasAcknowledgedIsThere) {
-  const std::vector<RunName> runs{make_run_name(1), make_run_name(2), make_run_name(3)};
-  std::uint64_t acknowledged = 0;
-  for (int round = 0; round < 10; ++round) {
-    store.reset();
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-      auto owned = open_store(path, {.durability = GetParam()});
-      if (!owned) _exit(1);
-      for (std::uint64_t number = acknowledged + 1;; ++number) {
-        std::vector<Append> appends;
-        for (const RunName& run : runs) appends.push_back(make_append(run, number, {std::to_string(number)}));
-        const auto refusals = (*owned)->journals().commit(appends);
-        if (!refusals || (*refusals)[0] || (*refusals)[1] || (*refusals)[2]) _exit(2);
-        if (write(ends[1], &number, sizeof number) != sizeof number) _exit(3);
-        if (number % 50 == 0 && !(*owned)->journals().maintain()) _exit(4);
-      }
-    }
-    close(ends[1]);
-    const std::uint64_t wanted = acknowledged + 20 + static_cast<std::uint64_t>(round) * 13;
-    std::uint64_t number = 0;
-    while (number < wanted && read(ends[0], &number, sizeof number) == sizeof number) {
-    }
-    EXPECT_GE(number, wanted) << "the child ended by itself";
-    kill(child, SIGKILL);
-    while (read(ends[0], &number, sizeof number) == sizeof number) {
-    }
-    waitpid(child, nullptr, 0);
-    close(ends[0]);
-    store = open();
-    for (const RunName& run : runs) {
-      const auto texts = read_all(run);
-      ASSERT_GE(texts.size(), number);
-      ASSERT_LE(texts.size(), number + 1);
-      acknowledged = texts.size();
-      for (std::size_t at = 0; at < texts.size(); ++at) ASSERT_EQ(texts[at], std::to_string(at + 1));
-    }
-    expect_clean(*store);
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Durabilities, KilledProcessTest, testing::Values(Durability::Full, Durability::Process),
-                         [](const auto& it) { return it.param == Durability::Full ? "Full" : "Process"; });
 
 }  // namespace
 }  // namespace tenon::journal::sqlite

@@ -24,6 +24,8 @@ struct Statements {
                              " AND wake_at <= ?3 ORDER BY wake_at, id LIMIT ?4"),
         select_next_due(database, "SELECT wake_at FROM runs WHERE (wake_at, id) > " TENON_DUE_PLACE
                                   " AND wake_at IS NOT NULL ORDER BY wake_at, id LIMIT 1"),
+        count_runs(database, "SELECT state, count(*) FROM runs GROUP BY state"),
+        count_commands(database, "SELECT count(*) FROM inbox WHERE reply IS NULL"),
         insert_run(
             database,
             "INSERT INTO runs(name, epoch, records, chain, last_batch, created_at, updated_at, state, wake_at, title, "
@@ -59,6 +61,7 @@ struct Statements {
         delete_snapshot(database, "DELETE FROM snapshots WHERE run = ?1"),
         select_note(database, "SELECT key, bytes, expires_at FROM notes WHERE key = ?1"),
         replace_note(database, "INSERT OR REPLACE INTO notes(key, bytes, expires_at) VALUES(?1, ?2, ?3)"),
+        select_notes(database, "SELECT key, bytes, expires_at FROM notes WHERE key > ?1 ORDER BY key LIMIT ?2"),
         drop_expired_notes(database, "DELETE FROM notes WHERE expires_at <= ?1"),
         insert_command(database, "INSERT INTO inbox(run, bytes) VALUES(?1, ?2)"),
         select_commands(database, "SELECT id, run, bytes FROM inbox WHERE reply IS NULL ORDER BY id LIMIT ?1"),
@@ -72,13 +75,13 @@ struct Statements {
         withdraw_command(database, "DELETE FROM inbox WHERE id = ?1 AND reply IS NULL"),
         delete_commands_of_run(database, "DELETE FROM inbox WHERE run = ?1") {}
 
-  Statement select_run, select_runs, select_runs_of_state, select_due, select_next_due;
+  Statement select_run, select_runs, select_runs_of_state, select_due, select_next_due, count_runs, count_commands;
   Statement insert_run, update_head, update_texts, update_state;
   Statement insert_batch, select_batch, select_milestone, delete_batch;
   Statement select_content, select_content_hash, insert_content, select_links, delete_contents;
   Statement select_shared, insert_shared, add_uses, delete_shared, select_body, insert_body, delete_body;
   Statement select_snapshot, replace_snapshot, delete_snapshot;
-  Statement select_note, replace_note, drop_expired_notes;
+  Statement select_note, replace_note, select_notes, drop_expired_notes;
   Statement insert_command, select_commands, answer_command, drop_old_replies, select_reply, delete_command,
       withdraw_command, delete_commands_of_run;
 };

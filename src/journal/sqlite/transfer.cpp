@@ -73,19 +73,7 @@ Result<Imported, StoreError> SqliteAdmin::import_run(std::string_view bytes) {
   if (auto done = transaction.begin(Transaction::Kind::Write); !done) return failure(done.error());
   auto found = find_run(connection_, head.run);
   if (!found) return failure(found.error());
-  if (*found) {
-    const RunHead& present = (*found)->head;
-    const bool is_forgotten = present.summary.state == RunState::Forgotten;
-    if (!is_forgotten && present.records == head.records && present.chain == head.chain)
-      return Imported{head.run, ImportOutcome::AlreadyThere};
-    return failure(StoreError{
-        StoreError::Kind::Conflict,
-        is_forgotten ? fmt::format("{}: run {} was forgotten here and cannot be imported again", connection_.path(),
-                                   head.run.text)
-                     : fmt::format("{}: a different run {} exists already, with {} records (the file has {}); "
-                                   "import into another store",
-                                   connection_.path(), head.run.text, present.records, head.records)});
-  }
+  if (*found) return compare((*found)->head, head);
   OfferedContents offered;
   for (const Content& content : file->contents) offered.emplace(content.hash, &content);
   Appender appender(connection_);
@@ -115,6 +103,60 @@ Result<Imported, StoreError> SqliteAdmin::import_run(std::string_view bytes) {
     append.references.clear();
   }
   if (auto done = transaction.commit(); !done) return failure(done.error());
+  return Imported{head.run, ImportOutcome::Imported};
+}
+
+Result<Imported, StoreError> SqliteAdmin::compare(const RunHead& present, const RunHead& given) const {
+  const bool is_forgotten = present.summary.state == RunState::Forgotten;
+  const bool is_to_be_forgotten = given.summary.state == RunState::Forgotten;
+  if (is_forgotten == is_to_be_forgotten && present.records == given.records && present.chain == given.chain)
+    return Imported{given.run, ImportOutcome::AlreadyThere};
+  return failure(StoreError{
+      StoreError::Kind::Conflict,
+      is_forgotten && !is_to_be_forgotten
+          ? fmt::format("{}: run {} was forgotten here and cannot be imported again", connection_.path(),
+                        given.run.text)
+          : fmt::format("{}: a different run {} exists already, with {} records (the file has {}); import into "
+                        "another store",
+                        connection_.path(), given.run.text, present.records, given.records)});
+}
+
+Result<Imported, StoreError> SqliteAdmin::import_forgotten(const RunHead& head) {
+  if (auto writable = connection_.require_writable(); !writable) return failure(writable.error());
+  Transaction transaction(connection_.database());
+  if (auto done = transaction.begin(Transaction::Kind::Write); !done) return failure(done.error());
+  const auto found = find_run(connection_, head.run);
+  if (!found) return failure(found.error());
+  if (*found) return compare((*found)->head, head);
+  const auto state = static_cast<std::int64_t>(RunState::Forgotten);
+  auto done = Execution(connection_.statements().insert_run)
+                  .text(head.run.text)
+                  .integer(head.epoch)
+                  .blob(head.chain.view())
+                  .integer(head.created_at)
+                  .integer(state)
+                  .optional(std::nullopt)
+                  .text("")
+                  .text("")
+                  .finish();
+  if (!done) return failure(done.error());
+  RunRow row;
+  row.id = connection_.database().last_row();
+  row.head = head;
+  row.head.summary = {};
+  row.head.summary.state = RunState::Forgotten;
+  row.head.summary.updated_at = head.summary.updated_at;
+  done = Execution(connection_.statements().update_head)
+             .integer(row.id)
+             .integer(head.records)
+             .blob(head.chain.view())
+             .integer(row.last_batch)
+             .integer(head.summary.updated_at)
+             .integer(head.epoch)
+             .integer(checksum_of(row))
+             .finish();
+  if (done) done = transaction.commit();
+  if (!done) return failure(done.error());
   return Imported{head.run, ImportOutcome::Imported};
 }
 

@@ -1,0 +1,124 @@
+#include "journal/inbox.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <map>
+#include <semaphore>
+
+#include "tests/support/patience.h"
+#include "tests/support/store_contract.h"
+
+namespace tenon::journal {
+namespace {
+
+using test::make_append;
+
+class InboxContract : public test::StoreContractTest {
+ protected:
+  void SetUp() override {
+    reopen(host);
+    ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+    reader = open({.durability = Durability::Process, .access = Access::Reader});
+  }
+  const StoreOptions host{.durability = Durability::Process, .role = OwnerRole::Host};
+  RunName run = make_run_name(1);
+  std::unique_ptr<StoreConnection> reader;
+};
+TENON_INSTANTIATE_FOR_STORES(InboxContract);
+
+TEST_P(InboxContract, ACommandReachesTheOwnerAndItsReplyTheSender) {
+  ASSERT_TRUE(store->inbox().unanswered(store->ownership().self(), 10)->empty());
+  const auto first = reader->inbox().send({run, "resume"});
+  ASSERT_TRUE(first.has_value()) << first.error().message;
+  const auto second = reader->inbox().send({run, std::string("\0cancel", 7)});
+  const auto commands = store->inbox().unanswered(store->ownership().self(), 10);
+  ASSERT_EQ(commands->size(), 2U);
+  EXPECT_EQ((*commands)[0].id, *first);
+  EXPECT_EQ((*commands)[0].run, run);
+  EXPECT_EQ((*commands)[0].bytes, "resume");
+  EXPECT_EQ((*commands)[1].bytes, std::string("\0cancel", 7));
+  EXPECT_EQ(store->inbox().unanswered(store->ownership().self(), 1)->size(), 1U);
+
+  EXPECT_EQ(reader->inbox().take_reply(*first).value(), std::nullopt);
+  ASSERT_TRUE(store->inbox().answer(*first, "").has_value());
+  EXPECT_EQ(store->inbox().answer(*first, "twice").error().kind, StoreError::Kind::Missing);
+  EXPECT_EQ(reader->inbox().take_reply(*first).value(), "");
+  EXPECT_EQ(reader->inbox().take_reply(*first).error().kind, StoreError::Kind::Missing);
+  EXPECT_EQ(store->inbox().unanswered(store->ownership().self(), 10)->front().id, *second);
+  expect_clean(*store);
+}
+
+TEST_P(InboxContract, RepliesAreTakenTogether) {
+  std::vector<std::uint64_t> sent;
+  for (int at = 0; at < 4; ++at) sent.push_back(reader->inbox().send({run, "resume"}).value());
+  ASSERT_TRUE(store->inbox().answer(sent[1], "b").has_value());
+  ASSERT_TRUE(store->inbox().answer(sent[3], "").has_value());
+  const auto ids_of = [&](std::span<const std::uint64_t> commands) {
+    std::map<std::uint64_t, std::string> replies;
+    const auto taken = reader->inbox().take_replies(commands);
+    EXPECT_TRUE(taken.has_value());
+    for (const CommandReply& reply : *taken) replies.emplace(reply.command, reply.bytes);
+    return replies;
+  };
+  EXPECT_EQ(ids_of(sent), (std::map<std::uint64_t, std::string>{{sent[1], "b"}, {sent[3], ""}}));
+  EXPECT_TRUE(ids_of(sent).empty());
+  EXPECT_EQ(reader->inbox().take_reply(sent[1]).error().kind, StoreError::Kind::Missing);
+  EXPECT_EQ(reader->inbox().take_reply(sent[0]).value(), std::nullopt);
+  EXPECT_TRUE(ids_of({}).empty());
+}
+
+TEST_P(InboxContract, AnUnansweredCommandIsWithdrawn) {
+  const auto first = reader->inbox().send({run, "resume"});
+  const auto second = reader->inbox().send({run, "cancel"});
+  EXPECT_TRUE(reader->inbox().withdraw(*first).value());
+  EXPECT_FALSE(reader->inbox().withdraw(*first).value());
+  ASSERT_EQ(store->inbox().unanswered(store->ownership().self(), 10)->size(), 1U);
+  ASSERT_TRUE(store->inbox().answer(*second, "done").has_value());
+  EXPECT_FALSE(reader->inbox().withdraw(*second).value());
+  EXPECT_EQ(reader->inbox().take_reply(*second).value(), "done");
+  EXPECT_EQ(store->inbox().answer(*first, "late").error().kind, StoreError::Kind::Missing);
+  expect_clean(*store);
+}
+
+TEST_P(InboxContract, ACommandIsAnnouncedToSubscribersOnly) {
+  std::counting_semaphore<> noticed{0};
+  auto subscription = store->wakeups().subscribe([&] { noticed.release(); });
+  ASSERT_NE(subscription, nullptr);
+  ASSERT_EQ(commit(make_append(run, 2, {"b"})), std::nullopt);  // what the owner writes is no command
+  EXPECT_FALSE(noticed.try_acquire_for(std::chrono::milliseconds(50)));
+  ASSERT_TRUE(reader->inbox().send({run, "resume"}).has_value());
+  EXPECT_TRUE(noticed.try_acquire_for(test::patience));
+  EXPECT_EQ(store->inbox().unanswered(store->ownership().self(), 10)->size(), 1U);
+  subscription.reset();
+  ASSERT_TRUE(reader->inbox().send({run, "resume"}).has_value());
+  EXPECT_FALSE(noticed.try_acquire_for(std::chrono::milliseconds(50)));
+}
+
+TEST_P(InboxContract, CommandsSurviveTheOwner) {
+  const auto id = reader->inbox().send({run, "resume"});
+  reopen(host);
+  ASSERT_EQ(store->inbox().unanswered(store->ownership().self(), 10)->size(), 1U);
+  EXPECT_EQ(store->inbox().unanswered(store->ownership().self(), 10)->front().id, *id);
+}
+
+TEST_P(InboxContract, AReaderWritesNothingElse) {
+  EXPECT_EQ(reader->journals().commit({}).error().kind, StoreError::Kind::InUse);
+  EXPECT_EQ(claim_run(reader->journals(), run).error().kind, StoreError::Kind::InUse);
+  EXPECT_EQ(reader->inbox().answer(1, "x").error().kind, StoreError::Kind::InUse);
+  EXPECT_EQ(reader->admin().forget(run, 1).error().kind, StoreError::Kind::InUse);
+  EXPECT_EQ(reader->admin().compact().error().kind, StoreError::Kind::InUse);
+  EXPECT_EQ(reader->admin().import_run("").error().kind, StoreError::Kind::InUse);
+  EXPECT_EQ(reader->journals().read(run, 0, 10)->size(), 1U);
+}
+
+TEST_P(InboxContract, AnUnknownRunAndTooManyBytesAreRejected) {
+  EXPECT_EQ(reader->inbox().send({make_run_name(5), "x"}).error().kind, StoreError::Kind::Missing);
+  EXPECT_EQ(reader->inbox().send({run, std::string(command_bytes_max + 1, 'x')}).error().kind,
+            StoreError::Kind::TooLarge);
+  EXPECT_EQ(store->inbox().answer(77, "x").error().kind, StoreError::Kind::Missing);
+  EXPECT_EQ(reader->inbox().send({run, std::string(command_bytes_max, 'x')}).has_value(), true);
+}
+
+}  // namespace
+}  // namespace tenon::journal

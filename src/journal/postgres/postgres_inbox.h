@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "journal/inbox.h"
+#include "journal/postgres/connection.h"
+
+namespace tenon::journal::postgres {
+
+/// Commands and replies are rows of one table; the owner of a row is notified of it when the row is durable.
+class PostgresInbox final : public Inbox {
+ public:
+  explicit PostgresInbox(Connection& connection) : connection_(connection) {}
+
+  [[nodiscard]] Result<std::uint64_t, StoreError> send(const NewCommand& command) override;
+  [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) override;
+  [[nodiscard]] Result<void, StoreError> redirect(std::uint64_t command) override;
+  [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply,
+                                                ReplyDurability durability) override;
+  [[nodiscard]] Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) override;
+  [[nodiscard]] Result<std::vector<CommandReply>, StoreError> take_replies(
+      std::span<const std::uint64_t> commands) override;
+  [[nodiscard]] Result<bool, StoreError> withdraw(std::uint64_t command) override;
+
+ private:
+  /// Returns the ids and the replies, null where there is none, of those commands that exist, and removes the rows of
+  /// replies that were taken before.
+  [[nodiscard]] Result<Rows, StoreError> read_replies(std::span<const std::uint64_t> commands);
+  /// Wakes an owner for which there is a command now.
+  void announce_command(std::int64_t owner);
+  [[nodiscard]] Result<std::optional<std::uint64_t>, StoreError> try_send(const NewCommand& command,
+                                                                          std::int64_t token);
+
+  Connection& connection_;
+  /// Commands whose replies were taken, and whose rows are removed with the next call.
+  std::vector<std::uint64_t> taken_;
+};
+
+}  // namespace tenon::journal::postgres

@@ -1,0 +1,41 @@
+#include "journal/postgres/postgres_ownership.h"
+
+namespace tenon::journal::postgres {
+namespace {
+
+const Statement select_pools{R"sql(
+  SELECT w.pool FROM (
+    SELECT r.pool, r.owner FROM runs AS r WHERE r.state = 0
+    UNION SELECT r.pool, r.owner FROM runs AS r
+      WHERE r.wake_at <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+    UNION SELECT i.pool, i.target FROM inbox AS i WHERE i.reply IS NULL) AS w(pool, owner)
+  WHERE NOT EXISTS (SELECT FROM owners AS o WHERE o.dead_at IS NULL AND (o.id = w.owner
+                                                                         OR (o.role = 1 AND o.pool = w.pool)))
+  GROUP BY w.pool ORDER BY w.pool)sql"};
+
+}  // namespace
+
+Result<void, StoreError> PostgresOwnership::rejoin() {
+  if (auto writable = connection_.require_writable(); !writable) return writable;
+  if (keeper_->lease() != LeaseState::Lost) return {};
+  claims_.forget_known();
+  return keeper_->join();
+}
+
+Result<std::vector<std::string>, StoreError> PostgresOwnership::pools_without_hosts() {
+  const auto rows = connection_.link().query(select_pools);
+  if (!rows) return failure(rows.error());
+  std::vector<std::string> pools;
+  for (std::size_t row = 0; row < rows->size(); ++row) pools.push_back(rows->get_text(row, 0));
+  return pools;
+}
+
+Result<std::vector<Owner>, StoreError> PostgresOwnership::owners() {
+  const auto session = connection_.link().get();
+  if (!session) return failure(session.error());
+  auto owners = list_owners(**session);
+  if (!owners) return failure(connection_.error(owners.error()));
+  return std::move(*owners);
+}
+
+}  // namespace tenon::journal::postgres

@@ -1,0 +1,46 @@
+#include "journal/postgres/postgres_store.h"
+
+#include <set>
+#include <utility>
+
+namespace tenon::journal::postgres {
+namespace {
+
+const Statement select_note{"SELECT key, bytes, expires_at FROM notes WHERE key = $1::bytea"};
+
+}  // namespace
+
+Result<AppendOutcomes, StoreError> PostgresStore::commit(std::span<const Append> appends) {
+  auto outcomes = appender_.commit(appends);
+  if (!outcomes || keeper_ == nullptr) return outcomes;
+  std::vector<RunName> changed;
+  std::set<std::string> pools;
+  for (std::size_t at = 0; at < appends.size(); ++at) {
+    if ((*outcomes)[at]) continue;
+    if (keeper_->watches().is_watched(appends[at].run)) changed.push_back(appends[at].run);
+    if (appends[at].moves_to) pools.insert(*appends[at].moves_to);
+  }
+  if (!changed.empty()) keeper_->watches().note_changed(changed);
+  if (!pools.empty()) keeper_->announce_moves(std::move(pools));
+  return outcomes;
+}
+
+Result<RunHead, StoreError> PostgresStore::head(const RunName& run) {
+  auto row = reading_.row(run);
+  if (!row) return failure(std::move(row.error()));
+  return std::move(row->head);
+}
+
+Result<std::optional<Note>, StoreError> PostgresStore::find_note(std::string_view key) {
+  const auto rows = connection_.link().query(select_note, Parameters().bytes(key));
+  if (!rows) return failure(rows.error());
+  if (rows->size() == 0) return std::optional<Note>{};
+  return std::optional<Note>(Note{rows->get_text(0, 0), rows->get_text(0, 1), rows->find_integer(0, 2)});
+}
+
+void PostgresStore::forget_known() {
+  appender_.known().forget_all();
+  reading_.forget_fetched();
+}
+
+}  // namespace tenon::journal::postgres

@@ -1,0 +1,73 @@
+#include "journal/store.h"
+
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace tenon::journal {
+
+std::string_view name_of(RunState state) {
+  switch (state) {
+    case RunState::Running:
+      return "running";
+    case RunState::Waiting:
+      return "waiting";
+    case RunState::Idle:
+      return "idle";
+    case RunState::Done:
+      return "done";
+    case RunState::Failed:
+      return "failed";
+    case RunState::Cancelled:
+      return "cancelled";
+    case RunState::Forgotten:
+      return "forgotten";
+  }
+  ENSURE(false);
+}
+
+std::optional<RunState> find_state(std::string_view name) {
+  for (auto number = static_cast<std::uint8_t>(RunState::Running);
+       number <= static_cast<std::uint8_t>(RunState::Forgotten); ++number) {
+    const auto state = static_cast<RunState>(number);
+    if (name_of(state) == name) return state;
+  }
+  return std::nullopt;
+}
+
+bool is_too_large(const Append& append) {
+  std::size_t size = 0;
+  for (const std::string& record : append.records) size += record.size();
+  for (const Note& note : append.notes) {
+    if (note.key.size() > note_key_bytes_max) return true;
+    size += note.key.size() + note.bytes.size();
+  }
+  for (const Content& content : append.contents)
+    if (content.bytes.size() > append_bytes_max || content.refers.size() > append_bytes_max / Hash::size) return true;
+  if (append.snapshot && append.snapshot->bytes.size() > append_bytes_max) return true;
+  return size > append_bytes_max || append.references.size() > append_bytes_max / Hash::size ||
+         append.summary.title.size() + append.summary.detail.size() > append_bytes_max;
+}
+
+Result<RunHead, StoreError> claim_run(Store& store, const RunName& run, ClaimMode mode) {
+  auto outcomes = store.claim({&run, 1}, mode);
+  if (!outcomes) return failure(std::move(outcomes.error()));
+  return std::move(outcomes->front());
+}
+
+bool has_ended(RunState state) {
+  switch (state) {
+    case RunState::Running:
+    case RunState::Waiting:
+    case RunState::Idle:
+      return false;
+    case RunState::Done:
+    case RunState::Failed:
+    case RunState::Cancelled:
+    case RunState::Forgotten:
+      return true;
+  }
+  ENSURE(false);
+}
+
+}  // namespace tenon::journal
