@@ -23,6 +23,8 @@ static_assert(TOML_EXCEPTIONS, "parse errors are caught below");
 constexpr double thousandths = 1'000;
 /// Limit for the ratio of a wait to the one before it.
 constexpr double factor_max = 1'000;
+/// Limit for the amount of a resource.
+constexpr double resource_max = 1'000'000;
 
 class ManifestReader {
  public:
@@ -33,7 +35,7 @@ class ManifestReader {
   }
 
   Result<Manifest, std::vector<ManifestProblem>> read(const toml::table& root) {
-    static constexpr std::string_view tables[] = {"model", "prompts", "externs", "budget", "retry"};
+    static constexpr std::string_view tables[] = {"model", "prompts", "externs", "budget", "retry", "agents"};
     for (const auto& [key, node] : root) {
       if (!knows(key, tables, "")) continue;
       const toml::table* const table = node.as_table();
@@ -47,6 +49,7 @@ class ManifestReader {
       if (key == "externs") read_externs(*table);
       if (key == "budget") read_budget(*table);
       if (key == "retry") read_retry(*table);
+      if (key == "agents") read_agents(*table);
     }
     if (!problems_.empty()) return failure(std::move(problems_));
     return std::move(manifest_);
@@ -237,6 +240,55 @@ class ManifestReader {
           report(node.source(), fmt::format("`factor` must be a number from 1 to {:.0f}", factor_max));
         }
       }
+    }
+  }
+
+  void read_agents(const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      if (const toml::table* const agent = node.as_table()) {
+        read_placement(std::string(key.str()), *agent);
+      } else {
+        report(node.source(), fmt::format("`{}` must be a table", key.str()))
+            .hints.push_back(fmt::format("write `[agents.{}]`", key.str()));
+      }
+    }
+  }
+
+  void read_placement(const std::string& agent, const toml::table& table) {
+    static constexpr std::string_view keys[] = {"placement", "num_cpus", "num_gpus", "resources"};
+    static constexpr Word<bool> placements[] = {{"actor", true}};
+    bool is_placed = false;
+    AgentPlacement needs;
+    for (const auto& [key, node] : table) {
+      if (!knows(key, keys, "agents." + agent)) continue;
+      if (key == "placement") read_word<bool>(node, key.str(), placements, is_placed);
+      if (key == "num_cpus") read_amount(node, key.str(), needs.num_cpus);
+      if (key == "num_gpus") read_amount(node, key.str(), needs.num_gpus);
+      if (key == "resources") read_resources(node, needs);
+    }
+    if (is_placed || needs != AgentPlacement{}) manifest_.placements.emplace(agent, std::move(needs));
+  }
+
+  void read_resources(const toml::node& node, AgentPlacement& needs) {
+    const toml::table* const table = node.as_table();
+    if (table == nullptr) {
+      report(node.source(), "`resources` must be a table")
+          .hints.push_back("write for example `resources = { tpu = 1 }`");
+      return;
+    }
+    for (const auto& [key, amount] : *table) {
+      std::optional<double> read;
+      read_amount(amount, key.str(), read);
+      if (read) needs.resources.emplace(key.str(), *read);
+    }
+  }
+
+  void read_amount(const toml::node& node, std::string_view what, std::optional<double>& into) {
+    const auto amount = node.is_number() ? node.value<double>() : std::nullopt;
+    if (amount && *amount >= 0 && *amount <= resource_max) {
+      into = *amount;
+    } else {
+      report(node.source(), fmt::format("`{}` must be a number from 0 to {:.0f}", what, resource_max));
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,16 @@ namespace tenon::project {
 inline constexpr std::string_view manifest_name = "tenon.toml";
 inline constexpr std::size_t manifest_bytes_max = 1024U * 1024U;
 
+/// What an agent with hosts of its own needs of a machine, in the words of Ray.
+struct AgentPlacement {
+  std::optional<double> num_cpus = {};
+  std::optional<double> num_gpus = {};
+  std::map<std::string, double, std::less<>> resources = {};  ///< amounts of what else a machine offers, by name
+
+  bool operator==(const AgentPlacement&) const = default;
+};
+using AgentPlacements = std::map<std::string, AgentPlacement, std::less<>>;  ///< by the name of the agent
+
 /// What a project sets for all its programs, in `tenon.toml` (docs/guides/manifest.md). The command line overrides it.
 struct Manifest {
   std::string path;    ///< of the file
@@ -31,6 +42,7 @@ struct Manifest {
   std::optional<std::uint32_t> threads;  ///< `[externs] threads`
   effects::RetrySettings retry;          ///< `[retry]`
   bytecode::Bounds budget;               ///< `[budget]`, the limits of a run
+  AgentPlacements placements;            ///< `[agents.NAME]`, of the agents that have hosts of their own
 };
 
 struct ManifestProblem {

@@ -12,6 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 class FakeFiles final : public FileSystem {
  public:
@@ -66,6 +67,12 @@ tokens = 200_000
 instructions = 5_000_000
 depth = 1000
 time = "30s"
+[agents.Solver]
+num_gpus = 0.5
+resources = { fpga = 2 }
+[agents.Clerk]
+placement = "actor"
+[agents.Writer]
 )");
   EXPECT_EQ(manifest.path, "project/tenon.toml");
   EXPECT_EQ(manifest.folder, "project");
@@ -81,6 +88,7 @@ time = "30s"
   EXPECT_EQ(manifest.budget.instructions, 5'000'000U);
   EXPECT_EQ(manifest.budget.depth, 1'000U);
   EXPECT_EQ(manifest.budget.milliseconds, 30'000U);
+  EXPECT_EQ(manifest.placements, (AgentPlacements{{"Clerk", {}}, {"Solver", {{}, 0.5, {{"fpga", 2}}}}}));
 }
 
 TEST(Manifest, MayBeEmpty) {
@@ -91,6 +99,19 @@ TEST(Manifest, MayBeEmpty) {
   EXPECT_EQ(manifest.request_fields.schema, inference::SchemaField::JsonSchema);
   EXPECT_THAT(manifest.libraries, IsEmpty());
   EXPECT_FALSE(manifest.budget.milliseconds.has_value());
+}
+
+TEST(Manifest, PlacementsOfAgentsAreChecked) {
+  EXPECT_THAT(problems_of("[agents]\nSolver = 1\n"),
+              ElementsAre("2:10: `Solver` must be a table; write `[agents.Solver]`"));
+  EXPECT_THAT(problems_of("[agents.Solver]\nnum_gpu = 1\nplacement = \"actors\"\nnum_cpus = -1\n"
+                          "resources = { fpga = \"two\" }\n"),
+              UnorderedElementsAre("2:1: `[agents.Solver]` has no key `num_gpu`; did you mean `num_gpus`?",
+                                   "3:13: `placement` must be one of `\"actor\"`; did you mean `\"actor\"`?",
+                                   "4:12: `num_cpus` must be a number from 0 to 1000000",
+                                   "5:22: `fpga` must be a number from 0 to 1000000"));
+  EXPECT_THAT(problems_of("[agents.Solver]\nresources = 4\n"),
+              ElementsAre("2:13: `resources` must be a table; write for example `resources = { tpu = 1 }`"));
 }
 
 TEST(Manifest, TimesHaveUnits) {
@@ -124,7 +145,8 @@ TEST(Manifest, ReportsEveryUnknownKeyWithItsLine) {
                   "1:2: the manifest has no key `extern`; did you mean `externs`?",
                   "4:1: `[budget]` has no key `cals`; did you mean `calls`?",
                   "5:1: `[budget]` has no key `speed`; use one of `calls`, `tokens`, `instructions`, `depth`, `time`",
-                  "6:2: the manifest has no key `tests`; use one of `model`, `prompts`, `externs`, `budget`, `retry`"));
+                  "6:2: the manifest has no key `tests`; use one of `model`, `prompts`, `externs`, `budget`, `retry`, "
+                  "`agents`"));
 }
 
 TEST(Manifest, RefusesABudgetOfCost) {

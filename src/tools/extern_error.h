@@ -21,6 +21,8 @@ struct ExternError {
   std::optional<effects::AgentPrompt> prompt = std::nullopt;
   /// It has done nothing, because a service that it needs cannot be reached: the same call may be made again.
   bool is_unavailable = false;
+  /// Its work was interrupted: it may have been done or not.
+  bool is_interrupted = false;
 };
 
 using ExternOutcome = Result<vm::Value, ExternError>;

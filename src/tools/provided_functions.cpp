@@ -21,6 +21,7 @@ struct ProvidedFunctions::Finished {
   std::mutex mutex;
   std::vector<std::shared_ptr<Call>> calls;
   std::function<void()> wake;  ///< empty: there is no owner any more
+  std::function<bool()> may_begin;
 };
 
 struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
@@ -65,6 +66,14 @@ bool defer(tenon_call* call) {
   return true;
 }
 
+bool may_begin(tenon_call* call) {
+  const auto* const provided = static_cast<ProvidedFunctions::Call*>(HeaderCall::of(call).host);
+  ProvidedFunctions::Finished& list = *provided->finished;
+  // Under the lock, so that it is not asked after the call was cancelled.
+  const std::scoped_lock lock(list.mutex);
+  return !provided->is_cancelled && (!list.may_begin || list.may_begin());
+}
+
 void finish_deferred(tenon_call* call) {
   auto* const provided = static_cast<ProvidedFunctions::Call*>(HeaderCall::of(call).host);
   std::shared_ptr<ProvidedFunctions::Call> self = std::exchange(provided->self, nullptr);
@@ -77,12 +86,18 @@ void finish_deferred(tenon_call* call) {
   const std::scoped_lock lock(list->mutex);
   if (!list->wake) return;
   list->calls.push_back(std::move(self));
-  list->wake();  // under the lock, so that the notification does not outlive the owner
+  if (list->calls.size() > 1) return;  // the owner is woken already
+  list->wake();                        // under the lock, so that the notification does not outlive the owner
 }
 
-ProvidedFunctions::ProvidedFunctions(ProvidedFunctionMap functions, std::unique_ptr<ExternCaller> next,
-                                     std::function<void()> notify)
-    : functions_(std::move(functions)), next_(std::move(next)), finished_(std::make_shared<Finished>()) {
+ProvidedFunctions::ProvidedFunctions(ProvidedFunctionMap functions, ProvidedHooks hooks,
+                                     std::unique_ptr<ExternCaller> next, std::function<void()> notify,
+                                     std::function<bool()> may_begin)
+    : functions_(std::move(functions)),
+      hooks_(std::move(hooks)),
+      next_(std::move(next)),
+      finished_(std::make_shared<Finished>()) {
+  finished_->may_begin = std::move(may_begin);
   finished_->wake = [&caller = *next_, notify = std::move(notify)] {
     caller.wake();
     if (notify) notify();
@@ -90,11 +105,12 @@ ProvidedFunctions::ProvidedFunctions(ProvidedFunctionMap functions, std::unique_
 }
 
 ProvidedFunctions::~ProvidedFunctions() {
-  for (const auto& [id, pending] : pending_) pending.call->is_cancelled = true;
+  for (const auto& [id, pending] : pending_) note_cancelled(*pending.call);
   std::vector<std::shared_ptr<Call>> calls;  // each refers to the list that it is in
   const std::scoped_lock lock(finished_->mutex);
   calls.swap(finished_->calls);
   finished_->wake = nullptr;
+  finished_->may_begin = nullptr;
 }
 
 std::optional<ExternOutcome> ProvidedFunctions::start(CallId id, ExternCall call, Placement placement,
@@ -109,16 +125,72 @@ std::optional<ExternOutcome> ProvidedFunctions::start(CallId id, ExternCall call
   }
   const auto provided = std::make_shared<Call>(id, std::move(call), finished_);
   pending_[id] = {provided, &sink};
-  try {
-    found->second(&provided->header);
-  } catch (const BrokenCondition&) {
-    throw;
-  } catch (const std::exception& exception) {
-    provided->header.slots.fail(exception.what());
+  if (placement == Placement::Pool) {
+    ready_.push_back(provided);
+    return std::nullopt;
   }
+  perform(provided);
   if (provided->is_deferred) return std::nullopt;
   pending_.erase(id);
   return provided->header.finish(provided->blame());
+}
+
+void ProvidedFunctions::perform(const std::shared_ptr<Call>& call) {
+  if (!tools::may_begin(&call->header)) {
+    call->header.is_unavailable = true;
+    return call->header.slots.fail("this process is not the owner of its runs now");
+  }
+  const auto& function = functions_.find(call->inputs.table->program().externs[call->inputs.subject].name)->second;
+  try {
+    function(&call->header);
+  } catch (const BrokenCondition&) {
+    throw;
+  } catch (const std::exception& exception) {
+    call->header.slots.fail(exception.what());
+  }
+}
+
+namespace {
+
+/// Several calls that follow one another.
+class Batch {
+ public:
+  Batch(const ProvidedHooks& hooks, bool has_several) : hooks_(has_several ? &hooks : nullptr) {
+    if (hooks_ != nullptr && hooks_->before_calls) hooks_->before_calls();
+  }
+  ~Batch() {
+    if (hooks_ != nullptr && hooks_->after_calls) hooks_->after_calls();
+  }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+ private:
+  const ProvidedHooks* const hooks_;
+};
+
+}  // namespace
+
+void ProvidedFunctions::perform_ready() {
+  const std::vector<std::shared_ptr<Call>> ready = std::exchange(ready_, {});
+  {
+    const Batch batch(hooks_, ready.size() > 1);
+    for (const std::shared_ptr<Call>& call : ready) {
+      if (!call->is_cancelled) perform(call);
+    }
+  }
+  for (const std::shared_ptr<Call>& call : ready) {
+    if (call->is_deferred || call->is_cancelled) continue;
+    call->outcome = call->header.finish(call->blame());
+    report(call);
+  }
+}
+
+void ProvidedFunctions::note_cancelled(Call& call) const {
+  {
+    const std::scoped_lock lock(finished_->mutex);
+    call.is_cancelled = true;
+  }
+  if (call.is_deferred && hooks_.on_cancelled) hooks_.on_cancelled(&call.header);
 }
 
 void ProvidedFunctions::cancel(CallId id) {
@@ -126,9 +198,19 @@ void ProvidedFunctions::cancel(CallId id) {
   if (found == pending_.end()) return next_->cancel(id);
   const Pending cancelled = std::move(found->second);
   pending_.erase(found);
-  cancelled.call->is_cancelled = true;
+  note_cancelled(*cancelled.call);
   cancelled.sink->on_returned(
       id, failure(ExternError{types::FailureKind::Cancelled, "the call was cancelled", cancelled.call->blame()}));
+}
+
+void ProvidedFunctions::report(const std::shared_ptr<Call>& call) {
+  const auto found = pending_.find(call->id);
+  // A cancelled call has been reported, and its id may be another call's by now.
+  if (found == pending_.end() || found->second.call != call) return;
+  ExternSink& sink = *found->second.sink;
+  pending_.erase(found);
+  if (call->exception) std::rethrow_exception(call->exception);
+  sink.on_returned(call->id, std::move(*call->outcome));
 }
 
 void ProvidedFunctions::poll(std::chrono::milliseconds wait) {
@@ -137,18 +219,12 @@ void ProvidedFunctions::poll(std::chrono::milliseconds wait) {
     const std::scoped_lock lock(finished_->mutex);
     calls.swap(finished_->calls);
   };
+  const std::size_t begun = ready_.size();
+  if (begun > 0) perform_ready();
   take();
-  next_->poll(calls.empty() ? wait : std::chrono::milliseconds{0});
+  next_->poll(begun > 0 || !calls.empty() ? std::chrono::milliseconds{0} : wait);
   if (calls.empty()) take();
-  for (const std::shared_ptr<Call>& call : calls) {
-    const auto found = pending_.find(call->id);
-    // A cancelled call has been reported, and its id may be another call's by now.
-    if (found == pending_.end() || found->second.call != call) continue;
-    ExternSink& sink = *found->second.sink;
-    pending_.erase(found);
-    if (call->exception) std::rethrow_exception(call->exception);
-    sink.on_returned(call->id, std::move(*call->outcome));
-  }
+  for (const std::shared_ptr<Call>& call : calls) report(call);
 }
 
 }  // namespace tenon::tools

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "tools/extern_caller.h"
 
@@ -19,20 +20,36 @@ using ProvidedFunction = std::function<void(tenon_call* call)>;
 /// By the names of the externs.
 using ProvidedFunctionMap = std::map<std::string, ProvidedFunction, std::less<>>;
 
+/// What the embedding program is notified of besides. Each may be empty.
+struct ProvidedHooks {
+  /// Before and after functions are called one after the other, on the same thread, so that a program with a lock of
+  /// its own takes it once for all of them.
+  std::function<void()> before_calls;
+  std::function<void()> after_calls;
+  /// The result of a deferred call is not needed any more. It may be finished meanwhile: the pointer only names it.
+  std::function<void(const tenon_call* call)> on_cancelled;
+};
+
 /// To be called within a ProvidedFunction: the call continues after the function has returned, and everything of it
 /// stays valid until `finish_deferred`. False, and the call fails, if it is not a ProvidedFunction's, or an argument is
 /// nested too deep for another thread.
 bool defer(tenon_call* call);
+/// Whether the work of a deferred call may begin now; any thread. False: the call is to be completed without it, as one
+/// of an unavailable service.
+bool may_begin(tenon_call* call);
 /// Completes a deferred call with what was stored in it. Once per call, from any thread; then the call is invalid. If
 /// its result is no longer needed, or its engine does not exist any more, nothing else happens.
 void finish_deferred(tenon_call* call);
 
-/// Calls the externs that the embedding program provides (BindingKind::Provided), and passes the others on.
+/// Calls the externs that the embedding program provides (BindingKind::Provided), and passes the others on. Calls with
+/// Placement::Inline are made at once, the others by the next `poll`, all that are ready one after the other.
 class ProvidedFunctions final : public ExternCaller {
  public:
   /// `next`: for the other externs. `notify`: called on any thread when a deferred call was finished, so that an owner
-  /// who waits elsewhere can `poll`; may be empty.
-  ProvidedFunctions(ProvidedFunctionMap functions, std::unique_ptr<ExternCaller> next, std::function<void()> notify);
+  /// who waits elsewhere can `poll`; may be empty. `may_begin`: a call whose turn comes while this is false fails as
+  /// unavailable, and its function is not called; on any thread, and not for cancelled calls; may be empty.
+  ProvidedFunctions(ProvidedFunctionMap functions, ProvidedHooks hooks, std::unique_ptr<ExternCaller> next,
+                    std::function<void()> notify, std::function<bool()> may_begin = {});
   ~ProvidedFunctions() override;
   ProvidedFunctions(const ProvidedFunctions&) = delete;
   ProvidedFunctions& operator=(const ProvidedFunctions&) = delete;
@@ -52,10 +69,17 @@ class ProvidedFunctions final : public ExternCaller {
     ExternSink* sink = nullptr;
   };
 
+  void perform(const std::shared_ptr<Call>& call);
+  void perform_ready();
+  void report(const std::shared_ptr<Call>& call);
+  void note_cancelled(Call& call) const;
+
   const ProvidedFunctionMap functions_;
+  const ProvidedHooks hooks_;
   std::unique_ptr<ExternCaller> next_;
   std::shared_ptr<Finished> finished_;  ///< shared with calls that end after this has
   std::unordered_map<CallId, Pending> pending_;
+  std::vector<std::shared_ptr<Call>> ready_;  ///< started and not performed yet
 };
 
 }  // namespace tenon::tools

@@ -19,6 +19,9 @@ Result<std::string, ExternError> ExternTable::worker_request(std::uint32_t subje
                                                              const std::optional<std::string>& input) const {
   const bytecode::Extern& declared = program_->externs[subject];
   const Binding& binding = bindings_[subject];
+  if (binding.python != nullptr) {
+    return python_request(declared, program_->types, arguments, key, input, binding.blame);
+  }
   WorkerRequest request;
   request.arguments = "[";
   for (std::size_t at = 0; at < arguments.size(); ++at) {
@@ -59,6 +62,7 @@ ExternOutcome ExternTable::read_end(std::uint32_t subject, const ProcessEnd& end
     case ProcessEnd::How::NotStarted:
       return failed("its process cannot be started: " + end.problem);
   }
+  if (binding.python != nullptr) return read_python_reply(declared, refinements_, end.reply, binding.blame);
   auto reply = decode_reply(end.reply);
   if (!reply) return failed("its process returned an invalid result");
   if (!reply->value) {

@@ -76,8 +76,11 @@ std::optional<NotCarried> find_not_plain(const TypeTable& types, const Extern& d
 
 class ExternTable::Binder {
  public:
-  Binder(const bytecode::Program& program, const NativeLibraries& libraries, std::span<const std::string> provided)
-      : types_(program.types), libraries_(libraries), provided_(provided) {}
+  Binder(const bytecode::Program& program, const NativeLibraries& libraries, std::span<const std::string> provided,
+         std::vector<PythonFile> python)
+      : types_(program.types), libraries_(libraries), provided_(provided) {
+    for (PythonFile& file : python) python_.push_back(std::make_shared<const PythonFile>(std::move(file)));
+  }
 
   std::optional<Binding> bind(std::uint32_t subject, const Extern& declared) {
     subject_ = subject;
@@ -85,13 +88,14 @@ class ExternTable::Binder {
     check_types(declared);
     if (std::find(provided_.begin(), provided_.end(), declared.name) != provided_.end()) {
       if (problems_.size() != problems_before) return std::nullopt;
-      return Binding{{}, fmt::format("extern `{}`", declared.name), {}, {}, {}, true};
+      return Binding{{}, fmt::format("extern `{}`", declared.name), {}, {}, {}, true, nullptr};
     }
     const std::vector<Candidate> candidates = find_candidates(declared);
     if (candidates.size() > 1) report_several(declared, candidates);
     if (candidates.empty()) report_none(declared);
     if (problems_.size() != problems_before) return std::nullopt;
     const Candidate& found = candidates.front();
+    if (found.python != nullptr) return bind_python(declared, found.python);
     return found.is_entry ? bind_entry(declared, found) : bind_plain(declared, found);
   }
 
@@ -101,7 +105,9 @@ class ExternTable::Binder {
   struct Candidate {
     const NativeLibrary* library;
     const ExportedSymbol* symbol;
-    bool is_entry;  ///< made by TENON_EXTERN
+    bool is_entry;                             ///< made by TENON_EXTERN
+    std::shared_ptr<const PythonFile> python;  ///< without a library and a symbol
+    [[nodiscard]] const std::string& name() const { return python ? python->name() : library->name(); }
   };
 
   template <class... Arguments>
@@ -133,17 +139,20 @@ class ExternTable::Binder {
       const ExportedSymbol* const entry = library->find_symbol(fmt::format("{}{}", entry_prefix, declared.name));
       const ExportedSymbol* const plain = library->find_symbol(declared.name);
       if (entry != nullptr) {
-        candidates.push_back({library.get(), entry, true});
+        candidates.push_back({library.get(), entry, true, nullptr});
       } else if (plain != nullptr) {
-        candidates.push_back({library.get(), plain, false});
+        candidates.push_back({library.get(), plain, false, nullptr});
       }
+    }
+    for (const auto& file : python_) {
+      if (file->defines(declared.name)) candidates.push_back({nullptr, nullptr, false, file});
     }
     return candidates;
   }
 
   void report_several(const Extern& declared, const std::vector<Candidate>& candidates) {
     std::string names;
-    for (const Candidate& candidate : candidates) names += (names.empty() ? "" : ", ") + candidate.library->name();
+    for (const Candidate& candidate : candidates) names += (names.empty() ? "" : ", ") + candidate.name();
     report(declared, diagnostics::ExternAmbiguous, declared.name, candidates.size(), names)
         .hint("pass only one of them");
   }
@@ -152,16 +161,23 @@ class ExternTable::Binder {
     const bool is_plain = !find_not_plain(types_, declared);
     const std::string wanted = is_plain ? describe_prototype(types_, declared)
                                         : fmt::format("TENON_EXTERN({}) {{ … }}  // tenon/extern.h", declared.name);
-    if (libraries_.all().empty()) {
+    if (libraries_.all().empty() && python_.empty()) {
       ExternProblem& problem = report(declared, diagnostics::ExternNotFound, declared.name, "was given");
       problem.hints.push_back(
-          "pass a library with `--extern FILE.so`, or add `[externs] libraries = [\"FILE.so\"]` to tenon.toml");
+          "pass a library with `--extern FILE.so` or a Python file with `--extern FILE.py`, or add `[externs] "
+          "libraries = "
+          "[\"FILE.so\"]` to tenon.toml");
       problem.hints.push_back(fmt::format("the library must define: {}", wanted));
       return;
     }
     ExternProblem& problem = report(declared, diagnostics::ExternNotFound, declared.name, "exports it");
-    problem.hints.push_back(fmt::format("searched: {}", libraries_.describe()));
     std::vector<std::string_view> names;
+    std::string searched = libraries_.describe();
+    for (const auto& file : python_) {
+      searched += (searched.empty() ? "" : ", ") + file->name();
+      names.insert(names.end(), file->functions().begin(), file->functions().end());
+    }
+    problem.hints.push_back(fmt::format("searched: {}", searched));
     for (const auto& library : libraries_.all()) {
       for (const ExportedSymbol& symbol : library->symbols()) {
         const bool is_entry = symbol.name.starts_with(entry_prefix);
@@ -175,7 +191,20 @@ class ExternTable::Binder {
     if (const auto nearest = diagnostics::find_nearest(declared.name, names)) {
       problem.hints.push_back(fmt::format("did you mean `{}`?", *nearest));
     }
-    problem.hints.push_back(fmt::format("a library must define: {}", wanted));
+    if (libraries_.all().empty()) {
+      problem.hints.push_back(fmt::format("the file must define a function `{}`", declared.name));
+    } else {
+      problem.hints.push_back(fmt::format("a library must define: {}", wanted));
+    }
+  }
+
+  std::optional<Binding> bind_python(const Extern& declared, const std::shared_ptr<const PythonFile>& file) {
+    if (const auto& disagreement = file->problem(declared.name)) {
+      report(declared, diagnostics::ExternSignatureMismatch, declared.name, file->name(), *disagreement);
+      return std::nullopt;
+    }
+    return Binding{
+        {}, fmt::format("extern `{}` of {}", declared.name, file->name()), file->name(), file->path(), {}, false, file};
   }
 
   std::optional<Binding> bind_plain(const Extern& declared, const Candidate& found) {
@@ -203,7 +232,8 @@ class ExternTable::Binder {
         found.library->name(),
         found.library->full_name(),
         {},
-        false};
+        false,
+        nullptr};
   }
 
   /// `NAME_free`, else `tenon_free`, else null: the texts stay the library's.
@@ -243,7 +273,8 @@ class ExternTable::Binder {
       }
     }
     return Binding{
-        entry->function, describe_blame(declared, found), found.library->name(), found.library->full_name(), {}, false};
+        entry->function, describe_blame(declared, found), found.library->name(), found.library->full_name(), {}, false,
+        nullptr};
   }
 
   void* address_of(const Extern& declared, const Candidate& found) {
@@ -262,6 +293,7 @@ class ExternTable::Binder {
   const TypeTable& types_;
   const NativeLibraries& libraries_;
   const std::span<const std::string> provided_;
+  std::vector<std::shared_ptr<const PythonFile>> python_;
   std::uint32_t subject_ = 0;  ///< the extern that is being bound
   std::vector<ExternProblem> problems_;
 };
@@ -271,9 +303,9 @@ ExternTable::ExternTable(std::shared_ptr<const bytecode::Program> program)
 
 Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> ExternTable::bind(
     std::shared_ptr<const bytecode::Program> program, const NativeLibraries& libraries,
-    std::span<const std::string> provided) {
+    std::span<const std::string> provided, std::vector<PythonFile> python) {
   std::shared_ptr<ExternTable> table(new ExternTable(std::move(program)));
-  Binder binder(*table->program_, libraries, provided);
+  Binder binder(*table->program_, libraries, provided, std::move(python));
   for (std::uint32_t subject = 0; subject < table->program_->externs.size(); ++subject) {
     const Extern& declared = table->program_->externs[subject];
     if (declared.builtin_effect != types::BuiltinEffect::Native) {
@@ -282,7 +314,7 @@ Result<std::shared_ptr<const ExternTable>, std::vector<ExternProblem>> ExternTab
     }
     auto binding = binder.bind(subject, declared);
     if (!binding) continue;
-    if (declared.call_options.is_process && !binding->is_provided) {
+    if (declared.call_options.is_process && !binding->is_provided && binding->python == nullptr) {
       bytecode::Program alone;
       alone.types = table->program_->types;
       alone.externs.push_back(declared);
@@ -314,6 +346,7 @@ ExternOutcome ExternTable::call(std::uint32_t subject, std::span<const Value> ar
 
 BindingKind ExternTable::kind(std::uint32_t subject) const {
   if (bindings_[subject].is_provided) return BindingKind::Provided;
+  if (bindings_[subject].python != nullptr) return BindingKind::Python;
   const bool is_plain = std::holds_alternative<std::unique_ptr<PlainFunction>>(bindings_[subject].function);
   return is_plain ? BindingKind::PlainSymbol : BindingKind::Header;
 }

@@ -130,6 +130,11 @@ void fail_unavailable(tenon_call* call, const char* message, size_t length) noex
   fail(call, message, length);
 }
 
+void fail_interrupted(tenon_call* call, const char* message, size_t length) noexcept {
+  if (!of(call).slots.has_failed()) of(call).is_interrupted = true;
+  fail(call, message, length);
+}
+
 bool failed(tenon_call* call) noexcept {
   return of(call).slots.has_failed();
 }
@@ -325,6 +330,7 @@ constexpr tenon_functions function_table = {
         [](tenon_call* call, tenon_slot* slot, const char* data, size_t bytes) {
           of(call).slots.put_json(of(slot), data == nullptr ? std::string_view() : std::string_view(data, bytes));
         },
+    .fail_interrupted = fail_interrupted,
 };
 
 }  // namespace
@@ -353,7 +359,7 @@ ExternOutcome HeaderCall::finish(std::string_view blame) {
   if (value) return std::move(*value);
   return failure(ExternError{types::FailureKind::ToolFailed,
                              slots.failure_message().value_or("it failed without a message"), std::string(blame),
-                             std::nullopt, std::nullopt, is_unavailable});
+                             std::nullopt, std::nullopt, is_unavailable, is_interrupted});
 }
 
 ExternOutcome call_header_function(void (*function)(tenon_call*), const vm::Refinements& refinements,

@@ -56,6 +56,7 @@ class HeaderCall final : public tenon_call {
   std::optional<std::string> question;
   std::optional<effects::AgentPrompt> prompt;
   bool is_unavailable = false;  ///< the first failure is that a service cannot be reached
+  bool is_interrupted = false;  ///< the first failure is that the work was interrupted
   ResultSlots slots;
   std::deque<std::string> texts;  ///< that were made for the caller, and are valid as long as the call
   void* host = nullptr;           ///< of a call that the embedding program performs: see tools/provided_functions.h

@@ -18,6 +18,7 @@
 #include "tools/native/isolate.h"
 #include "tools/native/result_slots.h"
 #include "tools/process/process_supervisor.h"
+#include "tools/process/worker_pool.h"
 
 namespace tenon::tools {
 
@@ -37,7 +38,8 @@ struct NativeCaller::Job {
   bool is_abandoned = false;  ///< cancelled while it ran: its thread does not count as one of the pool's
   std::optional<ExternOutcome> outcome;
   std::exception_ptr exception;          ///< thrown instead of an outcome
-  std::optional<std::uint64_t> process;  ///< its number with the supervisor
+  std::optional<std::uint64_t> process;  ///< its number with the supervisor, or with `python`
+  WorkerPool* python = nullptr;
   std::optional<ProcessEnd> process_end;
 };
 
@@ -59,6 +61,7 @@ struct NativeCaller::Pool {
   bool is_stopping = false;
   bool is_woken = false;
   std::function<void()> notify;
+  std::function<bool()> may_begin;
 
   /// The index of a worker without a thread: of one whose thread has ended, or of a new one.
   [[nodiscard]] std::size_t free_worker() {
@@ -82,6 +85,7 @@ NativeCaller::NativeCaller(NativeCallerOptions options)
     : options_(std::move(options)), pool_(std::make_shared<Pool>()) {
   options_.threads = std::min(options_.threads, extern_threads_max);
   pool_->notify = options_.notify;
+  pool_->may_begin = options_.may_begin;
   pool_->threads_max = options_.threads;
 }
 
@@ -92,6 +96,7 @@ bool NativeCaller::has_left_functions_running() {
 NativeCaller::~NativeCaller() {
   for (auto& [id, pending] : pending_) pending.job->is_cancelled.store(true, std::memory_order_relaxed);
   processes_.reset();
+  python_workers_.clear();
   std::unique_lock lock(pool_->mutex);
   pool_->is_stopping = true;
   pool_->waiting.clear();
@@ -118,7 +123,8 @@ std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Pla
     return failure(ExternError{types::FailureKind::ToolFailed, "the program that runs this one does not provide it",
                                call.table->blame(call.subject)});
   }
-  if (call.table->is_process(call.subject)) return start_process(id, std::move(call), sink);
+  if (call.table->is_process(call.subject) || call.table->kind(call.subject) == BindingKind::Python)
+    return start_process(id, std::move(call), sink);
   if (placement == Placement::Inline || options_.threads == 0) {
     return call.table->call(call.subject, call.arguments,
                             {.key = call.key, .input = call.input, .is_cancelled = nullptr});
@@ -148,14 +154,17 @@ std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Pla
 }
 
 std::optional<ExternOutcome> NativeCaller::start_process(CallId id, ExternCall call, ExternSink& sink) {
-  if (options_.worker.path.empty()) {
+  const bool is_python = call.table->kind(call.subject) == BindingKind::Python;
+  if ((is_python ? options_.python : options_.worker).path.empty()) {
     return failure(ExternError{types::FailureKind::ToolFailed, "externs cannot run in processes here",
                                call.table->blame(call.subject)});
   }
   auto request = call.table->worker_request(call.subject, call.arguments, call.key, call.input);
   if (!request) return failure(std::move(request.error()));
-  if (processes_ == nullptr)
+  WorkerPool* const python = is_python ? &python_workers(call) : nullptr;
+  if (!is_python && processes_ == nullptr) {
     processes_ = std::make_unique<ProcessSupervisor>(options_.worker, options_.process_stop_wait);
+  }
   auto job = std::make_shared<Job>();
   job->id = id;
   const std::string key = call.key;
@@ -163,14 +172,26 @@ std::optional<ExternOutcome> NativeCaller::start_process(CallId id, ExternCall c
   job->call = std::move(call);
   const bool is_new = pending_.try_emplace(id, Pending{job, &sink}).second;
   ENSURE(is_new);
-  job->process = processes_->start(std::move(*request), key, [pool = pool_, job](ProcessEnd end) {
+  const auto on_end = [pool = pool_, job](ProcessEnd end) {
     const std::lock_guard lock(pool->mutex);
     job->process_end = std::move(end);
     pool->ended.push_back(job);
     pool->something_ended.notify_all();
     if (pool->notify) pool->notify();
-  });
+  };
+  job->python = python;
+  job->process =
+      is_python ? python->start(std::move(*request), on_end) : processes_->start(std::move(*request), key, on_end);
   return std::nullopt;
+}
+
+WorkerPool& NativeCaller::python_workers(const ExternCall& call) {
+  const std::string& greeting = call.table->python_file(call.subject).greeting();
+  std::unique_ptr<WorkerPool>& workers = python_workers_[greeting];
+  if (workers == nullptr) {
+    workers = std::make_unique<WorkerPool>(options_.python, greeting, options_.process_stop_wait);
+  }
+  return *workers;
 }
 
 /// With the pool's mutex held. False if the system starts no more threads.
@@ -197,11 +218,19 @@ void NativeCaller::work(const std::shared_ptr<Pool>& pool, std::size_t thread) {
     std::shared_ptr<Job> job = std::move(pool->waiting.front());
     pool->waiting.pop_front();
     job->is_running = true;
+    // Under the lock, so that it is not asked after the caller's end.
+    const bool may_begin = !pool->may_begin || pool->may_begin();
     lock.unlock();
     ExternCall& call = job->call;
     try {
-      job->outcome = call.table->call(call.subject, call.arguments,
-                                      {.key = call.key, .input = call.input, .is_cancelled = &job->is_cancelled});
+      if (!may_begin) {
+        job->outcome = failure(ExternError{.message = "this process is not the owner of its runs now",
+                                           .blame = call.table->blame(call.subject),
+                                           .is_unavailable = true});
+      } else {
+        job->outcome = call.table->call(call.subject, call.arguments,
+                                        {.key = call.key, .input = call.input, .is_cancelled = &job->is_cancelled});
+      }
     } catch (...) {
       job->exception = std::current_exception();
     }
@@ -229,7 +258,10 @@ void NativeCaller::cancel(CallId id) {
   const Pending cancelled = std::move(found->second);
   pending_.erase(found);
   cancelled.job->is_cancelled.store(true, std::memory_order_relaxed);
-  if (cancelled.job->process) processes_->give_up(*cancelled.job->process);
+  if (cancelled.job->process) {
+    const std::uint64_t number = *cancelled.job->process;
+    cancelled.job->python != nullptr ? cancelled.job->python->give_up(number) : processes_->give_up(number);
+  }
   std::string blame;
   {
     const std::lock_guard lock(pool_->mutex);

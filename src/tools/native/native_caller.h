@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
 
 #include "tools/extern_caller.h"
@@ -24,15 +26,22 @@ struct NativeCallerOptions {
   /// Called on a thread of the pool when a call has ended, so that an owner who waits elsewhere can `poll`. May be
   /// empty.
   std::function<void()> notify;
+  /// A call whose turn comes while this is false fails as unavailable: its function is not called. Called on the
+  /// threads of the pool; may be empty.
+  std::function<bool()> may_begin = {};
   /// Between SIGTERM and SIGKILL for processes that still run in the destructor.
   std::chrono::milliseconds process_stop_wait{1'000};
   /// The worker for externs that are declared `extern(process)`; without one such calls fail.
   WorkerCommand worker = {};
+  /// The worker for functions in Python (tools/python); without one such calls fail.
+  WorkerCommand python = {};
 };
 
 class ProcessSupervisor;
+class WorkerPool;
 
-/// Calls bound functions of native libraries: inline, on a pool of threads, or in processes.
+/// Calls bound functions: of native libraries inline, on a pool of threads, or in processes; of Python files in
+/// processes that stay.
 class NativeCaller final : public ExternCaller {
  public:
   explicit NativeCaller(NativeCallerOptions options = {});
@@ -60,11 +69,13 @@ class NativeCaller final : public ExternCaller {
   static void work(const std::shared_ptr<Pool>& pool, std::size_t thread);
   [[nodiscard]] bool start_thread();
   [[nodiscard]] std::optional<ExternOutcome> start_process(CallId id, ExternCall call, ExternSink& sink);
+  [[nodiscard]] WorkerPool& python_workers(const ExternCall& call);
 
   NativeCallerOptions options_;
   std::shared_ptr<Pool> pool_;  ///< shared with its threads, which may outlive the caller
   std::unordered_map<CallId, Pending> pending_;
-  std::unique_ptr<ProcessSupervisor> processes_;  ///< made when it is first needed
+  std::unique_ptr<ProcessSupervisor> processes_;                       ///< made when it is first needed
+  std::map<std::string, std::unique_ptr<WorkerPool>> python_workers_;  ///< likewise, by PythonFile::greeting
 };
 
 }  // namespace tenon::tools

@@ -104,6 +104,24 @@ TEST_F(Calls, OnThePoolPollReportsTheOutcome) {
   EXPECT_EQ(notified.load(), 2);
 }
 
+TEST_F(Calls, ACallWhoseTurnComesTooLateIsNotMade) {
+  std::atomic<bool> may_begin = true;
+  NativeCaller caller(
+      {.threads = 1, .stop_wait = milliseconds(1'000), .notify = {}, .may_begin = [&] { return may_begin.load(); }});
+  EXPECT_FALSE(caller.start(1, {table, until_cancelled, {}, ""}, Placement::Pool, sink).has_value());
+  EXPECT_FALSE(caller.start(2, sum(2, 3), Placement::Pool, sink).has_value());  // waits for the thread
+  may_begin = false;
+  caller.cancel(1);
+  sink.outcomes.erase(1);
+  poll_for(caller, 1);
+  ASSERT_FALSE(sink.outcomes.at(2).has_value());
+  EXPECT_TRUE(sink.outcomes.at(2).error().is_unavailable);
+  may_begin = true;
+  EXPECT_FALSE(caller.start(3, sum(2, 3), Placement::Pool, sink).has_value());
+  poll_for(caller, 2);
+  EXPECT_EQ(sink.outcomes.at(3)->as_integer(), 5);
+}
+
 TEST_F(Calls, AThousandAtOnceWithSharedArguments) {
   NativeCaller caller({.threads = 4, .stop_wait = milliseconds(1'000), .notify = {}});
   std::vector<Value> kept;  // what the program still holds, and changes meanwhile

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,21 @@ struct ChildProcess {
   pid_t id = 0;
   Descriptor socket;  ///< to `worker_descriptor`; does not block
   Descriptor ended;   ///< readable once the process has ended; not open if the kernel does not support it
+};
+
+/// How a process has ended, or what it has replied.
+struct ProcessEnd {
+  enum class How : std::uint8_t {
+    Replied,     ///< with a complete reply
+    Exited,      ///< without a complete reply, with `code`
+    Signalled,   ///< by the signal `code`
+    TooLong,     ///< its reply is longer than process_reply_bytes_max
+    NotStarted,  ///< `problem` says why
+  };
+  How how = How::Replied;
+  int code = 0;
+  std::string reply;    ///< the message, without its length
+  std::string problem;  ///< for people
 };
 
 /// Starts a process in a separate group, with default signals, nothing to read on stdin, this process's stdout and

@@ -89,11 +89,7 @@ int run_extern_worker() {
   // A parent that ended before the line above sends no signal.
   if (!request || request->parent != ::getppid()) return exit_without_reply;
   const std::string reply = encode(perform(*request));
-  std::string length;
-  for (std::size_t at = 0; at < 8; ++at) {
-    length += static_cast<char>(static_cast<unsigned char>(std::uint64_t{reply.size()} >> (8 * at)));
-  }
-  return write_all(worker_descriptor, length) && write_all(worker_descriptor, reply) ? 0 : exit_without_reply;
+  return write_all(worker_descriptor, frame(reply)) ? 0 : exit_without_reply;
 }
 
 }  // namespace tenon::tools

@@ -1,18 +1,18 @@
 #include "tools/process/process_supervisor.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
-#include "base/ensure.h"
 #include "base/signal_free_thread.h"
 #include "tools/process/process_limits.h"
+#include "tools/process/process_watch.h"
+#include "tools/process/worker_message.h"
 
 namespace tenon::tools {
 namespace {
@@ -20,22 +20,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// How often a process is looked at where the kernel does not tell of its end.
-constexpr milliseconds glance{20};
-constexpr std::size_t length_bytes = 8;
-
-/// The length that a reply begins with; nothing while it is not there.
-std::optional<std::uint64_t> reply_length(const std::string& received) {
-  if (received.size() < length_bytes) return std::nullopt;
-  std::uint64_t length = 0;
-  for (std::size_t at = length_bytes; at > 0; --at) {
-    length = (length << 8U) | static_cast<unsigned char>(received[at - 1]);
-  }
-  return length;
-}
-
 bool is_whole(const std::string& received) {
-  const auto length = reply_length(received);
+  const auto length = framed_length(received);
   return length && received.size() - length_bytes == *length;
 }
 
@@ -43,41 +29,25 @@ bool is_whole(const std::string& received) {
 
 ProcessSupervisor::ProcessSupervisor(WorkerCommand command, milliseconds stop_wait)
     : command_(std::move(command)), stop_wait_(stop_wait) {
-  ENSURE(waker_.is_open());
   thread_ = start_signal_free_thread([this] { work(); });
 }
 
 ProcessSupervisor::~ProcessSupervisor() {
-  {
-    const std::scoped_lock lock(mutex_);
-    is_stopping_ = true;
-  }
-  waker_.wake();
+  orders_.stop();
   thread_.join();
 }
 
 std::uint64_t ProcessSupervisor::start(std::string request, std::string key, OnProcessEnd on_end) {
-  std::uint64_t number = 0;
-  {
-    const std::scoped_lock lock(mutex_);
-    number = next_number_++;
-    Job& job = ordered_.emplace_back();
-    job.number = number;
-    job.request = std::move(request);
-    job.key = std::move(key);
-    job.on_end = std::move(on_end);
-    ++count_;
-  }
-  waker_.wake();
-  return number;
+  Job job;
+  job.request = std::move(request);
+  job.key = std::move(key);
+  job.on_end = std::move(on_end);
+  ++count_;
+  return orders_.add(std::move(job));
 }
 
 void ProcessSupervisor::give_up(std::uint64_t number) {
-  {
-    const std::scoped_lock lock(mutex_);
-    given_up_.push_back(number);
-  }
-  waker_.wake();
+  orders_.give_up(number);
 }
 
 void ProcessSupervisor::work() {
@@ -96,21 +66,14 @@ void ProcessSupervisor::work() {
         ++job;
       }
     }
-    kill_overdue();
+    for (Job& job : running_) kill_if_due(job.process, job.kill_at);
   }
 }
 
 void ProcessSupervisor::take_orders() {
-  std::vector<std::uint64_t> given_up;
-  bool stops = false;
-  {
-    const std::scoped_lock lock(mutex_);
-    std::move(ordered_.begin(), ordered_.end(), std::back_inserter(waiting_));
-    ordered_.clear();
-    given_up.swap(given_up_);
-    stops = is_stopping_ && !has_stopped_;
-  }
-  for (const std::uint64_t number : given_up) {
+  auto orders = orders_.take();
+  std::ranges::move(orders.jobs, std::back_inserter(waiting_));
+  for (const std::uint64_t number : orders.given_up) {
     const auto is_it = [&](const Job& job) { return job.number == number; };
     count_ -= std::erase_if(waiting_, is_it);
     const auto found = std::find_if(running_.begin(), running_.end(), is_it);
@@ -118,7 +81,7 @@ void ProcessSupervisor::take_orders() {
     found->on_end = nullptr;
     ask_to_end(*found, process_grace);
   }
-  if (!stops) return;
+  if (!orders.stops || has_stopped_) return;
   has_stopped_ = true;
   count_ -= waiting_.size();
   waiting_.clear();
@@ -134,7 +97,7 @@ void ProcessSupervisor::start_waiting() {
     waiting_.pop_front();
     auto process = start_process(command_, job.key);
     if (!process) {
-      tell(job, {ProcessEnd::How::NotStarted, 0, {}, std::move(process.error())});
+      report(job, {ProcessEnd::How::NotStarted, 0, {}, std::move(process.error())});
       --count_;
       continue;
     }
@@ -144,26 +107,9 @@ void ProcessSupervisor::start_waiting() {
 }
 
 void ProcessSupervisor::wait_for_something() {
-  std::vector<pollfd> places{{waker_.descriptor(), POLLIN, 0}};
-  std::optional<milliseconds> longest;
-  const auto at_most = [&](milliseconds wait) { longest = longest ? std::min(*longest, wait) : wait; };
-  for (const Job& job : running_) {
-    if (job.process.socket.is_open()) {
-      const bool has_more = !job.has_sent_all;
-      places.push_back({job.process.socket.number(), static_cast<short>(has_more ? POLLIN | POLLOUT : POLLIN), 0});
-    }
-    if (job.process.ended.is_open()) {
-      places.push_back({job.process.ended.number(), POLLIN, 0});
-    } else {
-      at_most(glance);
-    }
-    if (job.kill_at) {
-      const auto left = std::chrono::ceil<milliseconds>(*job.kill_at - steady_clock::now());
-      at_most(std::max(left, milliseconds(0)));
-    }
-  }
-  ::poll(places.data(), places.size(), longest ? static_cast<int>(longest->count()) : -1);
-  waker_.clear();
+  ProcessWatch watch(orders_.waker());
+  for (const Job& job : running_) watch.add(job.process, !job.has_sent_all, job.kill_at);
+  watch.wait();
 }
 
 void ProcessSupervisor::send(Job& job) {
@@ -193,15 +139,15 @@ void ProcessSupervisor::receive(Job& job) {
     }
     if (!job.on_end) continue;  // the result is not needed
     job.received.append(buffer.data(), static_cast<std::size_t>(count));
-    const auto length = reply_length(job.received);
+    const auto length = framed_length(job.received);
     if (length && (*length > process_reply_bytes_max || job.received.size() - length_bytes > *length)) {
       job.received.clear();
-      tell(job, {ProcessEnd::How::TooLong, 0, {}, {}});
+      report(job, {ProcessEnd::How::TooLong, 0, {}, {}});
       ask_to_end(job, process_grace);
     }
   }
   if (!job.on_end || !is_whole(job.received)) return;
-  tell(job, {ProcessEnd::How::Replied, 0, job.received.substr(length_bytes), {}});
+  report(job, {ProcessEnd::How::Replied, 0, job.received.substr(length_bytes), {}});
   job.received.clear();
   job.kill_at = steady_clock::now() + process_grace;  // it has time to close what its libraries have opened
 }
@@ -212,34 +158,16 @@ void ProcessSupervisor::ask_to_end(Job& job, milliseconds grace) {
   job.kill_at = steady_clock::now() + grace;
 }
 
-void ProcessSupervisor::kill_overdue() {
-  for (Job& job : running_) {
-    if (!job.kill_at || *job.kill_at > steady_clock::now()) continue;
-    signal_group(job.process, SIGKILL);
-    job.kill_at.reset();
-  }
-}
-
 bool ProcessSupervisor::reap(Job& job) {
-  siginfo_t information{};
-  if (::waitid(P_PID, static_cast<id_t>(job.process.id), &information, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-      information.si_pid == 0) {
-    return false;  // it runs
-  }
+  if (!has_ended(job.process)) return false;
   // Processes that it started end with it if it was asked to end. Until it is waited for, its number is not reused.
   if (job.is_asked_to_end) signal_group(job.process, SIGKILL);
   receive(job);  // what it has written before its end
-  int status = 0;
-  const pid_t waited = ::waitpid(job.process.id, &status, 0);
-  if (waited == job.process.id && WIFSIGNALED(status)) {
-    tell(job, {ProcessEnd::How::Signalled, WTERMSIG(status), {}, {}});
-  } else {
-    tell(job, {ProcessEnd::How::Exited, waited == job.process.id ? WEXITSTATUS(status) : 0, {}, {}});
-  }
+  report(job, wait_for_end(job.process));
   return true;
 }
 
-void ProcessSupervisor::tell(Job& job, ProcessEnd end) {
+void ProcessSupervisor::report(Job& job, ProcessEnd end) {
   if (const OnProcessEnd on_end = std::exchange(job.on_end, nullptr)) on_end(std::move(end));
 }
 

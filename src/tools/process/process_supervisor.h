@@ -6,31 +6,14 @@
 #include <deque>
 #include <functional>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
-#include "base/waker.h"
 #include "tools/process/child_process.h"
+#include "tools/process/process_orders.h"
 
 namespace tenon::tools {
-
-/// How a worker process has ended.
-struct ProcessEnd {
-  enum class How : std::uint8_t {
-    Replied,     ///< with a complete reply
-    Exited,      ///< without a complete reply, with `code`
-    Signalled,   ///< by the signal `code`
-    TooLong,     ///< its reply is longer than process_reply_bytes_max
-    NotStarted,  ///< `problem` says why
-  };
-  How how = How::Replied;
-  int code = 0;
-  std::string reply;    ///< the message, without its length
-  std::string problem;  ///< for people
-};
 
 /// Called once for each process that was not cancelled, on the supervisor's thread. It may not call the supervisor.
 using OnProcessEnd = std::function<void(ProcessEnd end)>;
@@ -76,21 +59,14 @@ class ProcessSupervisor final {
   void send(Job& job);
   void receive(Job& job);
   void ask_to_end(Job& job, std::chrono::milliseconds grace);
-  void kill_overdue();
   /// Whether the process has ended; then it was waited for, and its end was reported.
   bool reap(Job& job);
-  void tell(Job& job, ProcessEnd end);
+  static void report(Job& job, ProcessEnd end);
 
   const WorkerCommand command_;
   const std::chrono::milliseconds stop_wait_;
-  const Waker waker_;
+  ProcessOrders<Job> orders_;
   std::atomic<std::size_t> count_ = 0;
-
-  std::mutex mutex_;
-  std::uint64_t next_number_ = 1;
-  std::vector<Job> ordered_;
-  std::vector<std::uint64_t> given_up_;
-  bool is_stopping_ = false;
 
   // The thread's own.
   std::deque<Job> waiting_;

@@ -4,6 +4,24 @@
 
 namespace tenon::tools {
 
+std::string frame(std::string_view message) {
+  std::string framed;
+  framed.reserve(length_bytes + message.size());
+  for (std::size_t at = 0; at < length_bytes; ++at) {
+    framed += static_cast<char>(static_cast<unsigned char>(std::uint64_t{message.size()} >> (8 * at)));
+  }
+  return framed.append(message);
+}
+
+std::optional<std::uint64_t> framed_length(std::string_view received) {
+  if (received.size() < length_bytes) return std::nullopt;
+  std::uint64_t length = 0;
+  for (std::size_t at = length_bytes; at > 0; --at) {
+    length = (length << 8U) | static_cast<unsigned char>(received[at - 1]);
+  }
+  return length;
+}
+
 std::string encode(const WorkerRequest& request) {
   wire::Writer out;
   out.field(1, request.program);
@@ -59,6 +77,7 @@ std::string encode(const WorkerReply& reply) {
     out.present_field(4, prompt);
   }
   out.field(5, error.is_unavailable ? 1U : 0U);
+  out.field(6, error.is_interrupted ? 1U : 0U);
   return out.take();
 }
 
@@ -107,6 +126,9 @@ std::optional<WorkerReply> decode_reply(std::string_view bytes) {
         break;
       case 5:
         reply.error.is_unavailable = in.value_up_to(1) != 0;
+        break;
+      case 6:
+        reply.error.is_interrupted = in.value_up_to(1) != 0;
         break;
       default:
         in.reject();

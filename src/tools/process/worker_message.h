@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,12 @@
 /// The messages between a worker process and the process that started it, for a call of an extern. Numbered fields
 /// (base/wire.h).
 namespace tenon::tools {
+
+/// A message on a stream is preceded by its length: so many bytes, lowest first.
+inline constexpr std::size_t length_bytes = 8;
+[[nodiscard]] std::string frame(std::string_view message);
+/// The length that received bytes begin with; nothing while it has not come.
+[[nodiscard]] std::optional<std::uint64_t> framed_length(std::string_view received);
 
 struct WorkerRequest {
   std::string program;    ///< bytecode: types, and the one extern that is called
