@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -190,6 +191,9 @@ class Model {
   virtual void cancel(GenerationId generation) = 0;
   /// Does the pending work; if there is none, waits at most `wait` for some.
   virtual void poll(std::chrono::milliseconds wait) = 0;
+  /// Requests to elsewhere begin, and are sent again, only while this is true; meanwhile they wait. Set before the
+  /// first generation; called on the model's thread.
+  virtual void begin_only_while(std::function<bool()> /*may_begin*/) {}
   /// Whether the answers depend on what was asked before, so that a run that continues after a crash has to call
   /// `skip`.
   [[nodiscard]] virtual bool follows_a_script() const { return false; }

@@ -40,7 +40,8 @@ struct RunCancelled {
 /// The journal cannot be written: the run has not ended, but it does not continue in this process.
 struct RunDetached {
   std::string message;
-  std::optional<journal::StoreError::Kind> error;  ///< of the store; nothing: it was refused, or a key is missing
+  std::optional<journal::StoreError::Kind> error = {};  ///< of the store
+  std::optional<journal::AppendRefusal> refusal = {};   ///< by the store; OldEpoch: another owner continues the run
 };
 using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged, RunCancelled, RunDetached>;
 /// How a turn of a conversation has ended.
@@ -153,6 +154,8 @@ class Listener {
   virtual void on_extern_called(const StartedCall& /*call*/) {}
   virtual void on_extern_returned(const EndedCall& /*call*/) {}
   virtual void on_run_ended(RunId /*run*/, const EndedRun& /*ended*/) {}
+  /// The run has taken a step, and what it did is durable: it continues, waits for effects or for people, or has ended.
+  virtual void on_stepped(RunId /*run*/) {}
 };
 
 }  // namespace tenon::runtime

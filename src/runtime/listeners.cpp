@@ -50,4 +50,8 @@ void Listeners::on_run_ended(RunId run, const EndedRun& ended) {
   for (Listener* const listener : listeners_) listener->on_run_ended(run, ended);
 }
 
+void Listeners::on_stepped(RunId run) {
+  for (Listener* const listener : listeners_) listener->on_stepped(run);
+}
+
 }  // namespace tenon::runtime

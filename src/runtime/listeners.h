@@ -26,6 +26,7 @@ class Listeners : public Listener {
   void on_extern_called(const StartedCall& call) override;
   void on_extern_returned(const EndedCall& call) override;
   void on_run_ended(RunId run, const EndedRun& ended) override;
+  void on_stepped(RunId run) override;
 
  private:
   const std::vector<Listener*> listeners_;

@@ -22,6 +22,7 @@ struct RunOptions {
   std::string judge;                   ///< for the record: as `--judge` names it; empty: the model is its own judge
   std::string prompts;                 ///< for the record: the style's name
   std::vector<std::string> libraries;  ///< for the record: absolute paths of the externs' libraries
+  std::string pool;                    ///< of the hosts that may continue the run (journal::Append::pool)
 };
 
 [[nodiscard]] effects::RunSettings to_settings(const RunOptions& options);

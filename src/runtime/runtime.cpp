@@ -113,6 +113,10 @@ void Runtime::run(const std::atomic<bool>* stop, const std::function<std::chrono
   parts_->scheduler.run(stop, grace);
 }
 
+void Runtime::detach_recorded() {
+  parts_->scheduler.detach_recorded();
+}
+
 void Runtime::drain(std::chrono::milliseconds grace) {
   parts_->scheduler.drain(grace);
 }

@@ -78,13 +78,15 @@ class Runtime final {
   /// request is already durable counts as started and is made. Effects that take longer are cancelled. The runtime
   /// cannot be used afterwards.
   void drain(std::chrono::milliseconds grace);
+  /// Other owners of the store continue the recorded runs: they are detached here.
+  void detach_recorded();
   /// What `drain` would wait for.
   [[nodiscard]] EffectsInProgress list_effects_in_progress() const;
 
-  /// For callers with other work to do: gives each run that can continue a slice, commits, and then waits for effects
-  /// in progress, `wait` at most and not beyond the next timer. Returns false, without waiting, when there are none
-  /// and no run can continue; a commit may be in progress even so (`is_committing`).
-  /// `stop` ends it between two slices.
+  /// For callers with other work to do: gives each run that can continue a slice, commits, and then looks for outcomes
+  /// of effects in progress. Waits for them if no run had a slice, `wait` at most and not beyond the next timer.
+  /// Returns false, without waiting, when there are none and no run can continue; a commit may be in progress even so
+  /// (`is_committing`). `stop` ends it between two slices.
   bool poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop = nullptr);
   /// Commits the records of all runs and starts nothing any more. Effects in progress are cancelled, and performed
   /// again when the runs are resumed.

@@ -9,7 +9,9 @@
 #include "effects/secret_vault.h"
 #include "inference/model.h"
 #include "journal/committer.h"
+#include "journal/ownership.h"
 #include "journal/store.h"
+#include "runtime/agent_pools.h"
 #include "runtime/events.h"
 #include "runtime/waits/waits.h"
 #include "tools/extern_caller.h"
@@ -33,6 +35,8 @@ struct RuntimeOptions {
   bool commits_inline_when_alone = true;
   /// A run without a store waits for its timers; one with a store only for those that fire within this time.
   std::chrono::milliseconds patience{1'000};
+  /// Where the agents of recorded runs are active; empty: here.
+  AgentPools pools = {};
   /// `run` returns as soon as a person is asked and nothing else is to be done: it does not wait for timers then.
   bool asks_at_once = false;
   /// A run without a store that asks a person waits for `answer`, as one with a store does; the prompter is not used.
@@ -49,6 +53,8 @@ struct RuntimeDependencies {
   journal::Store* store = nullptr;           ///< none: the journals of runs are in memory
   /// Commits to that store while other effects are in progress; none: every commit is waited for.
   journal::Committer* committer = nullptr;
+  /// Of that store: no effect of a recorded run begins unless the lease holds; none: it always does.
+  journal::Ownership* ownership = nullptr;
   InteractivePrompter* prompter = nullptr;  ///< answers questions of runs without a store
   effects::SecretVault* secrets = nullptr;  ///< without one, programs with secrets cannot be run
 };

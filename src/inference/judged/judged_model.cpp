@@ -51,6 +51,11 @@ std::vector<std::string> JudgedModel::unused_answers() const {
   return unused;
 }
 
+void JudgedModel::begin_only_while(std::function<bool()> may_begin) {
+  writer_->begin_only_while(may_begin);
+  judge_->begin_only_while(std::move(may_begin));
+}
+
 void JudgedModel::wake() {
   writer_->wake();
   judge_->wake();

@@ -24,6 +24,7 @@ class JudgedModel final : public Model, private GenerationSink {
   }
   void skip(const GenerationRequest& request) override;
   [[nodiscard]] std::vector<std::string> unused_answers() const override;
+  void begin_only_while(std::function<bool()> may_begin) override;
   void wake() override;
 
  private:

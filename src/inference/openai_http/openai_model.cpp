@@ -84,6 +84,7 @@ class CurlOpenAiModel final : public OpenAiModel {
   }
   void cancel(GenerationId id) override;
   void poll(milliseconds wait) override;
+  void begin_only_while(std::function<bool()> may_begin) override { may_begin_ = std::move(may_begin); }
   void wake() override { client_->wake(); }
 
  private:
@@ -109,6 +110,7 @@ class CurlOpenAiModel final : public OpenAiModel {
   std::unique_ptr<HttpClient> client_;
   std::string host_;
   ChatRequestWriter writer_;
+  std::function<bool()> may_begin_;
   std::uint32_t in_flight_ = 0;
   std::uint32_t in_flight_max_;  ///< below the option's value while the process is short of sockets
   std::uint64_t next_serial_ = 0;
@@ -216,6 +218,7 @@ void CurlOpenAiModel::ring_alarms() {
 
 void CurlOpenAiModel::send_queued() {
   if (in_flight_ == 0) in_flight_max_ = options_.requests_in_flight_max;
+  if (!queue_.empty() && may_begin_ && !may_begin_()) return;
   while (!queue_.empty() && in_flight_ < in_flight_max_) {
     const auto [id, serial] = queue_.front();
     queue_.pop_front();

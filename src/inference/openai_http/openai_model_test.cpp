@@ -234,6 +234,21 @@ TEST(OpenAiModel, ASinkMayStartAndCancel) {
                                      std::pair(2U, false), std::pair(1U, true)));
 }
 
+TEST(OpenAiModel, RequestsWaitWhileTheyMayNotBegin) {
+  MockServerThread server(replies({answering("yes")}));
+  const auto model = open_model(options_for(server));
+  bool may_begin = false;
+  model->begin_only_while([&] { return may_begin; });
+  GenerationRecorder recorder;
+  model->start(1, ask("hello"), recorder);
+  for (int i = 0; i < 20; ++i) model->poll(milliseconds(5));
+  EXPECT_EQ(server.counts().requests, 0U);
+  may_begin = true;
+  for (int i = 0; i < 500 && recorder.outcomes.empty(); ++i) model->poll(milliseconds(10));
+  EXPECT_EQ(recorder.outcomes.size(), 1U);
+  EXPECT_EQ(server.counts().requests, 1U);
+}
+
 TEST(OpenAiModel, WakeEndsAPollThatWaits) {
   MockServerThread server(replies({{StaySilent{}}}));
   const auto model = open_model(options_for(server));
@@ -260,6 +275,14 @@ TEST(OpenAiModel, WaitingCostsNoProcessorTime) {
   for (GenerationId id = 0; id < 100; ++id) model->start(id, ask("hello"), recorder);
   const auto patience = Clock::now() + std::chrono::seconds(20);
   while (server.counts().requests < 100 && Clock::now() < patience) model->poll(milliseconds(5));
+  ASSERT_EQ(server.counts().requests, 100U);
+  // The server may have counted a request whose connection still has something to tell the client.
+  std::chrono::steady_clock::duration waited{};
+  while (waited < milliseconds(50) && Clock::now() < patience) {
+    const auto begin = std::chrono::steady_clock::now();
+    model->poll(milliseconds(50));
+    waited = std::chrono::steady_clock::now() - begin;
+  }
   int polls = 0;
   const auto begin = std::chrono::steady_clock::now();
   while (std::chrono::steady_clock::now() - begin < milliseconds(300)) {

@@ -27,6 +27,7 @@ class RecordingModel final : public Model, private GenerationSink {
   }
   void cancel(GenerationId generation) override { model_->cancel(generation); }
   void poll(std::chrono::milliseconds wait) override { model_->poll(wait); }
+  void begin_only_while(std::function<bool()> may_begin) override { model_->begin_only_while(std::move(may_begin)); }
   void wake() override { model_->wake(); }
   [[nodiscard]] std::vector<std::string> unused_answers() const override { return model_->unused_answers(); }
 

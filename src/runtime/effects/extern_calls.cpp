@@ -122,7 +122,13 @@ void ExternCalls::conclude(Call call, tools::ExternOutcome outcome, std::uint64_
                                    outcome ? std::string_view() : std::string_view(outcome.error().message)});
   }
   const std::string& name = image.program().externs[request.subject].name;
-  if (!outcome && outcome.error().is_unavailable &&
+  const OpenRequest* const open = runs_.find(call.run, request.key);
+  const bool is_interrupted = !outcome && outcome.error().is_interrupted && open != nullptr;
+  if (is_interrupted && run.journal.is_stored() && is_once(*open, image.program())) {
+    questions_.settle_cut_off(call.run, request.key);
+    return runs_.enqueue(call.run);
+  }
+  if ((is_interrupted || (!outcome && outcome.error().is_unavailable)) &&
       outcomes_.await_service(call.run, request.key,
                               {.service = name, .is_tool = true, .reason = outcome.error().message})) {
     return;

@@ -65,7 +65,7 @@ bool Outcomes::await_service(RunId id, const std::string& key, Outage outage) {
   Run& run = runs_[id];
   OpenRequest* const open = run.journal.is_stored() ? runs_.find(id, key) : nullptr;
   if (open == nullptr || !waits_for_services(run.options.retry)) return false;
-  const std::int64_t now = recorder_.now_ms();
+  const std::int64_t now = recorder_.now_ms(run);
   effects::Attempted attempted;
   attempted.what = effects::Attempted::What::Unavailable;
   attempted.attempt = open->outage ? open->outage->attempts : 0;
@@ -87,7 +87,7 @@ void Outcomes::retry(RunId id, const std::string& key) {
   effects::Attempted again;
   again.what = effects::Attempted::What::Retried;
   if (open.described.kind == effects::EffectKind::Extern) {
-    again.next_at = call_deadline(open, runs_[id].core->image()->program(), recorder_.now_ms());
+    again.next_at = call_deadline(open, runs_[id].core->image()->program(), recorder_.now_ms(runs_[id]));
   }
   add_attempt(id, open, std::move(again));
   perform_again(id, key);

@@ -14,7 +14,7 @@ void Requests::open(RunId id, const std::vector<std::string>& keys) {
     OpenRequest& open = *run.core->find(key);
     const vm::Request& request = open.request;
     const EffectKind kind = open.described.kind;
-    const std::int64_t now = recorder_.now_ms();
+    const std::int64_t now = recorder_.now_ms(run);
     if (kind == EffectKind::Sleep) open.wake_at = time_after(now, request.arguments[0].as_integer());
     if (kind == EffectKind::Ask && program.externs[request.subject].builtin_effect == types::BuiltinEffect::AskWithin) {
       open.wake_at = time_after(now, request.arguments[1].as_integer());
@@ -30,11 +30,15 @@ void Requests::open(RunId id, const std::vector<std::string>& keys) {
   }
 }
 
+bool is_instant(EffectKind kind) {
+  return kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notification(kind);
+}
+
 bool Requests::give_instant(RunId id, const OpenRequest& open) {
   const EffectKind kind = open.described.kind;
-  const bool is_instant = kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notification(kind);
-  if (is_instant) outcomes_.enqueue(id, open.request.key, instant_outcome(kind));
-  return is_instant;
+  const bool is_given = is_instant(kind);
+  if (is_given) outcomes_.enqueue(id, open.request.key, instant_outcome(runs_[id], kind));
+  return is_given;
 }
 
 bool Requests::deliver_known(RunId id, const OpenRequest& open, const effects::Finished& known) {
@@ -51,8 +55,8 @@ bool Requests::deliver_known(RunId id, const OpenRequest& open, const effects::F
   return true;
 }
 
-vm::Outcome Requests::instant_outcome(EffectKind kind) const {
-  if (kind == EffectKind::Now) return {vm::ReturnedValue{vm::Value::integer(recorder_.now_ms())}, {}};
+vm::Outcome Requests::instant_outcome(Run& run, EffectKind kind) const {
+  if (kind == EffectKind::Now) return {vm::ReturnedValue{vm::Value::integer(recorder_.now_ms(run))}, {}};
   if (kind != EffectKind::Random) return {vm::ReturnedValue{vm::Value::unit()}, {}};
   if (random_unit_) return {vm::ReturnedValue{vm::Value::floating(random_unit_())}, {}};
   return {vm::EffectFailure{types::FailureKind::ToolFailed, "there is no source of random numbers", "random"}, {}};

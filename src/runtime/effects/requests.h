@@ -9,6 +9,9 @@
 
 namespace tenon::runtime {
 
+/// Whether the outcome needs nothing outside of the process.
+[[nodiscard]] bool is_instant(effects::EffectKind kind);
+
 /// Takes the new requests of machines: records them, and completes those that need no effect.
 class Requests {
  public:
@@ -27,7 +30,7 @@ class Requests {
   [[nodiscard]] bool give_instant(RunId run, const OpenRequest& open);
 
  private:
-  [[nodiscard]] vm::Outcome instant_outcome(effects::EffectKind kind) const;
+  [[nodiscard]] vm::Outcome instant_outcome(Run& run, effects::EffectKind kind) const;
 
   RunTable& runs_;
   Recorder& recorder_;

@@ -21,20 +21,29 @@ Host::Host(Parts parts, HostOptions options)
 
 Host::~Host() {
   end();
+  requests_.refuse_all(RequestQueue::stopping());  // of a host that has not begun
 }
 
 void Host::begin(DrivenBy driver) {
   parts_.store.on_progress([this] { wake(); });
+  listener_ = std::make_unique<HostListener>(HostListener::Parts{.observer = parts_.observer,
+                                                                 .counts = counts_,
+                                                                 .pending = pending_,
+                                                                 .wakeups = parts_.store.wakeups(),
+                                                                 .runtime = runtime_,
+                                                                 .residents = residents_,
+                                                                 .schedule = schedule_});
   if (parts_.listener != nullptr) {
-    listeners_ = std::make_unique<Listeners>(std::vector<Listener*>{parts_.listener, this});
+    listeners_ = std::make_unique<Listeners>(std::vector<Listener*>{parts_.listener, listener_.get()});
   }
   runtime_ = std::make_unique<Runtime>(RuntimeDependencies{.model = parts_.model,
                                                            .extern_caller = parts_.extern_caller,
                                                            .clock = parts_.clock,
-                                                           .listener = listeners_ ? listeners_.get() : this,
+                                                           .listener = listeners_ ? listeners_.get() : listener_.get(),
                                                            .random_unit = parts_.random_unit,
                                                            .store = &parts_.store.owner().journals(),
                                                            .committer = &parts_.store.committer(),
+                                                           .ownership = &parts_.store.owner().ownership(),
                                                            .secrets = parts_.secrets},
                                        options_.runtime);
   const auto now = [&clock = parts_.clock] { return wall_ms(clock); };
@@ -48,21 +57,30 @@ void Host::begin(DrivenBy driver) {
                         .replies_kept = options_.replies_kept,
                         .on_broken = [this](std::string_view message) { note_broken(message); }});
   residents_ = std::make_unique<ResidentRuns>(*runtime_);
-  loader_ = std::make_unique<RunLoader>(RunLoader::Parts{.store = parts_.store,
-                                                         .runtime = *runtime_,
-                                                         .residents = *residents_,
-                                                         .images = parts_.images,
-                                                         .model = parts_.model,
-                                                         .counts = counts_});
+  loader_ = std::make_unique<RunLoader>(RunLoader::Parts{
+      .store = parts_.store,
+      .runtime = *runtime_,
+      .residents = *residents_,
+      .images = parts_.images,
+      .model = parts_.model,
+      .counts = counts_,
+      .on_unread = [this](const journal::RunName& run) { schedule_->retry(run, RunSchedule::Reason::Other); }});
   schedule_ = std::make_unique<RunSchedule>(RunSchedule::Parts{
       .store = parts_.store, .residents = *residents_, .loader = *loader_, .now_ms = now, .report = report});
+  lease_ = std::make_unique<LeaseFollower>(LeaseFollower::Parts{.store = parts_.store,
+                                                                .runtime = *runtime_,
+                                                                .loader = *loader_,
+                                                                .schedule = *schedule_,
+                                                                .now_ms = now,
+                                                                .report = report});
   const auto is_stopped = [this] { return is_broken_ || is_ending_; };
   gate_ = std::make_unique<RequestGate>(RequestGate::Parts{.store = parts_.store,
                                                            .runtime = *runtime_,
                                                            .notes = *notes_,
                                                            .loader = *loader_,
                                                            .pending = pending_,
-                                                           .is_stopped = is_stopped});
+                                                           .is_stopped = is_stopped,
+                                                           .loads_runs = !is_gateway()});
   performing_ = std::make_unique<RunRequests>(
       RunRequests::Parts{.store = parts_.store,
                          .runtime = *runtime_,
@@ -74,19 +92,34 @@ void Host::begin(DrivenBy driver) {
                          .newest = parts_.newest,
                          .now_ms = now,
                          .is_stopped = is_stopped,
+                         .later = [this](std::function<void()> work) { later_.push_back(std::move(work)); },
                          .on_changed = [this](const journal::RunName& run) { parts_.observer.on_changed(run); }});
+  forwarder_ = std::make_unique<RequestForwarder>(RequestForwarder::Parts{
+      .store = parts_.store, .secrets = parts_.secrets, .now_ms = now, .wake = [this] { wake(); }});
   inbox_ = std::make_unique<InboxReader>(
       InboxReader::Parts{.store = parts_.store,
                          .now_ms = now,
                          .wake = [this] { wake(); },
-                         .take = [this](const journal::Command& command) { take_command(command); },
+                         .take = [this](const journal::Command& command) { router_->take_command(command); },
                          .report = report,
                          .counts = counts_});
-  schedule_->begin();
+  router_ = std::make_unique<RequestRouter>(RequestRouter::Parts{.gate = *gate_,
+                                                                 .performing = *performing_,
+                                                                 .forwarder = *forwarder_,
+                                                                 .inbox = *inbox_,
+                                                                 .secrets = parts_.secrets,
+                                                                 .now_ms = now,
+                                                                 .resolve = parts_.resolve,
+                                                                 .pools = options_.runtime.pools,
+                                                                 .is_gateway = is_gateway()});
+  if (!is_gateway()) schedule_->begin();
   if (driver == DrivenBy::Caller) return;
-  thread_ = std::thread([this] {
+  std::promise<void> ended;
+  has_ended_ = ended.get_future();
+  thread_ = std::thread([this, ended = std::move(ended)]() mutable {
     while (run_once(poll_interval_max)) {
     }
+    ended.set_value();
   });
 }
 
@@ -94,8 +127,11 @@ void Host::end(std::chrono::milliseconds grace) {
   requests_.end(grace);
   if (thread_.joinable()) {
     wake();
+    // A store that cannot be reached has as long as the effects have.
+    if (has_ended_.wait_for(grace) != std::future_status::ready) parts_.store.stop_waiting();
     thread_.join();
   }
+  parts_.store.stop_waiting();
   while (run_once(std::chrono::milliseconds{0})) {
   }
 }
@@ -108,15 +144,15 @@ void Host::wake() const {
 }
 
 void Host::post(std::function<void()> request, const OnReply& reply) {
-  if (auto refusal = requests_.add(std::move(request))) return reply(failure(std::move(*refusal)));
+  if (auto refusal = requests_.add({std::move(request), reply})) return reply(failure(std::move(*refusal)));
   wake();
 }
 
 bool Host::run_once(std::chrono::milliseconds wait) {
   try {
     return step(wait);
-  } catch (const BrokenCondition& broken) {
-    abandon(broken.what());
+  } catch (const std::exception& problem) {  // BrokenCondition, or there is no memory
+    abandon(problem.what());
     return false;
   }
 }
@@ -124,17 +160,28 @@ bool Host::run_once(std::chrono::milliseconds wait) {
 /// Nothing of the host is in a known state: it is left as it is, without its destructors.
 void Host::abandon(std::string_view message) {
   is_broken_ = true;
-  requests_.end(std::chrono::milliseconds{0});
   parts_.observer.on_broken(message);
-  inbox_.reset();  // its thread would call the host
+  try {
+    const HostFailure why{HostFailure::Kind::Unavailable, std::string(message)};
+    requests_.refuse_all(why);
+    if (forwarder_) forwarder_->fail_all(why);
+    pending_.fail_all(why);
+  } catch (const std::exception&) {  // the other requests get no reply
+    requests_.end(std::chrono::milliseconds{0});
+  }
+  inbox_.reset();  // its thread would call the host, as would that of the next
+  forwarder_.reset();
+  tenon::abandon(router_);
   tenon::abandon(performing_);
   tenon::abandon(gate_);
+  tenon::abandon(lease_);
   tenon::abandon(schedule_);
   tenon::abandon(loader_);
   tenon::abandon(residents_);
   tenon::abandon(notes_);
   tenon::abandon(runtime_);
   tenon::abandon(listeners_);
+  tenon::abandon(listener_);
   parts_.store.finish();  // a commit whose outcome was not taken may still call the function
   parts_.store.on_progress({});
 }
@@ -143,36 +190,62 @@ bool Host::step(std::chrono::milliseconds wait) {
   if (!runtime_) return false;
   waker_.clear();
   parts_.store.deliver();
-  const RequestQueue::Taken taken = requests_.take();
-  for (const RequestQueue::Request& request : taken.requests) request();
-  if (taken.ending) {
-    finish(*taken.ending);
+  const auto ending = requests_.take();
+  while (const auto request = requests_.next()) request->perform();
+  for (const auto& work : std::exchange(later_, {})) work();
+  if (ending) {
+    finish(*ending);
     return false;
   }
   if (is_broken_) {
     waker_.wait(wait);
     return true;
   }
-  inbox_->poll();
-  schedule_->poll();
+  lease_->poll();
+  if (!lease_->is_without_lease()) {
+    forwarder_->poll();
+    if (!is_gateway()) {
+      inbox_->poll();
+      schedule_->poll();
+    }
+  }
   const auto now = std::chrono::milliseconds{0};
   const auto next = std::min({wait, time_to_next(), poll_interval_max});
   const bool has_worked = runtime_->poll(residents_->has_touched() ? now : next);
   retry_detached();
   if (is_broken_) return true;
-  if (const std::size_t released = residents_->release_idle(options_.idle_runs_max, wall_ms(parts_.clock));
-      released > 0) {
-    counts_.runs_released += released;
-    schedule_->note_released();
-  }
-  counts_.resident = residents_->size();
+  release_idle(options_.idle_runs_max);
   counts_.effects_under_way = runtime_->effects_in_progress();
   if (!has_worked && !residents_->has_touched()) waker_.wait(std::min(wait, time_to_next()));
   return true;
 }
 
+std::size_t Host::release_idle(std::size_t idle_max) {
+  auto released = residents_->release_idle(idle_max, wall_ms(parts_.clock));
+  if (released.count > 0) {
+    counts_.runs_released += released.count;
+    schedule_->note_released();
+  }
+  counts_.resident = residents_->size();
+  const std::size_t given_up = released.waiting.size();
+  lease_->note_runs(residents_->size(), std::move(released.waiting));
+  return given_up;
+}
+
+void Host::release_waiting(std::size_t count, std::function<void(std::size_t released)> then) {
+  post(
+      [this, count, then] {
+        if (is_broken_ || is_ending_ || lease_->is_without_lease()) return then(0);
+        then(release_idle(residents_->idle() - std::min(count, residents_->idle())));
+      },
+      [then](const HostReply& /*refused*/) { then(0); });
+}
+
 std::chrono::milliseconds Host::time_to_next() {
-  auto next = inbox_->time_to_next();
+  if (!later_.empty()) return std::chrono::milliseconds{0};
+  auto next = forwarder_->time_to_next();
+  if (is_gateway()) return next;
+  next = std::min(next, inbox_->time_to_next());
   if (const auto time = schedule_->time_to_next()) next = std::min(next, *time);
   if (const auto time = runtime_->time_to_timer()) next = std::min(next, *time);
   return next;
@@ -198,8 +271,10 @@ void Host::finish(std::chrono::milliseconds grace) {
     runtime_->drain(grace);
   }
   pending_.fail_all(RequestQueue::stopping());
+  forwarder_->fail_all(RequestQueue::stopping());
   finish_store();
   inbox_.reset();
+  forwarder_.reset();
   runtime_.reset();
   parts_.store.finish();  // a commit whose outcome was taken may still call the function
   parts_.store.on_progress({});
@@ -214,53 +289,15 @@ void Host::note_broken(std::string_view message) {
 }
 
 void Host::retry_detached() {
-  for (const auto& [run, why] : std::exchange(detached_, {})) {
+  for (const auto& [run, why] : listener_->take_detached()) {
     if (why.error == journal::StoreError::Kind::Broken) note_broken(why.message);
+    const bool is_others = why.refusal == journal::AppendRefusal::OldEpoch ||  //
+                           why.refusal == journal::AppendRefusal::UnknownRun;
+    if (is_others) continue;  // it does not come back by itself
     const bool is_full = why.error == journal::StoreError::Kind::Full;
     if (is_full) schedule_->report_problem(why.message);
     schedule_->retry(run, is_full ? RunSchedule::Reason::DiskFull : RunSchedule::Reason::Other);
   }
-}
-
-void Host::on_recorded(const RecordBatch& batch) {
-  const auto& [run, program, first, records, texts] = batch;
-  counts_.records += records.size();
-  schedule_->note_room();
-  residents_->note_recorded(run);
-  for (const effects::Record& record : records) {
-    if (const auto* finished = std::get_if<effects::Finished>(&record.body)) pieces_.end(run, finished->key);
-  }
-  parts_.observer.on_recorded((*residents_)[run].name, runtime_->title(run), first, records);
-  pending_.on_recorded(run, first, records);
-}
-
-void Host::on_generation_started(const SentGeneration& generation) {
-  pieces_.begin(generation, runtime_->title(generation.effect.run));
-}
-
-void Host::on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
-                   std::string_view piece) {
-  pieces_.add(run, key, {attempt, transport_attempt}, piece,
-              [&](const TextProgress& progress) { parts_.observer.on_text((*residents_)[run].name, progress); });
-}
-
-void Host::on_run_ended(RunId run, const EndedRun& ended) {
-  residents_->touch(run);
-  if (const auto* detached = std::get_if<RunDetached>(&ended.end)) {
-    detached_.emplace_back((*residents_)[run].name, *detached);
-    return pending_.fail(run, {HostFailure::Kind::Unavailable, detached->message});
-  }
-  ++counts_.runs_ended;
-  pending_.fail(run, {HostFailure::Kind::Conflict, "the run has ended"});
-}
-
-void Host::on_run_released(RunId run) {
-  pieces_.end(run);
-  pending_.fail(run, make_conflict("the run was unloaded before the request was performed"));
-}
-
-void Host::on_outcome_dropped(RunId run, std::string_view key) {
-  pending_.fail_answer(run, key);
 }
 
 }  // namespace tenon::runtime

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,23 +16,30 @@
 #include "journal/async_store.h"
 #include "json/json.h"
 #include "runtime/host/host_counts.h"
+#include "runtime/host/host_listener.h"
+#include "runtime/host/host_observer.h"
+#include "runtime/host/lease_follower.h"
 #include "runtime/host/requests/host_input.h"
 #include "runtime/host/requests/host_reply.h"
 #include "runtime/host/requests/inbox_reader.h"
 #include "runtime/host/requests/pending_replies.h"
+#include "runtime/host/requests/request_forwarder.h"
 #include "runtime/host/requests/request_gate.h"
 #include "runtime/host/requests/request_queue.h"
+#include "runtime/host/requests/request_router.h"
+#include "runtime/host/requests/run_action.h"
 #include "runtime/host/requests/run_requests.h"
 #include "runtime/host/requests/store_notes.h"
 #include "runtime/host/resident_runs.h"
 #include "runtime/host/run_loader.h"
 #include "runtime/host/run_schedule.h"
-#include "runtime/host/text_pieces.h"
 #include "runtime/runtime.h"
 
 namespace tenon::runtime {
 
 struct HostOptions {
+  /// A Host continues runs; a Gateway leaves everything to the hosts of its store.
+  journal::OwnerRole role = journal::OwnerRole::Host;
   RuntimeOptions runtime{.memory_bytes_max = std::uint64_t{4} << 30U,
                          .lone_call = tools::Placement::Pool,
                          .commits_inline_when_alone = false};
@@ -43,28 +51,11 @@ struct HostOptions {
   std::chrono::milliseconds replies_kept{24 * 60 * 60 * 1'000};
 };
 
-/// Receives what has become durable, on the host's thread. Views are valid during the call.
-class HostObserver {
- public:
-  virtual ~HostObserver() = default;
-  virtual void on_recorded(const journal::RunName& run, std::string_view agent, std::uint64_t first,
-                           std::span<const effects::Record> records) = 0;
-  virtual void on_text(const journal::RunName& run, const TextProgress& text) = 0;
-  /// The store has records that `on_recorded` was not called for.
-  virtual void on_changed(const journal::RunName& run) = 0;
-  /// A problem that is not the answer to a request, for people.
-  virtual void on_problem(std::string_view message) = 0;
-  /// The store is broken: no run continues until it is opened again. Or the host is, by a bug in Tenon.
-  virtual void on_broken(std::string_view message) = 0;
-  /// The host ends, and waits `grace` at most for these effects.
-  virtual void on_waiting(const EffectsInProgress& /*effects*/, std::chrono::milliseconds /*grace*/) {}
-};
-
 /// Owns a Runtime and drives it with a store: takes requests from other threads, commands that other processes left in
 /// the store's inbox, and continues the runs for which the store says that it is time. Runs are loaded when they are
 /// addressed or due, and leave the memory when they only wait. The host's thread never waits for the disk, and a reply
 /// means durable.
-class Host final : private Listener {
+class Host final {
  public:
   /// All of it outlives the host.
   struct Parts {
@@ -76,11 +67,12 @@ class Host final : private Listener {
     ImageSource images;
     HostObserver& observer;
     effects::SecretVault* secrets = nullptr;  ///< as RuntimeDependencies::secrets; the host's thread uses it
+    StartResolver resolve = {};               ///< of starts that other processes ask for; none: they are refused
     NewestProgram newest = {};                ///< upgrades conversations with its agent; none: no conversation is
     Listener* listener = nullptr;             ///< receives what the runtime does, on the host's thread
   };
   Host(Parts parts, HostOptions options);
-  ~Host() override;
+  ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
@@ -127,6 +119,10 @@ class Host final : private Listener {
   /// not wait.
   void use_notes(std::function<void(Result<StoreNotes*, HostFailure>)> use);
 
+  /// Gives up at most `count` runs that only wait, those that have waited longest first: the next one that is asked
+  /// for them continues them. `then` is called on the host's thread with how many they were.
+  void release_waiting(std::size_t count, std::function<void(std::size_t released)> then);
+
   [[nodiscard]] const HostCounts& counts() const { return counts_; }
 
  private:
@@ -136,29 +132,14 @@ class Host final : private Listener {
   void post(std::function<void()> request, const OnReply& reply);
   void finish(std::chrono::milliseconds grace);
   void finish_store();
+  std::size_t release_idle(std::size_t idle_max);
   void retry_detached();
   void note_broken(std::string_view message);
 
   // requests/host_requests.cpp
   void post_request(RequestGate::Request request);
-  void begin_conversation(const std::string& note, RunStart start, const RequestKey& key, const OnReply& reply);
-  /// Answers to several questions that are taken one after the other.
-  struct AnswerList {
-    journal::RunName run;
-    std::vector<GivenAnswer> answers;
-    RequestKey key;
-    std::uint64_t after = 0;  ///< of the first answer that was taken
-  };
-  void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply);
-  void take_command(const journal::Command& command);
-
-  void on_generation_started(const SentGeneration& generation) override;
-  void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
-               std::string_view piece) override;
-  void on_run_ended(RunId run, const EndedRun& ended) override;
-  void on_run_released(RunId run) override;
-  void on_outcome_dropped(RunId run, std::string_view key) override;
-  void on_recorded(const RecordBatch& batch) override;
+  void post_action(journal::RunName run, RunAction action, RequestKey key, OnReply reply);
+  [[nodiscard]] bool is_gateway() const { return options_.role == journal::OwnerRole::Gateway; }
 
   Parts parts_;
   const HostOptions options_;
@@ -167,22 +148,26 @@ class Host final : private Listener {
   RequestQueue requests_;
 
   // The host's thread alone; made by `begin`.
+  std::unique_ptr<HostListener> listener_;
   std::unique_ptr<Listener> listeners_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<StoreNotes> notes_;
   std::unique_ptr<ResidentRuns> residents_;
   std::unique_ptr<RunLoader> loader_;
   std::unique_ptr<RunSchedule> schedule_;
+  std::unique_ptr<LeaseFollower> lease_;
   std::unique_ptr<RequestGate> gate_;
   std::unique_ptr<RunRequests> performing_;
+  std::unique_ptr<RequestForwarder> forwarder_;
   std::unique_ptr<InboxReader> inbox_;
+  std::unique_ptr<RequestRouter> router_;
   PendingReplies pending_;
-  TextPieces pieces_;
-  std::vector<std::pair<journal::RunName, RunDetached>> detached_;
+  std::vector<std::function<void()>> later_;  ///< in the next step
   bool is_broken_ = false;
   bool is_ending_ = false;
 
   std::thread thread_;
+  std::future<void> has_ended_;  ///< of the thread
 };
 
 }  // namespace tenon::runtime

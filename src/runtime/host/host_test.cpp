@@ -112,13 +112,47 @@ TEST_F(HostTest, ALoadThatIsCutOffByTheEndIsRefused) {
   end_host();
 }
 
+TEST_F(HostTest, ARunThatWaitsMovesAtOnceToThePoolOfAnAgent) {
+  pools = AgentPools("", "", {{"Far", "gpu"}});
+  database = std::make_unique<test::SharedDatabase>(15);
+  make_host(15, 10);
+  start("wait_and_call");
+  EXPECT_EQ(host->counts().resident, 1U);
+  EXPECT_TRUE(drive_until([&] { return host->counts().resident == 0; }));
+  EXPECT_EQ(observer.problems, std::vector<std::string>{});
+  end_host();
+}
+
+TEST_F(HostTest, WhatAnUnusedHostWasAskedIsRefused) {
+  make_host(13, 0);
+  std::optional<HostReply> reply;
+  host->prompt({"a"}, Json("x"), {}, [&](HostReply given) { reply = std::move(given); });
+  end_host();
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->error().kind, HostFailure::Kind::Unavailable);
+  // One that does not even begin.
+  reply.reset();
+  make_host(14, 0, HasBegun::No);
+  host->prompt({"a"}, Json("x"), {}, [&](HostReply given) { reply = std::move(given); });
+  EXPECT_FALSE(reply.has_value());
+  end_host();
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->error().kind, HostFailure::Kind::Unavailable);
+}
+
 TEST_F(HostTest, ABugEndsTheHostAndNotItsProcess) {
   make_host(11, 0);
   const RunName run = start("two");
-  host->prompt(run, Json("x"), {}, [](const HostReply&) { throw BrokenCondition("internal error"); });
+  std::optional<HostReply> next;
+  host->prompt(run, Json("x"), {}, [&](const HostReply&) {
+    host->prompt(run, Json("x"), {}, [&](HostReply given) { next = std::move(given); });
+    throw BrokenCondition("internal error");
+  });
   EXPECT_TRUE(drive_until([&] { return !observer.problems.empty(); }));
   EXPECT_THAT(observer.problems, testing::ElementsAre("internal error"));
   observer.problems.clear();
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(next->error().message, "internal error");
   EXPECT_FALSE(host->run_once(milliseconds(0)));
   const HostReply refused = ask([&](OnReply reply) { host->prompt(run, Json("x"), {}, std::move(reply)); });
   ASSERT_FALSE(refused.has_value());

@@ -27,8 +27,7 @@ void ResidentRuns::note_recorded(RunId run) {
   touch(run);
 }
 
-std::size_t ResidentRuns::release_idle(std::size_t idle_max, std::int64_t now_ms) {
-  const std::size_t before = size();
+ResidentRuns::Released ResidentRuns::release_idle(std::size_t idle_max, std::int64_t now_ms) {
   for (const RunId run : std::exchange(starting_, {})) look_at(run);
   for (const RunId run : std::exchange(touched_, {})) {
     runs_[run.index].is_touched = false;
@@ -45,7 +44,7 @@ std::size_t ResidentRuns::release_idle(std::size_t idle_max, std::int64_t now_ms
       idle_.erase(std::exchange(runs_[run.index].idle_since, 0));
     }
   }
-  return before - size();
+  return std::exchange(released_, {});
 }
 
 void ResidentRuns::look_at(RunId run) {
@@ -66,6 +65,8 @@ void ResidentRuns::release(RunId run) {
   Resident& resident = runs_[run.index];
   if (resident.idle_since != 0) idle_.erase(resident.idle_since);
   by_name_.erase(resident.name.text);
+  ++released_.count;
+  if (!runtime_.end(run)) released_.waiting.push_back(std::move(resident.name));
   // First, because a listener of the release may add a run.
   resident = Resident{};
   runtime_.release(run);

@@ -19,7 +19,6 @@ class ResidentRuns {
  public:
   struct Resident {
     journal::RunName name;         ///< empty: not in memory
-    std::string shown_wait = {};   ///< the question that a person was shown last
     std::uint64_t idle_since = 0;  ///< key in `idle_`; 0: not there
     bool is_touched = false;
     bool has_recorded = false;  ///< something since it came into memory
@@ -39,8 +38,14 @@ class ResidentRuns {
   void note_recorded(RunId run);
   [[nodiscard]] bool has_touched() const { return !touched_.empty(); }
   /// Releases those of the touched runs that have ended, and the longest idle ones beyond `idle_max`, unless their time
-  /// has come. Returns how many were released. `now_ms`: since 1970.
-  std::size_t release_idle(std::size_t idle_max, std::int64_t now_ms);
+  /// has come. `now_ms`: since 1970.
+  struct Released {
+    std::size_t count = 0;
+    std::vector<journal::RunName> waiting;  ///< those of them that wait, and that any owner of the store may continue
+  };
+  Released release_idle(std::size_t idle_max, std::int64_t now_ms);
+  /// Runs that only wait.
+  [[nodiscard]] std::size_t idle() const { return idle_.size(); }
 
  private:
   void look_at(RunId run);
@@ -52,6 +57,7 @@ class ResidentRuns {
   std::map<std::uint64_t, RunId> idle_;  ///< longest idle first
   std::uint64_t idle_counter_ = 0;
   std::vector<RunId> touched_;
+  Released released_;            ///< since `release_idle` was called
   std::vector<RunId> starting_;  ///< not idle yet, and without records whose commit would touch them
 };
 

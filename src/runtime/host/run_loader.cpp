@@ -20,14 +20,66 @@ void RunLoader::load(const journal::RunName& run, Then then) {
   std::vector<Then>& waiting = loading_[run.text];
   waiting.push_back(std::move(then));
   if (waiting.size() > 1) return;
-  const auto head = std::make_shared<Result<journal::RunHead, journal::StoreError>>();
+  claim(run);
+}
+
+void RunLoader::claim(const journal::RunName& run) {
+  if (auto head = take_claimed(run)) return on_claimed(run, std::move(*head));
+  to_claim_.push_back(run);
+  claim_waiting();
+}
+
+void RunLoader::add_claimed(journal::RunHead head, std::uint64_t term) {
+  // A load in progress claims it after this, has done so, or needs this: it was refused before.
+  if (term != term_ || parts_.residents.find(head.run)) return;
+  std::string name = head.run.text;
+  claimed_.insert_or_assign(std::move(name), std::move(head));
+}
+
+std::optional<journal::RunHead> RunLoader::take_claimed(const journal::RunName& run) {
+  auto found = claimed_.extract(run.text);
+  if (found.empty()) return std::nullopt;
+  return std::move(found.mapped());
+}
+
+void RunLoader::forget_claims() {
+  ++term_;
+  claimed_.clear();
+}
+
+/// Whether a load that began in this term continues. Otherwise it ends, or begins again with another claim.
+bool RunLoader::may_continue(const journal::RunName& run, std::uint64_t term) {
+  if (stopped_) {
+    end(run, failure(*stopped_));
+  } else if (term != term_) {
+    claim(run);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+void RunLoader::claim_waiting() {
+  if (is_claiming_ || to_claim_.empty()) return;
+  is_claiming_ = true;
+  const auto runs = std::make_shared<const std::vector<journal::RunName>>(std::exchange(to_claim_, {}));
+  const auto claimed = std::make_shared<Result<journal::ClaimOutcomes, journal::StoreError>>();
   parts_.store.write(
-      [run, head](journal::StoreConnection& store) {
-        *head = store.journals().head(run);
-        const bool can_continue = *head && !journal::has_ended((*head)->summary.state);
-        if (can_continue) *head = store.journals().claim(run);
+      [runs, claimed](journal::StoreConnection& store) {
+        *claimed = store.journals().claim(*runs, journal::ClaimMode::IfExpired);
       },
-      [this, run, head] { on_claimed(run, std::move(*head)); });
+      [this, runs, claimed, term = term_] {
+        is_claiming_ = false;
+        for (std::size_t at = 0; at < runs->size(); ++at) {
+          const journal::RunName& run = (*runs)[at];
+          if (!may_continue(run, term)) continue;
+          auto earlier = take_claimed(run);
+          auto head = *claimed ? std::move((**claimed)[at]) : failure(claimed->error());
+          const bool is_refused = !head && head.error().kind == journal::StoreError::Kind::Owned;
+          on_claimed(run, is_refused && earlier ? std::move(*earlier) : std::move(head));
+        }
+        claim_waiting();
+      });
 }
 
 void RunLoader::note_started(const journal::RunName& run) {
@@ -35,7 +87,6 @@ void RunLoader::note_started(const journal::RunName& run) {
 }
 
 void RunLoader::on_claimed(const journal::RunName& run, Result<journal::RunHead, journal::StoreError> head) {
-  if (stopped_) return end(run, failure(*stopped_));
   if (!head) return end(run, failure(make_failure(head.error())));
   if (journal::has_ended(head->summary.state)) {
     return end(run, failure(HostFailure{HostFailure::Kind::Conflict,
@@ -46,21 +97,31 @@ void RunLoader::on_claimed(const journal::RunName& run, Result<journal::RunHead,
   const auto loaded = std::make_shared<std::optional<LoadedRun>>();
   parts_.store.read([loaded, head = std::move(*head),
                      use](journal::StoreConnection& store) { loaded->emplace(store.journals(), head, use); },
-                    [this, run, loaded] { on_loaded(run, **loaded); });
+                    [this, run, loaded, term = term_] {
+                      if (may_continue(run, term)) on_loaded(run, **loaded);
+                    });
 }
 
 void RunLoader::on_loaded(const journal::RunName& run, LoadedRun& loaded) {
-  if (stopped_) return end(run, failure(*stopped_));
   const auto id = parts_.runtime.resume(loaded, parts_.images);
-  if (!id && id.error().store) return end(run, failure(make_failure({*id.error().store, id.error().message})));
-  if (!id) return end(run, failure(HostFailure{HostFailure::Kind::Damaged, id.error().message}));
+  if (!id) return on_failed(loaded.head(), id.error());
   parts_.residents.add(*id, run);
   ++parts_.counts.runs_loaded;
   parts_.residents.touch(*id);
   end(run, *id);
 }
 
+void RunLoader::on_failed(const journal::RunHead& head, const RecoveryError& why) {
+  const HostFailure failed =
+      why.store ? make_failure({*why.store, why.message}) : HostFailure{HostFailure::Kind::Damaged, why.message};
+  const bool may_be_read_later = failed.kind == HostFailure::Kind::Unavailable;
+  const bool has_work = head.summary.state == journal::RunState::Running;
+  if (may_be_read_later && has_work && parts_.on_unread) parts_.on_unread(head.run);
+  end(head.run, failure(failed));
+}
+
 void RunLoader::end(const journal::RunName& run, const Result<RunId, HostFailure>& outcome) {
+  claimed_.erase(run.text);  // older than the claim of the load
   const auto ended = loading_.extract(run.text);
   for (const Then& then : ended.mapped()) then(outcome);
 }

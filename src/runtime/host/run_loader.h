@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "journal/async_store.h"
@@ -18,7 +19,8 @@
 namespace tenon::runtime {
 
 /// Brings a host's runs from the store into memory. A load takes a while: the run is claimed after the commit in
-/// progress, then read, and meanwhile other runs continue. Used by the host's thread.
+/// progress, then read, and meanwhile other runs continue. Runs that are to be loaded meanwhile are claimed together.
+/// Used by the host's thread.
 class RunLoader {
  public:
   struct Parts {
@@ -28,14 +30,23 @@ class RunLoader {
     const ImageSource& images;
     const inference::Model& model;  ///< one that follows a script has to see a run's answers again
     HostCounts& counts;
+    /// A run that has work to do was claimed, and then could not be read: it is to be loaded again in a while.
+    std::function<void(const journal::RunName& run)> on_unread = {};
   };
   using Then = std::function<void(const Result<RunId, HostFailure>& run)>;
 
-  explicit RunLoader(Parts parts) : parts_(parts) {}
+  explicit RunLoader(Parts parts) : parts_(std::move(parts)) {}
 
   /// Calls `then` with the run in memory: at once if it is there, otherwise when it has been loaded, in the order of
-  /// the calls. `Conflict` for a run that has ended.
+  /// the calls. `Conflict` for a run that has ended, `Elsewhere` for one that another owner of the store continues.
   void load(const journal::RunName& run, Then then);
+  /// Counts how often this owner has lost its runs.
+  [[nodiscard]] std::uint64_t term() const { return term_; }
+  /// This owner has claimed the run in this term, so that it need not be claimed again when it is loaded.
+  void add_claimed(journal::RunHead head, std::uint64_t term);
+  [[nodiscard]] std::optional<journal::RunHead> take_claimed(const journal::RunName& run);
+  /// This owner has lost its runs: what it has claimed counts no more, and loads in progress begin again.
+  void forget_claims();
   [[nodiscard]] bool is_loading(const journal::RunName& run) const { return loading_.contains(run.text); }
   /// The model that follows a script has answered this new run itself.
   void note_started(const journal::RunName& run);
@@ -43,12 +54,20 @@ class RunLoader {
   void stop(const HostFailure& why) { stopped_ = why; }
 
  private:
+  void claim_waiting();
+  void claim(const journal::RunName& run);
+  [[nodiscard]] bool may_continue(const journal::RunName& run, std::uint64_t term);
   void on_claimed(const journal::RunName& run, Result<journal::RunHead, journal::StoreError> head);
   void on_loaded(const journal::RunName& run, LoadedRun& loaded);
+  void on_failed(const journal::RunHead& head, const RecoveryError& why);
   void end(const journal::RunName& run, const Result<RunId, HostFailure>& outcome);
 
   const Parts parts_;
   std::unordered_map<std::string, std::vector<Then>> loading_;  ///< what waits for each, by the run's name
+  std::vector<journal::RunName> to_claim_;                      ///< of these, those that wait for a claim
+  bool is_claiming_ = false;
+  std::uint64_t term_ = 0;
+  std::unordered_map<std::string, journal::RunHead> claimed_;  ///< that no one wanted to load yet, by the run's name
   std::set<std::string> script_followed_;  ///< runs whose answers a model that follows a script knows
   std::optional<HostFailure> stopped_;
 };

@@ -10,6 +10,12 @@ namespace {
 
 /// Runs that are loaded at the same time.
 constexpr std::size_t loads_max = 32;
+/// Interrupted runs that are claimed at the same time.
+constexpr std::size_t claims_max = 128;
+/// How often the next time is looked for in a store with other owners.
+constexpr std::int64_t next_due_interval_ms = 1'000;
+/// How often a store with other owners is searched for interrupted runs without a reason.
+constexpr std::int64_t claim_interval_ms = 5'000;
 /// The wait after a run could not continue, or a due one did not. While the disk is full the waits grow.
 constexpr std::int64_t retry_ms = 1'000;
 constexpr std::int64_t retry_ms_max = 60'000;
@@ -18,26 +24,31 @@ constexpr std::int64_t due_again_ms = 20;
 }  // namespace
 
 void RunSchedule::begin() {
-  is_list_due_ = true;
-  list_interrupted();
+  is_claim_due_ = true;
+  claim_interrupted();
 }
 
-void RunSchedule::list_interrupted() {
-  is_list_due_ = false;
+/// Not many more than are loaded at once, so that several owners share them.
+bool RunSchedule::may_claim() const {
+  return is_claim_due_ && !is_claiming_ && interrupted_.size() + loading_ < claims_max / 2;
+}
+
+void RunSchedule::claim_interrupted() {
+  is_claiming_ = true;
+  abandonments_ = ownership().abandonments();
+  claim_at_ = parts_.now_ms() + claim_interval_ms;
   using Heads = Result<std::vector<journal::RunHead>, journal::StoreError>;
   const auto heads = std::make_shared<Heads>();
-  parts_.store.read(
-      [heads](journal::StoreConnection& store) {
-        journal::RunFilter running;
-        running.state = journal::RunState::Running;
-        *heads = store.runs().list(running);
-      },
-      [this, heads] {
-        if (!*heads) {
-          is_list_due_ = true;
-          return on_read_failed(heads->error());
+  parts_.store.write(
+      [heads](journal::StoreConnection& store) { *heads = store.ownership().claim_abandoned(claims_max); },
+      [this, heads, term = parts_.loader.term()] {
+        is_claiming_ = false;
+        if (!*heads) return on_read_failed(heads->error());
+        is_claim_due_ = (*heads)->size() == claims_max;
+        for (journal::RunHead& head : **heads) {
+          interrupted_.emplace(0, head.run);
+          parts_.loader.add_claimed(std::move(head), term);
         }
-        for (journal::RunHead& head : **heads) interrupted_.emplace(0, std::move(head.run));
       });
 }
 
@@ -50,7 +61,11 @@ void RunSchedule::on_read_failed(const journal::StoreError& error) {
 void RunSchedule::poll() {
   load_interrupted();
   const bool may_read = read_not_before_ <= parts_.now_ms();
-  if (is_list_due_ && may_read) list_interrupted();
+  const bool has_lost_owner = ownership().abandonments() != abandonments_;
+  if (has_lost_owner || (!ownership().is_sole() && claim_at_ <= parts_.now_ms())) is_claim_due_ = true;
+  if (may_claim() && may_read) claim_interrupted();
+  // Other owners give up runs that wait for a time.
+  if (has_lost_owner || (!ownership().is_sole() && next_due_at_ <= parts_.now_ms())) is_next_due_known_ = false;
   if (is_reading_due_ || !may_read) return;
   if (due_pass_.may_restart() && due_pass_.retry_at.value_or(0) <= parts_.now_ms()) restart_due_pass();
   if (!is_next_due_known_) return read_next_due();
@@ -68,7 +83,9 @@ std::optional<std::chrono::milliseconds> RunSchedule::time_to_next() const {
   std::optional<std::int64_t> next;
   const auto add = [&](std::int64_t time) { next = std::min(time, next.value_or(time)); };
   if (!interrupted_.empty() && loading_ < loads_max && !is_checking_room_) add(load_not_before());
-  if (is_list_due_) add(read_not_before_);
+  if (may_claim()) add(read_not_before_);
+  if (!ownership().is_sole() && !is_claiming_) add(claim_at_);
+  if (!ownership().is_sole() && !is_reading_due_) add(std::max(next_due_at_, read_not_before_));
   if (!is_reading_due_ && !is_next_due_known_) add(read_not_before_);
   if (!is_reading_due_ && due_pass_.may_restart()) add(std::max(due_pass_.retry_at.value_or(0), read_not_before_));
   if (!is_reading_due_ && next_due_) add(std::max({*next_due_, due_not_before_, read_not_before_}));
@@ -109,10 +126,12 @@ void RunSchedule::skip_claimed() {
 void RunSchedule::check_room() {
   is_checking_room_ = true;
   const auto has_room = std::make_shared<bool>(true);
+  const auto claimed = std::make_shared<std::optional<journal::RunHead>>();
   parts_.store.write(
-      [has_room, run = interrupted_.begin()->second](journal::StoreConnection& store) {
-        const auto head = store.journals().claim(run);
+      [has_room, claimed, run = interrupted_.begin()->second](journal::StoreConnection& store) {
+        const auto head = claim_run(store.journals(), run);
         if (!head) return;  // loading it reports why
+        *claimed = *head;
         journal::Append nothing_new;
         nothing_new.run = run;
         nothing_new.epoch = head->epoch;
@@ -121,8 +140,9 @@ void RunSchedule::check_room() {
         const auto committed = store.journals().commit({&nothing_new, 1});
         *has_room = committed.has_value() || committed.error().kind != journal::StoreError::Kind::Full;
       },
-      [this, has_room] {
+      [this, has_room, claimed, term = parts_.loader.term()] {
         is_checking_room_ = false;
+        if (*claimed) parts_.loader.add_claimed(std::move(**claimed), term);
         has_room_ = *has_room;
         if (has_room_) return;
         room_wait_ms_ = std::min(2 * room_wait_ms_, retry_ms_max);
@@ -158,20 +178,21 @@ void RunSchedule::note_released() {
 
 void RunSchedule::read_next_due() {
   is_reading_due_ = true;
+  next_due_at_ = parts_.now_ms() + next_due_interval_ms;
   is_next_due_known_ = true;  // a run that is released from now on may change it
   using Next = Result<std::optional<std::int64_t>, journal::StoreError>;
   const auto next = std::make_shared<Next>();
-  parts_.store.read(
-      [next, after = due_pass_.after](journal::StoreConnection& store) { *next = store.runs().next_due(after); },
-      [this, next] {
-        is_reading_due_ = false;
-        if (*next) {
-          next_due_ = **next;
-        } else {
-          is_next_due_known_ = false;
-          on_read_failed(next->error());
-        }
-      });
+  parts_.store.read([next, after = due_pass_.after, owner = ownership().self()](
+                        journal::StoreConnection& store) { *next = store.runs().next_due(after, owner); },
+                    [this, next] {
+                      is_reading_due_ = false;
+                      if (*next) {
+                        next_due_ = **next;
+                      } else {
+                        is_next_due_known_ = false;
+                        on_read_failed(next->error());
+                      }
+                    });
 }
 
 void RunSchedule::read_due(std::int64_t now) {
@@ -180,7 +201,7 @@ void RunSchedule::read_due(std::int64_t now) {
   due_not_before_ = now + due_again_ms;
   const auto due = std::make_shared<Result<std::vector<journal::DueRun>, journal::StoreError>>();
   // Those in memory fire by themselves, and are not due any more when that is recorded.
-  const journal::DueFilter filter{now, due_pass_.after, loads_max + parts_.residents.size()};
+  const journal::DueFilter filter{now, due_pass_.after, loads_max + parts_.residents.size(), ownership().self()};
   parts_.store.read([due, filter](journal::StoreConnection& store) { *due = store.runs().due(filter); },
                     [this, due, limit = filter.limit] {
                       is_reading_due_ = false;
@@ -207,6 +228,7 @@ void RunSchedule::load_due(const std::vector<journal::DueRun>& due, std::size_t 
 }
 
 void RunSchedule::on_due_failed(const HostFailure& why) {
+  if (why.kind == HostFailure::Kind::Elsewhere) return;
   if (why.kind != HostFailure::Kind::Conflict) report_problem(why.message);
   if (!due_pass_.retry_at) due_pass_.retry_at = parts_.now_ms() + retry_ms;
 }

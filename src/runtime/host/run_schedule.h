@@ -29,7 +29,7 @@ class RunSchedule {
   RunSchedule(const RunSchedule&) = delete;
   RunSchedule& operator=(const RunSchedule&) = delete;
 
-  /// Finds the runs that were interrupted.
+  /// Begins to look for runs that were interrupted.
   void begin();
   /// Begins loads whose time has come, a few at once.
   void poll();
@@ -47,7 +47,9 @@ class RunSchedule {
   void report_problem(const std::string& message);
 
  private:
-  void list_interrupted();
+  [[nodiscard]] journal::Ownership& ownership() const { return parts_.store.owner().ownership(); }
+  [[nodiscard]] bool may_claim() const;
+  void claim_interrupted();
   void on_read_failed(const journal::StoreError& error);
   [[nodiscard]] std::int64_t load_not_before() const;
   void load_interrupted();
@@ -73,15 +75,19 @@ class RunSchedule {
 
   const Parts parts_;
   std::multimap<std::int64_t, journal::RunName> interrupted_;  ///< by when they may be loaded
-  bool is_list_due_ = false;                                   ///< of the interrupted
-  std::int64_t read_not_before_ = 0;                           ///< milliseconds since 1970, as all times here
-  std::size_t loading_ = 0;                                    ///< of the interrupted
-  std::int64_t room_wait_ms_ = 0;  ///< how long the last wait for room on the disk was; 0: there is room
+  bool is_claim_due_ = false;                                  ///< there may be more of them in the store
+  bool is_claiming_ = false;
+  std::uint64_t abandonments_ = 0;    ///< of other owners, when runs were claimed last
+  std::int64_t claim_at_ = 0;         ///< when runs are claimed without a reason
+  std::int64_t read_not_before_ = 0;  ///< milliseconds since 1970, as all times here
+  std::size_t loading_ = 0;           ///< of the interrupted
+  std::int64_t room_wait_ms_ = 0;     ///< how long the last wait for room on the disk was; 0: there is room
   std::int64_t check_room_at_ = 0;
   bool is_checking_room_ = false;
   bool has_room_ = false;                 ///< the check that is due has found some
   std::optional<std::int64_t> next_due_;  ///< the smallest time in the store that the pass has not reached
   bool is_next_due_known_ = false;
+  std::int64_t next_due_at_ = 0;  ///< when it is read again, in a store with other owners
   bool is_reading_due_ = false;
   std::int64_t due_not_before_ = 0;
   DuePass due_pass_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,22 @@ struct TextProgress {
   bool is_answer = false;          ///< a piece of what the run says (vm/execution/streamed_output.h)
   effects::AgentScopeView author;  ///< the run's title stands for no agent
 };
+
+/// A piece as another process receives it from the run's owner.
+struct ReceivedText {
+  std::string generation, piece;
+  std::uint32_t attempt = 0;
+  std::uint64_t offset = 0;
+  bool is_answer = false;
+  effects::AgentScope author;
+
+  /// Views, valid as long as this is.
+  [[nodiscard]] TextProgress view() const { return {generation, attempt, offset, piece, is_answer, author.view()}; }
+};
+/// JSON, for journal::Wakeups::publish.
+[[nodiscard]] std::string encode(const TextProgress& text);
+/// Nothing if it is not such a message.
+[[nodiscard]] std::optional<ReceivedText> decode_text(std::string_view message);
 
 /// The answers that are being streamed to a runtime's runs, piece by piece. Used only on the runtime's thread.
 class TextPieces {

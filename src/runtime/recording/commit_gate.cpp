@@ -18,6 +18,8 @@ std::string describe_refusal(journal::AppendRefusal refusal) {
     case journal::AppendRefusal::WrongNumber:
     case journal::AppendRefusal::OldEpoch:
       return "another process continues the run";
+    case journal::AppendRefusal::NoteExists:
+      return "another process has accepted a request with the same key or name";
     case journal::AppendRefusal::UnknownReference:
       return "the store does not have a content that the journal refers to";
     case journal::AppendRefusal::TooLarge:
@@ -99,9 +101,9 @@ std::vector<CommittedBatch> CommitGate::pass(const journal::CommitOutcome& outco
   for (PendingBatch& what : std::exchange(committing_, {})) {
     std::optional<RunDetached> problem;
     if (!outcome) {
-      problem = RunDetached{outcome.error().message, outcome.error().kind};
+      problem = RunDetached{.message = outcome.error().message, .error = outcome.error().kind};
     } else if (const auto& refusal = (*outcome)[passed.size()]) {
-      problem = RunDetached{describe_refusal(*refusal), std::nullopt};
+      problem = RunDetached{.message = describe_refusal(*refusal), .refusal = refusal};
     }
     passed.push_back({std::move(what), std::move(problem)});
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct PendingBatch {
   RecordList records;                   ///< for the listener; empty without one
   std::vector<std::string> to_perform;  ///< keys of requests that may begin then
   enum class WithoutRoom : bool { Fail, Drop } without_room = WithoutRoom::Fail;  ///< on the disk
+  std::optional<std::string> moves_to = {};                                       ///< as journal::Append has it
 };
 
 /// A batch after its commit.

@@ -24,13 +24,13 @@ effects::AgentScope scope_of(const Run& run, const OpenRequest& open) {
 }  // namespace
 
 void Recorder::add(Run& run, effects::RecordBody&& body) {
-  run.journal.add({now_ms(), std::move(body)});
+  run.journal.add({now_ms(run), std::move(body)});
 }
 
 void Recorder::add_request(Run& run, OpenRequest& open) {
   open.is_recorded = true;
   if (!run.journal.takes_records()) return;
-  const std::int64_t now = now_ms();
+  const std::int64_t now = now_ms(run);
   open.records.push_back(run.journal.add({now, record_request(*run.core, run.journal, open, run.title, now)}));
 }
 
@@ -58,7 +58,7 @@ void Recorder::add_outcome(Run& run, PendingOutcome& arrived, const OpenRequest&
 void Recorder::add_attempt(Run& run, OpenRequest& open, effects::Attempted attempted) {
   attempted.key = open.request.key;
   attempted.scope = scope_of(run, open);
-  const std::int64_t now = now_ms();
+  const std::int64_t now = now_ms(run);
   open.follow(attempted, now, run.journal.add({now, attempted}));
 }
 
@@ -70,13 +70,13 @@ void Recorder::add_pause(Run& run, OpenRequest& open, effects::Paused::Why why, 
   paused.callers = callers_of(run.core->machine(), open.request, run.title);
   paused.why = why;
   paused.form = std::move(form);
-  open.records.push_back(run.journal.add({now_ms(), std::move(paused)}));
+  open.records.push_back(run.journal.add({now_ms(run), std::move(paused)}));
 }
 
 void Recorder::add_answer(Run& run, OpenRequest& open, std::string_view input, std::vector<journal::Note> notes) {
   effects::Continued continued{open.request.key, run.journal.keep(std::string(input)), scope_of(run, open),
                                open.wake_at};
-  open.records.push_back(run.journal.add({now_ms(), std::move(continued)}));
+  open.records.push_back(run.journal.add({now_ms(run), std::move(continued)}));
   run.journal.keep_notes(std::move(notes));
 }
 
@@ -132,7 +132,7 @@ journal::RunSummary Recorder::summary_of(const Run& run) const {
   ENSURE(!is_detached(run));
   journal::RunSummary summary;
   summary.title = run.title;
-  summary.updated_at = now_ms();
+  summary.updated_at = std::max(run.newest_time, now_ms());
   if (run.end) {
     summary.state = std::holds_alternative<vm::Value>(*run.end)      ? journal::RunState::Done
                     : std::holds_alternative<RunCancelled>(*run.end) ? journal::RunState::Cancelled

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ class Recorder {
 
   /// Milliseconds since 1970.
   [[nodiscard]] std::int64_t now_ms() const { return wall_ms(clock_); }
+  /// The same for what happens in a run: never less than before, although another process with another clock may have
+  /// continued the run before.
+  [[nodiscard]] std::int64_t now_ms(Run& run) const { return run.newest_time = std::max(run.newest_time, now_ms()); }
 
   void add(Run& run, effects::RecordBody&& body);
   void add_request(Run& run, OpenRequest& open);

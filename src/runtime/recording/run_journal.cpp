@@ -72,6 +72,8 @@ journal::Append RunJournal::take(journal::RunSummary summary) {
   append.summary = std::move(summary);
   append.snapshot = std::exchange(snapshot_, std::nullopt);
   append.notes = std::exchange(notes_, {});
+  append.pool = std::exchange(pool_, {});
+  append.moves_to = std::exchange(moves_to_, std::nullopt);
   return append;
 }
 

@@ -71,6 +71,11 @@ class RunJournal {
   /// Read again after a restart: counts towards the next snapshot.
   void count(std::size_t record_bytes) { bytes_since_snapshot_ += record_bytes; }
 
+  /// Of a new run: with its first append.
+  void keep_pool(std::string pool) { pool_ = std::move(pool); }
+  /// With the next append, the last one here.
+  void move_to(std::string pool) { moves_to_ = std::move(pool); }
+
   /// What has been gathered for the store; nothing is gathered any more.
   [[nodiscard]] journal::Append take(journal::RunSummary summary);
   /// What has been gathered for listeners since the last call.
@@ -89,6 +94,8 @@ class RunJournal {
   std::vector<Hash> references_;
   std::optional<journal::Snapshot> snapshot_;
   std::vector<journal::Note> notes_;
+  std::string pool_;
+  std::optional<std::string> moves_to_;
 };
 
 }  // namespace tenon::runtime

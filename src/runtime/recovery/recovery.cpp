@@ -421,7 +421,7 @@ static Result<void, RecoveryError> commit_cancel(journal::Store& store, const jo
 
 Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::RunName& run, const std::string& reason,
                                           std::int64_t now_ms) {
-  const auto head = store.claim(run);
+  const auto head = claim_run(store, run);
   if (!head) return failure(store_error(head.error()));
   effects::Ended ended;
   ended.how = effects::Ended::How::Cancelled;
@@ -432,7 +432,7 @@ Result<void, RecoveryError> cancel_stored(journal::Store& store, const journal::
 Result<bool, RecoveryError> request_stored_cancel(journal::Store& store, const journal::RunName& run,
                                                   const std::string& reason, std::int64_t now_ms,
                                                   const ImageSource& images) {
-  const auto head = store.claim(run);
+  const auto head = claim_run(store, run);
   if (!head) return failure(store_error(head.error()));
   auto recovered = recover(store, *head, images, SnapshotUse::Use);
   if (!recovered) return failure(std::move(recovered.error()));

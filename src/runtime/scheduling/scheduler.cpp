@@ -76,8 +76,10 @@ bool Scheduler::awaits_outcomes() const {
 }
 
 bool Scheduler::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {
+  follow_lease();
   effects_.fire_timers(phase_ == Phase::Running ? Effects::Retries::Yes : Effects::Retries::No);
   on_committed(gate_.take(CommitGate::Wait::No));
+  const bool has_news = !runs_.queue().empty();  // the caller hears of it before anything is waited for
   for (std::size_t count = runs_.queue().size(); count > 0 && !is_set(stop); --count) {
     step(runs_.take_next());
     if (gate_.waiting() >= options_.appends_per_commit_max) commit();
@@ -86,7 +88,7 @@ bool Scheduler::poll(std::chrono::milliseconds wait, const std::atomic<bool>* st
   commit();
   const bool can_continue = !runs_.queue().empty();
   if (effects_.in_progress() == 0) return can_continue;
-  effects_.poll(can_continue ? std::chrono::milliseconds{0} : wait);
+  effects_.poll(has_news || can_continue ? std::chrono::milliseconds{0} : wait);
   return true;
 }
 
@@ -194,8 +196,39 @@ std::optional<effects::CancelWanted> Scheduler::take_late_cancel(Run& run) {
 
 void Scheduler::open_requests(RunId id, const std::vector<std::string>& keys) {
   // The process that resumes the run makes these requests: one that is recorded might have been started.
-  if (phase_ == Phase::Draining && runs_[id].journal.is_stored()) return;
-  requests_.open(id, keys);
+  Run& run = runs_[id];
+  if (phase_ == Phase::Draining && run.journal.is_stored()) return;
+  if (options_.pools.is_empty() || !run.journal.is_stored()) return requests_.open(id, keys);
+  std::vector<std::string> here;
+  for (const std::string& key : keys) {
+    const OpenRequest& open = *run.core->find(key);
+    const std::string& pool = options_.pools.pool_of(run.core->machine(), open.request, run.title);
+    if (pool == options_.pools.here() || is_instant(open.described.kind)) {
+      here.push_back(key);
+    } else if (!run.moves_to) {
+      run.moves_to = pool;
+    }
+  }
+  requests_.open(id, here);
+}
+
+/// Whether nothing of the run is in progress, so that another host can make the requests that are not recorded.
+bool Scheduler::may_move(const Run& run) const {
+  if (phase_ != Phase::Running || run.end || !run.core || run.cancel) return false;
+  if (!run.is_quiescent || !run.pending_outcomes.empty() || !run.to_perform.empty()) return false;
+  return std::ranges::all_of(run.core->open(),
+                             [](const auto& entry) { return !entry.second.is_recorded || is_waiting(entry.second); });
+}
+
+void Scheduler::move(RunId id) {
+  Run& run = runs_[id];
+  const std::string pool = *std::exchange(run.moves_to, std::nullopt);
+  run.journal.move_to(pool);
+  PendingBatch out{id, run.journal.last(), run.journal.take_records(), {}};
+  out.moves_to = pool;
+  journal::Append append = run.journal.take(recorder_.summary_of(run));
+  ++run.outgoing;
+  gate_.add(std::move(out), std::move(append));
 }
 
 void Scheduler::fail_memory(RunId id) {
@@ -222,6 +255,7 @@ void Scheduler::publish_step(RunId id) {
     return dispatch_effects(id, std::exchange(run.to_perform, {}));
   }
   if (is_detached(run)) return;  // the store has the run as it was before
+  if (run.moves_to && may_move(run)) return move(id);
   recorder_.add_snapshot(run, options_.snapshot_bytes_min);
   if (!journal.has_pending()) {
     // Nothing new, but what was there before may not be durable yet.
@@ -272,6 +306,10 @@ void Scheduler::on_committed(std::vector<CommittedBatch> passed) {
     } else {
       run.stored_records = one.what.last;
       notify_recorded(id, one.what.records);
+      if (one.what.moves_to && !is_detached(run)) {
+        detach(id, {.message = fmt::format("the run continues in the hosts of `{}`", *one.what.moves_to),
+                    .refusal = journal::AppendRefusal::OldEpoch});
+      }
     }
     dispatch_effects(id, one.what.to_perform);
   }
@@ -282,6 +320,35 @@ void Scheduler::detach(RunId id, RunDetached problem) {
   effects_.cancel(id);
   run.end = std::move(problem);
   run.outgoing -= gate_.drop(id);
+  std::erase_if(held_, [id](const auto& held) { return held.first == id; });
+}
+
+journal::LeaseState Scheduler::lease() const {
+  return dependencies_.ownership == nullptr ? journal::LeaseState::Held : dependencies_.ownership->lease();
+}
+
+/// Begins the effects that have waited for the lease, or drops the recorded runs when others continue them.
+void Scheduler::follow_lease() {
+  if (dependencies_.ownership == nullptr) return;
+  switch (lease()) {
+    case journal::LeaseState::Held:
+      for (const auto& [id, key] : std::exchange(held_, {})) dispatch_effects(id, {key});
+      break;
+    case journal::LeaseState::Suspended:
+      break;
+    case journal::LeaseState::Lost:
+      detach_recorded();
+      break;
+  }
+}
+
+void Scheduler::detach_recorded() {
+  for (RunId id{0}; id.index < runs_.all().size(); ++id.index) {
+    if (!runs_[id].journal.is_stored() || runs_[id].end) continue;
+    detach(id, {.message = "this process was silent for longer than its lease, and others continue its runs",
+                .refusal = journal::AppendRefusal::OldEpoch});
+    dispatch_effects(id, {});
+  }
 }
 
 void Scheduler::notify_recorded(RunId id, const RecordList& list) const {
@@ -293,9 +360,14 @@ void Scheduler::notify_recorded(RunId id, const RecordList& list) const {
 void Scheduler::dispatch_effects(RunId id, const std::vector<std::string>& to_perform) {
   Run& run = runs_[id];
   if (run.end) {
-    if (run.is_end_reported || run.outgoing > 0) return;
+    // A run that was cancelled during a commit has records that the next one takes.
+    const bool has_pending = run.journal.is_stored() && !is_detached(run) && run.journal.has_pending();
+    if (run.is_end_reported || run.outgoing > 0 || has_pending) return;
     run.is_end_reported = true;
-    if (dependencies_.listener != nullptr) dependencies_.listener->on_run_ended(id, ended_run(run));
+    if (dependencies_.listener != nullptr) {
+      dependencies_.listener->on_run_ended(id, ended_run(run));
+      dependencies_.listener->on_stepped(id);
+    }
     return;
   }
   if (phase_ == Phase::Stopping) return;
@@ -303,11 +375,18 @@ void Scheduler::dispatch_effects(RunId id, const std::vector<std::string>& to_pe
   for (const std::string& key : to_perform) {
     const OpenRequest* const open = is_draining ? run.core->find(key) : nullptr;
     if (is_draining && (open == nullptr || !is_once(*open, run.core->image()->program()))) continue;
+    if (run.journal.is_stored() && lease() != journal::LeaseState::Held) {
+      held_.emplace_back(id, key);
+      continue;
+    }
     if (auto performed = effects_.perform(id, key); !performed) {
-      detach(id, {std::move(performed.error().message), std::nullopt});
+      detach(id, {std::move(performed.error().message)});
       return dispatch_effects(id, {});
     }
   }
+  // What was to be performed may have had its outcome before, and have been all that kept the run here.
+  if (run.moves_to && may_move(run)) runs_.enqueue(id);
+  if (dependencies_.listener != nullptr) dependencies_.listener->on_stepped(id);
 }
 
 bool Scheduler::is_idle(RunId id) const {

@@ -35,6 +35,8 @@ class Scheduler {
   /// Everything that waits becomes durable.
   void flush();
 
+  /// Other owners of the store continue the recorded runs: they are detached.
+  void detach_recorded();
   /// New requests of the run, which are not performed any more once this drains.
   void open_requests(RunId run, const std::vector<std::string>& keys);
 
@@ -47,7 +49,11 @@ class Scheduler {
   [[nodiscard]] static std::optional<effects::CancelWanted> take_late_cancel(Run& run);
   void fail_memory(RunId run);
   void publish_step(RunId run);
+  [[nodiscard]] bool may_move(const Run& run) const;
+  void move(RunId run);
   void detach(RunId run, RunDetached problem);
+  [[nodiscard]] journal::LeaseState lease() const;
+  void follow_lease();
   void dispatch_effects(RunId run, const std::vector<std::string>& to_perform);
   [[nodiscard]] bool is_alone() const;
   void commit();
@@ -70,6 +76,8 @@ class Scheduler {
     Stopping,  ///< nothing is started
   } phase_ = Phase::Running;
   MemoryLimit memory_;
+  /// Effects of recorded runs that wait for the lease, in the order in which their requests became durable.
+  std::vector<std::pair<RunId, std::string>> held_;
 };
 
 }  // namespace tenon::runtime

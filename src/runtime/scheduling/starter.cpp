@@ -96,14 +96,15 @@ RunId Starter::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
   run.title = image->program().functions[function].name;
   run.image = image;
   const auto secret_key = secrets_.prepare(*image);
-  if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
+  if (!secret_key) run.end = RunDetached{secret_key.error().message};
   run.journal = make_journal(run.end ? std::nullopt : std::move(name));
   effects::Started started;
   started.program = run.journal.keep_program(*image);
   if (const auto sealed = secrets_.seal_arguments(run, arguments); !sealed && !run.end) {
     run.journal = make_journal(std::nullopt);
-    run.end = RunDetached{sealed.error().message, std::nullopt};
+    run.end = RunDetached{sealed.error().message};
   }
+  run.journal.keep_pool(options.pool);
   if (run.journal.takes_records() && !run.end) {
     started.function = run.title;
     started.secret_key = *secret_key;
@@ -129,8 +130,9 @@ RunId Starter::start_conversation(std::shared_ptr<const ProgramImage> image, std
   run.title = run.conversation->declaration().name;
   run.function = run.conversation->declaration().turn;
   const auto secret_key = secrets_.prepare(*image);
-  if (!secret_key) run.end = RunDetached{secret_key.error().message, std::nullopt};
+  if (!secret_key) run.end = RunDetached{secret_key.error().message};
   run.journal = make_journal(run.end ? std::nullopt : std::move(name));
+  run.journal.keep_pool(options.pool);
   if (!run.end) {
     effects::Started started;
     started.program = run.journal.keep_program(*image);
@@ -175,7 +177,7 @@ void Starter::refresh_summary(RunId id, const journal::RunSummary& stored) {
 
 Result<RunId, RecoveryError> Starter::resume(const journal::RunName& name, const ImageSource& images, SameModel same) {
   ENSURE(dependencies_.store != nullptr);
-  auto head = gate_.store()->claim(name);
+  auto head = claim_run(*gate_.store(), name);
   if (!head) return failure(RecoveryError{head.error().message, head.error().kind});
   LoadedRun loaded(*gate_.store(), std::move(*head), snapshot_use(dependencies_.model, same));
   auto id = resume(loaded, images);
@@ -205,6 +207,7 @@ Result<RunId, RecoveryError> Starter::resume(LoadedRun& loaded, const ImageSourc
   Run& run = runs_[id];
   if (recovered->ended) {
     run.end = end_of(run.core.get(), *recovered->ended);
+    run.is_end_reported = true;  // by the process in which it has ended
     refresh_summary(id, head.summary);
     return id;
   }
@@ -249,6 +252,7 @@ RunId Starter::add_recovered(const LoadedRun& loaded, RecoveredRun& recovered) {
   if (run.known) run.known->fill_in([&](effects::StoredText& text) { loaded.fill_in(text); });
   if (run.core) loaded.fill_in(*run.core);
   run.stored_records = head.records;
+  run.newest_time = head.summary.updated_at;
   run.is_quiescent = true;
   return id;
 }

@@ -64,7 +64,7 @@ Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, s
 Result<void, AnswerRefusal> Questions::answer_extern(RunId id, OpenRequest& open, std::string_view input,
                                                      std::vector<journal::Note> notes) {
   Run& run = runs_[id];
-  open.wake_at = call_deadline(open, run.core->image()->program(), recorder_.now_ms());
+  open.wake_at = call_deadline(open, run.core->image()->program(), recorder_.now_ms(run));
   recorder_.add_answer(run, open, input, std::move(notes));
   open.input = {std::string(input), std::nullopt};
   open.question.reset();
@@ -158,7 +158,7 @@ Result<void, AnswerRefusal> Questions::take_resolution(RunId id, OpenRequest& op
   const std::string key = open.request.key;
   if (std::holds_alternative<CallAgain>(*resolution)) {
     // From now on the call may have been made once more: if this process ends too, the person is asked again.
-    open.wake_at = call_deadline(open, image.program(), recorder_.now_ms());
+    open.wake_at = call_deadline(open, image.program(), recorder_.now_ms(run));
     recorder_.add_answer(run, open, input, std::move(notes));
     outcomes_.perform_again(id, key);
     return {};

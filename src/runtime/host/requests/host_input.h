@@ -20,12 +20,12 @@ namespace tenon::runtime {
 /// What a run is started with: a function with its arguments, or an agent with its first prompt.
 struct RunStart {
   std::shared_ptr<const ProgramImage> image;
-  std::uint32_t function = 0;          ///< an index into Program::functions
-  std::optional<std::uint32_t> agent;  ///< an index into Program::agents: then there is no function
-  /// Makes the arguments of a function. Called on the host's thread, because values belong to a thread.
-  std::function<Result<std::vector<vm::Argument>, std::string>()> arguments;
-  std::optional<Json> input;  ///< of an agent; nothing: it waits for a prompt
-  RunOptions options;
+  std::uint32_t function = 0;               ///< an index into Program::functions
+  std::optional<std::uint32_t> agent = {};  ///< an index into Program::agents: then there is no function
+  Json arguments = Json::object();          ///< of a function: a member for each parameter (runtime/arguments.h)
+  std::optional<Json> input = {};           ///< of an agent; nothing: it waits for a prompt
+  RunOptions options = {};
+  std::string shown_name = {};  ///< of the function, for messages; empty: its own
 };
 
 /// What is to end.

@@ -21,10 +21,13 @@ struct HostFailure {
     WrongInput,   ///< the input does not have the expected type
     KeyReused,    ///< another request came with the same key
     Unavailable,  ///< the store cannot be written, the host is stopping or has too much to do
+    Raced,        ///< another owner of the store has just accepted a request with the same key or name
+    Elsewhere,    ///< another owner of the store continues the run
     Damaged,      ///< the run cannot continue: its program or its journal is damaged
   };
   Kind kind = Kind::NotFound;
   std::string message;
+  std::string wait = {};  ///< the question that the message shows; may be empty
 };
 [[nodiscard]] HostFailure make_failure(const journal::StoreError& error);
 /// The run's state does not allow the request.
@@ -35,17 +38,24 @@ struct Accepted {
   journal::RunName run;
   std::string wait;         ///< the question that was answered
   std::uint64_t after = 0;  ///< records that follow from the request have higher numbers
+  /// `RUN_AFTER`: names what follows from the request.
+  [[nodiscard]] std::string place() const;
 };
 using HostReply = Result<Accepted, HostFailure>;
 /// Called once, on the host's thread or, when the host is stopping, on the caller's; it may not wait.
 using OnReply = std::function<void(HostReply)>;
 
+/// A note that is kept in the same commit as what a request leads to, with a key that ends with `Accepted::place`.
+struct AcceptedNote {
+  std::string prefix;  ///< of the key
+  std::string bytes;
+};
+
 /// By which a repeated request is recognized, for HostOptions::replies_kept.
 struct RequestKey {
   std::string key;   ///< empty: none
   Hash fingerprint;  ///< of everything that the request contains
-  /// More to keep in the same commit as what the request leads to. Called on the host's thread; may be empty.
-  std::function<std::vector<journal::Note>(const Accepted&)> notes = {};
+  std::vector<AcceptedNote> notes = {};
   /// Why a request that is not a repetition is refused in the present state of the store. Called on a thread that reads
   /// the store, before anything is done, and again when the run has changed meanwhile; may be empty.
   std::function<std::optional<HostFailure>(journal::Store&)> find_refusal = {};

@@ -155,16 +155,15 @@ TEST_F(HostRequestsTest, CommandsOfOtherProcessesAreTakenWhenTheyAreAnnounced) {
   make_host(11, 0);
   const RunName run = start("two");
   const auto sender = open({.durability = journal::Durability::Process, .access = journal::Access::Reader});
-  InboxCommand command;
-  command.input = "a";
-  const auto id = sender->inbox().send(run, encode(command));
+  const InboxCommand command{.action = AnswerQuestion{"", {Input::Form::Typed, Json("a")}}};
+  const auto id = sender->inbox().send({run, encode(command)});
   ASSERT_TRUE(id.has_value());
   std::optional<std::string> reply;
   ASSERT_TRUE(drive_until([&] {
     reply = sender->inbox().take_reply(*id).value_or(std::nullopt);
     return reply.has_value();
   }));
-  EXPECT_EQ(decode_reply(*reply)->error, std::nullopt);
+  EXPECT_TRUE(decode_reply(*reply).has_value()) << *reply;
   EXPECT_TRUE(drive_until([&] { return host->counts().commands_taken == 1; }));
   end_host();
 }
@@ -294,12 +293,7 @@ TEST_F(HostRequestsTest, WithoutAKeyForItsSecretsNoRunBegins) {
   image = test::make_image(source_with_secrets);
   make_host(12, 0);
   RunStart of_function = start_of("keep");
-  of_function.arguments = [] {
-    std::vector<vm::Argument> arguments;
-    arguments.push_back({vm::Value::empty_context(), std::nullopt});
-    arguments.push_back({vm::Value::string("hush"), std::nullopt});
-    return Result<std::vector<vm::Argument>, std::string>(std::move(arguments));
-  };
+  of_function.arguments.set("token", Json("hush"));
   RunStart of_agent = start_of_agent();
   of_agent.input = Json("hello");
   for (const RunStart& start : {of_function, start_of_agent(), of_agent}) {

@@ -1,25 +1,26 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "effects/secret_vault.h"
+#include "runtime/host/requests/host_reply.h"
+#include "runtime/host/requests/run_action.h"
 
-/// What a process that does not own the store leaves in its inbox for the one that does, and what comes back.
+/// What a process leaves in a store's inbox for the owner of a run, and what comes back.
 namespace tenon::runtime {
 
 struct InboxCommand {
-  enum class Verb : unsigned char { Resume, Cancel, Retry };
-  Verb verb = Verb::Resume;
-  std::string wait;    ///< Resume; may be empty when the run asks one thing
-  std::string input;   ///< Resume: text types raw, the rest as JSON
-  std::string reason;  ///< Cancel
-  friend bool operator==(const InboxCommand&, const InboxCommand&) = default;
+  RunAction action;
+  RequestKey key = {};  ///< `find_refusal` is not sent
+  /// Refused with `Raced` unless the run has exactly these records, and nothing in progress.
+  std::optional<std::uint64_t> if_records = {};
 };
 
-/// JSON: {"do":"resume","wait":…,"input":…}, {"do":"cancel","reason":…} or {"do":"retry"}.
+/// JSON: {"do": the action, its fields, "key", "fingerprint", "notes", "if_records"}.
 [[nodiscard]] std::string encode(const InboxCommand& command);
 /// The message says what is wrong with the bytes.
 [[nodiscard]] Result<InboxCommand, std::string> decode_command(std::string_view bytes);
@@ -29,12 +30,9 @@ struct InboxCommand {
 /// Decodes a command, encrypted or not; `secrets` may be null.
 [[nodiscard]] Result<InboxCommand, std::string> open_command(std::string_view bytes, effects::SecretVault* secrets);
 
-/// Why the command was not performed, or nothing: it was. JSON: {} or {"error":…}.
-struct InboxReply {
-  std::optional<std::string> error;
-  friend bool operator==(const InboxReply&, const InboxReply&) = default;
-};
-[[nodiscard]] std::string encode(const InboxReply& reply);
-[[nodiscard]] Result<InboxReply, std::string> decode_reply(std::string_view bytes);
+/// JSON: {"run", "wait", "after"}, or {"error", "kind", "wait"}.
+[[nodiscard]] std::string encode_reply(const HostReply& reply);
+/// A reply that cannot be read is `Unavailable`.
+[[nodiscard]] HostReply decode_reply(std::string_view bytes);
 
 }  // namespace tenon::runtime

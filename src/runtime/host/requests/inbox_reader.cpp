@@ -26,14 +26,15 @@ void InboxReader::poll() {
   read_at_ = parts_.now_ms();
   const auto commands = std::make_shared<Result<std::vector<journal::Command>, journal::StoreError>>();
   const std::size_t limit = commands_per_read + in_progress_.size();
-  parts_.store.read([commands, limit](journal::StoreConnection& store) { *commands = store.inbox().unanswered(limit); },
-                    [this, commands, limit] {
-                      is_reading_ = false;
-                      if (*commands && (*commands)->size() == limit)
-                        has_notice_ = true;  // there may be more than were read
-                      on_read(*commands);
-                      answered_.clear();
-                    });
+  const journal::OwnerId owner = parts_.store.owner().ownership().self();
+  parts_.store.read(
+      [commands, owner, limit](journal::StoreConnection& store) { *commands = store.inbox().unanswered(owner, limit); },
+      [this, commands, limit] {
+        is_reading_ = false;
+        if (*commands && (*commands)->size() == limit) has_notice_ = true;  // there may be more than were read
+        on_read(*commands);
+        answered_.clear();
+      });
 }
 
 std::chrono::milliseconds InboxReader::time_to_next() const {
@@ -50,16 +51,28 @@ void InboxReader::on_read(const Result<std::vector<journal::Command>, journal::S
   }
 }
 
-void InboxReader::answer(std::uint64_t command, std::string reply) {
+void InboxReader::redirect(std::uint64_t command) {
+  const auto redirected = std::make_shared<Result<void, journal::StoreError>>();
+  parts_.store.write(
+      [command, redirected](journal::StoreConnection& store) { *redirected = store.inbox().redirect(command); },
+      [this, command, redirected] {
+        in_progress_.erase(command);
+        if (!*redirected) parts_.report(redirected->error().message);
+      });
+}
+
+void InboxReader::answer(std::uint64_t command, std::string reply, journal::ReplyDurability durability) {
   const auto answered = std::make_shared<Result<void, journal::StoreError>>();
-  parts_.store.write([command, answered, reply = std::move(reply)](
-                         journal::StoreConnection& store) { *answered = store.inbox().answer(command, reply); },
-                     [this, command, answered] {
-                       in_progress_.erase(command);
-                       if (is_reading_) answered_.insert(command);
-                       if (!*answered) parts_.report(answered->error().message);
-                       ++parts_.counts.commands_taken;
-                     });
+  parts_.store.write(
+      [command, answered, durability, reply = std::move(reply)](journal::StoreConnection& store) {
+        *answered = store.inbox().answer(command, reply, durability);
+      },
+      [this, command, answered] {
+        in_progress_.erase(command);
+        if (is_reading_) answered_.insert(command);
+        if (!*answered) parts_.report(answered->error().message);
+        ++parts_.counts.commands_taken;
+      });
 }
 
 }  // namespace tenon::runtime

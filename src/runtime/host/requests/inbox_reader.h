@@ -34,8 +34,10 @@ class InboxReader {
   void poll();
   /// Until `poll` looks by itself.
   [[nodiscard]] std::chrono::milliseconds time_to_next() const;
+  /// Another owner has the command's run.
+  void redirect(std::uint64_t command);
   /// The command was performed, or refused.
-  void answer(std::uint64_t command, std::string reply);
+  void answer(std::uint64_t command, std::string reply, journal::ReplyDurability durability);
 
  private:
   void on_read(const Result<std::vector<journal::Command>, journal::StoreError>& commands);

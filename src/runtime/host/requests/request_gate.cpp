@@ -6,12 +6,18 @@
 #include "runtime/host/requests/request_queue.h"
 
 namespace tenon::runtime {
+namespace {
+
+/// Of one request, made in vain.
+constexpr std::uint32_t lookups_max = 8;
+
+}  // namespace
 
 void RequestGate::admit(Request request) {
   if (parts_.is_stopped()) return request.reply(failure(RequestQueue::stopping()));
   const RequestKey& key = request.key;
   if (key.key.empty() && !key.find_refusal && request.conversation.empty()) {
-    return request.perform(std::nullopt, request.reply);
+    return request.perform({}, request.reply);
   }
   if (!key.key.empty()) {
     if (!in_progress_.insert(key.key).second) {
@@ -23,6 +29,15 @@ void RequestGate::admit(Request request) {
     };
   }
   look_up(std::make_shared<Request>(std::move(request)));
+}
+
+/// Performs the request. When another owner was first with its key or its name, it is looked up again.
+void RequestGate::perform(const std::shared_ptr<Request>& request, const Known& known) {
+  request->perform(known, [this, request](HostReply outcome) {
+    const bool has_raced = !outcome && outcome.error().kind == HostFailure::Kind::Raced;
+    if (has_raced && !parts_.is_stopped() && ++request->lookups < lookups_max) return look_up(request);
+    request->reply(std::move(outcome));
+  });
 }
 
 /// Finds out whether the request is repeated or refused, and what run its conversation is.
@@ -57,7 +72,7 @@ void RequestGate::look_up(std::shared_ptr<Request> request) {
         if (request->key.find_refusal) return check_refusal(request, answers->records, answers->refusal);
         if (!answers->conversation) return reply(failure(make_failure(answers->conversation.error())));
         const std::optional<journal::Note>& note = *answers->conversation;
-        request->perform(note ? journal::RunName{note->bytes} : request->begun, reply);
+        perform(request, {.conversation = note ? journal::RunName{note->bytes} : request->begun});
       });
 }
 
@@ -70,9 +85,14 @@ void RequestGate::end_lookup(const std::shared_ptr<Request>& request) {
 /// Performs the request unless it is refused. What was looked at, up to record `records`, must still be all of the run.
 void RequestGate::check_refusal(std::shared_ptr<Request> request, std::uint64_t records,
                                 const std::optional<HostFailure>& refusal) {
-  constexpr std::uint32_t lookups_max = 8;
+  if (!parts_.loads_runs) {
+    if (refusal) return request->reply(failure(*refusal));
+    return perform(request, {.records = records});
+  }
   parts_.loader.load(request->run, [this, request, records, refusal](const Result<RunId, HostFailure>& loaded) {
     const OnReply& reply = request->reply;
+    const bool is_elsewhere = !loaded && loaded.error().kind == HostFailure::Kind::Elsewhere;
+    if (is_elsewhere && !refusal) return perform(request, {.records = records});
     if (!loaded) return reply(failure(refusal ? *refusal : loaded.error()));
     if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
     const bool has_changed = parts_.runtime.last_record(*loaded) != records;
@@ -81,7 +101,7 @@ void RequestGate::check_refusal(std::shared_ptr<Request> request, std::uint64_t 
     }
     if (has_changed) return look_up(request);
     if (refusal) return reply(failure(*refusal));
-    request->perform(std::nullopt, reply);
+    perform(request, {});
   });
 }
 

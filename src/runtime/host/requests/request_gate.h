@@ -29,20 +29,26 @@ class RequestGate {
     RunLoader& loader;
     const PendingReplies& pending;
     std::function<bool()> is_stopped;  ///< requests are refused
+    bool loads_runs = true;            ///< otherwise other owners have them
   };
   explicit RequestGate(Parts parts) : parts_(std::move(parts)) {}
   RequestGate(const RequestGate&) = delete;
   RequestGate& operator=(const RequestGate&) = delete;
 
+  /// What was found out about a request before it is performed.
+  struct Known {
+    std::optional<journal::RunName> conversation = {};  ///< the run of the conversation
+    std::optional<std::uint64_t> records = {};          ///< with which the run was looked at, and not refused
+  };
   struct Request {
     RequestKey key;
     OnReply reply;
-    std::string conversation = {};               ///< the key of the note that names its run; empty: none
-    journal::RunName run = {};                   ///< that `key.find_refusal` looks at
-    std::uint32_t lookups = 0;                   ///< that were made in vain, because the run changed meanwhile
+    std::string conversation = {};  ///< the key of the note that names its run; empty: none
+    journal::RunName run = {};      ///< that `key.find_refusal` looks at
+    std::uint32_t lookups =
+        0;  ///< that were made in vain, because the run changed meanwhile or another owner was first
     std::optional<journal::RunName> begun = {};  ///< the conversation's run, which began during the lookup
-    /// Performs it. `known`: the run of the conversation.
-    std::function<void(const std::optional<journal::RunName>& known, const OnReply& reply)> perform;
+    std::function<void(const Known& known, const OnReply& reply)> perform;
   };
   /// Performs the request, or replies to it.
   void admit(Request request);
@@ -54,6 +60,7 @@ class RequestGate {
 
  private:
   void look_up(std::shared_ptr<Request> request);
+  void perform(const std::shared_ptr<Request>& request, const Known& known);
   void end_lookup(const std::shared_ptr<Request>& request);
   void check_refusal(std::shared_ptr<Request> request, std::uint64_t records,
                      const std::optional<HostFailure>& refusal);

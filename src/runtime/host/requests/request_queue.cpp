@@ -23,9 +23,24 @@ void RequestQueue::end(std::chrono::milliseconds grace) {
   if (!ending_) ending_ = grace;
 }
 
-RequestQueue::Taken RequestQueue::take() {
+std::optional<std::chrono::milliseconds> RequestQueue::take() {
   const std::scoped_lock lock(mutex_);
-  return {std::exchange(requests_, {}), ending_};
+  taken_ = std::exchange(requests_, {});
+  return ending_;
+}
+
+std::optional<RequestQueue::Request> RequestQueue::next() {
+  if (taken_.empty()) return std::nullopt;
+  Request request = std::move(taken_.front());
+  taken_.pop_front();
+  return request;
+}
+
+void RequestQueue::refuse_all(const HostFailure& why) {
+  end(std::chrono::milliseconds{0});
+  while (const auto request = next()) request->reply(failure(why));
+  static_cast<void>(take());
+  while (const auto request = next()) request->reply(failure(why));
 }
 
 }  // namespace tenon::runtime

@@ -1,9 +1,13 @@
 #include "runtime/host/requests/run_requests.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "base/ensure.h"
 #include "json/reader.h"
+#include "runtime/arguments.h"
 #include "runtime/host/requests/request_queue.h"
 #include "runtime/recovery/recovery.h"
 
@@ -42,7 +46,63 @@ auto take_input(const Input& input, bool wants_text, const Take& take, const Wro
 
 }  // namespace
 
-void RunRequests::with_run(const journal::RunName& run, const OnReply& reply, std::function<void(RunId run)> use) {
+void RunRequests::perform(const journal::RunName& run, RunAction action, const RequestKey& key, const OnReply& reply) {
+  if (const auto* const cancel = std::get_if<CancelRun>(&action)) return cancel_run(run, *cancel, key, reply);
+  if (auto* const several = std::get_if<AnswerQuestions>(&action)) {
+    return answer_next(std::make_shared<AnswerList>(AnswerList{run, std::move(several->answers), key}), 0, reply);
+  }
+  with_run(run, reply, [this, action = std::move(action), key, reply](RunId id) {
+    if (const auto* const answer = std::get_if<AnswerQuestion>(&action)) {
+      give_answer(id, answer->wait, answer->input, key, reply);
+    } else if (const auto* const prompt = std::get_if<PromptAgent>(&action)) {
+      prompt_run(id, prompt->input, key, reply);
+    } else if (const auto* const say = std::get_if<SayInConversation>(&action)) {
+      say_in(id, *say, key, reply);
+    } else {
+      ENSURE(std::holds_alternative<RetryServices>(action));
+      retry_services(id, key, reply);
+    }
+  });
+}
+
+void RunRequests::perform_if(const journal::RunName& run, std::uint64_t records, RunAction action,
+                             const RequestKey& key, const OnReply& reply) {
+  with_run(run, reply, [this, run, records, action = std::move(action), key, reply](RunId id) {
+    if (parts_.runtime.last_record(id) != records || parts_.pending.contains(id)) {
+      return reply(failure(HostFailure{HostFailure::Kind::Raced, "another request to the run is in progress"}));
+    }
+    perform(run, action, key, reply);
+  });
+}
+
+/// The first answer carries the request's key: a repetition is recognized from then on.
+void RunRequests::answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply) {
+  const auto on_taken = [this, list, at, reply](HostReply taken) {
+    if (!taken) {
+      if (at > 0) {
+        taken.error().message += fmt::format("; answers accepted before it: {}", at);
+        if (taken.error().kind == HostFailure::Kind::Elsewhere) taken.error().kind = HostFailure::Kind::Conflict;
+      }
+      return reply(std::move(taken));
+    }
+    if (at == 0) list->after = taken->after;
+    taken->after = list->after;
+    const bool is_last = at + 1 == list->answers.size() || !list->answers[at].input;
+    if (is_last) return reply(std::move(taken));
+    parts_.later([this, list, at, reply] { answer_next(list, at + 1, reply); });
+  };
+  const GivenAnswer& given = list->answers[at];
+  const RequestKey key = at == 0 ? list->key : RequestKey{};
+  if (!given.input) {
+    return cancel_run(list->run, {CancelScope::Turn, "its question was not answered"}, key, on_taken);
+  }
+  with_run(list->run, on_taken, [this, list, at, key, on_taken](RunId id) {
+    const GivenAnswer& answer = list->answers[at];
+    give_answer(id, answer.wait, {Input::Form::Json, *answer.input}, key, on_taken);
+  });
+}
+
+void RunRequests::with_run(const journal::RunName& run, const OnReply& reply, UseRun use) {
   parts_.loader.load(run, [this, reply, use = std::move(use)](const Result<RunId, HostFailure>& loaded) {
     if (!loaded) return reply(failure(loaded.error()));
     if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
@@ -50,9 +110,8 @@ void RunRequests::with_run(const journal::RunName& run, const OnReply& reply, st
   });
 }
 
-void RunRequests::begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes,
-                            const OnReply& reply) {
-  const journal::RunName name = journal::make_run_name(parts_.now_ms());
+void RunRequests::begin_run(const journal::RunName& name, RunStart start, const RequestKey& key,
+                            std::vector<journal::Note> notes, const OnReply& reply) {
   RunId id;
   if (start.agent) {
     id = parts_.runtime.start_conversation(std::move(start.image), *start.agent, std::move(start.options), name);
@@ -64,7 +123,9 @@ void RunRequests::begin_run(RunStart start, const RequestKey& key, std::vector<j
       }
     }
   } else {
-    auto arguments = start.arguments();
+    const bytecode::Function& function = start.image->program().functions[start.function];
+    const std::string& shown_name = start.shown_name.empty() ? function.name : start.shown_name;
+    auto arguments = read_json_arguments(*start.image, function, shown_name, start.arguments);
     if (!arguments) return reply(failure(HostFailure{HostFailure::Kind::WrongInput, std::move(arguments.error())}));
     id = parts_.runtime.start(std::move(start.image), start.function, std::move(*arguments), std::move(start.options),
                               name);
@@ -94,7 +155,7 @@ bool RunRequests::refuse_detached(RunId run, const OnReply& reply) {
 /// To be kept together with what the request leads to: by what a repetition is recognized, and what the request wants.
 std::vector<journal::Note> RunRequests::notes_of(const RequestKey& key, const Accepted& accepted) const {
   std::vector<journal::Note> notes;
-  if (key.notes) notes = key.notes(accepted);
+  for (const auto& [prefix, bytes] : key.notes) notes.push_back({prefix + accepted.place(), bytes, std::nullopt});
   if (auto note = parts_.notes.note_of(key, accepted)) notes.push_back(std::move(*note));
   return notes;
 }
@@ -142,13 +203,13 @@ void RunRequests::give_answer(RunId run, std::string wait, const Input& input, c
   await(run, {PendingReply::Until::Answered, std::move(accepted), reply});
 }
 
-void RunRequests::cancel_run(const journal::RunName& run, CancelScope scope, const std::string& reason,
-                             const RequestKey& key, const OnReply& reply) {
-  parts_.loader.load(run, [this, run, scope, reason, key, reply](const Result<RunId, HostFailure>& loaded) {
+void RunRequests::cancel_run(const journal::RunName& run, const CancelRun& cancel, const RequestKey& key,
+                             const OnReply& reply) {
+  parts_.loader.load(run, [this, run, cancel, key, reply](const Result<RunId, HostFailure>& loaded) {
     if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
-    if (loaded) return cancel_resident(*loaded, scope, reason, key, reply);
+    if (loaded) return cancel_resident(*loaded, cancel.scope, cancel.reason, key, reply);
     if (loaded.error().kind != HostFailure::Kind::Damaged) return reply(failure(loaded.error()));
-    cancel_damaged(run, reason, key, reply);
+    cancel_damaged(run, cancel.reason, key, reply);
   });
 }
 
@@ -226,18 +287,17 @@ void RunRequests::prompt_run(RunId run, const Json& input, const RequestKey& key
   await(run, {PendingReply::Until::Prompted, std::move(accepted), reply});
 }
 
-void RunRequests::say_in(RunId run, const std::string& text, SeveralQuestions several, const RequestKey& key,
-                         const OnReply& reply) {
+void RunRequests::say_in(RunId run, const SayInConversation& say, const RequestKey& key, const OnReply& reply) {
   const std::vector<PendingInput> questions = parts_.runtime.questions(run);
-  if (questions.empty()) return prompt_run(run, Json(text), key, reply);
-  std::string& shown = parts_.residents[run].shown_wait;
+  if (questions.empty()) return prompt_run(run, Json(say.text), key, reply);
   const PendingInput& oldest = questions.front();
-  if (!shown.empty() && std::ranges::find(questions, shown, &PendingInput::wait) == questions.end()) {
-    shown = oldest.wait;
-    return reply(failure(make_conflict("the question that was shown is not open any more; now it is: " + oldest.text)));
+  if (!say.shown.empty() && std::ranges::find(questions, say.shown, &PendingInput::wait) == questions.end()) {
+    HostFailure why = make_conflict("the question that was shown is not open any more; now it is: " + oldest.text);
+    why.wait = oldest.wait;
+    return reply(failure(std::move(why)));
   }
-  std::string wait = shown.empty() && several == SeveralQuestions::Oldest ? oldest.wait : shown;
-  give_answer(run, std::move(wait), {Input::Form::Json, Json(text)}, key, reply);
+  std::string wait = say.shown.empty() && say.several == SeveralQuestions::Oldest ? oldest.wait : say.shown;
+  give_answer(run, std::move(wait), {Input::Form::Json, Json(say.text)}, key, reply);
 }
 
 void RunRequests::await(RunId run, PendingReply pending) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "runtime/host/requests/host_input.h"
 #include "runtime/host/requests/host_reply.h"
 #include "runtime/host/requests/pending_replies.h"
+#include "runtime/host/requests/run_action.h"
 #include "runtime/host/requests/store_notes.h"
 #include "runtime/host/resident_runs.h"
 #include "runtime/host/run_loader.h"
@@ -32,27 +34,40 @@ class RunRequests {
     const NewestProgram& newest;
     std::function<std::int64_t()> now_ms;
     std::function<bool()> is_stopped;                             ///< requests are refused
+    std::function<void(std::function<void()> work)> later;        ///< does it in the host's next step
     std::function<void(const journal::RunName& run)> on_changed;  ///< as HostObserver has it
   };
   explicit RunRequests(Parts parts) : parts_(std::move(parts)) {}
   RunRequests(const RunRequests&) = delete;
   RunRequests& operator=(const RunRequests&) = delete;
 
-  /// Calls `use` with the run in memory, or `reply` with the reason why it is not.
-  void with_run(const journal::RunName& run, const OnReply& reply, std::function<void(RunId run)> use);
-  /// `notes`: are kept with the run, and contain its name.
-  void begin_run(RunStart start, const RequestKey& key, std::vector<journal::Note> notes, const OnReply& reply);
+  /// Does what is not `StartRun` with a run, which is loaded for that. `Elsewhere`: another owner of the store has it,
+  /// and nothing was done.
+  void perform(const journal::RunName& run, RunAction action, const RequestKey& key, const OnReply& reply);
+  /// The same if the run has exactly this number of records, and nothing in progress; otherwise `Raced`.
+  void perform_if(const journal::RunName& run, std::uint64_t records, RunAction action, const RequestKey& key,
+                  const OnReply& reply);
+  /// Starts a run with this name. `notes`: are kept with the run, and contain its name.
+  void begin_run(const journal::RunName& name, RunStart start, const RequestKey& key, std::vector<journal::Note> notes,
+                 const OnReply& reply);
+
+ private:
+  using UseRun = std::function<void(RunId run)>;
+  void with_run(const journal::RunName& run, const OnReply& reply, UseRun use);
+  /// Answers to several questions that are taken one after the other.
+  struct AnswerList {
+    journal::RunName run;
+    std::vector<GivenAnswer> answers;
+    RequestKey key;
+    std::uint64_t after = 0;  ///< of the first answer that was taken
+  };
+  void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply);
   /// An empty `wait`: the run asks one thing.
   void give_answer(RunId run, std::string wait, const Input& input, const RequestKey& key, const OnReply& reply);
   void retry_services(RunId run, const RequestKey& key, const OnReply& reply);
-  void cancel_run(const journal::RunName& run, CancelScope scope, const std::string& reason, const RequestKey& key,
-                  const OnReply& reply);
+  void cancel_run(const journal::RunName& run, const CancelRun& cancel, const RequestKey& key, const OnReply& reply);
   void prompt_run(RunId run, const Json& input, const RequestKey& key, const OnReply& reply);
-  /// Answers a question, or begins the next turn.
-  void say_in(RunId run, const std::string& text, SeveralQuestions several, const RequestKey& key,
-              const OnReply& reply);
-
- private:
+  void say_in(RunId run, const SayInConversation& say, const RequestKey& key, const OnReply& reply);
   void cancel_resident(RunId run, CancelScope scope, const std::string& reason, const RequestKey& key,
                        const OnReply& reply);
   void cancel_damaged(const journal::RunName& run, const std::string& reason, const RequestKey& key,

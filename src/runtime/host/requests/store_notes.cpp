@@ -1,5 +1,7 @@
 #include "runtime/host/requests/store_notes.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
@@ -48,8 +50,13 @@ std::string note_key(const RequestKey& key) {
 HostFailure make_failure(const journal::StoreError& error) {
   const auto kind = error.kind == journal::StoreError::Kind::Missing   ? HostFailure::Kind::NotFound
                     : error.kind == journal::StoreError::Kind::Damaged ? HostFailure::Kind::Damaged
+                    : error.kind == journal::StoreError::Kind::Owned   ? HostFailure::Kind::Elsewhere
                                                                        : HostFailure::Kind::Unavailable;
   return {kind, error.message};
+}
+
+std::string Accepted::place() const {
+  return fmt::format("{}_{}", run.text, after);
 }
 
 HostFailure make_conflict(std::string message) {
@@ -84,14 +91,17 @@ std::optional<journal::Note> StoreNotes::note_of(const RequestKey& key, const Ac
                                                  std::string result) const {
   if (key.key.empty()) return std::nullopt;
   return journal::Note{note_key(key), encode_kept(fingerprint_of(key), accepted, std::move(result)),
-                       now_ms() + parts_.replies_kept.count()};
+                       now_ms() + parts_.replies_kept.count(), journal::NoteUse::KeepFirst};
 }
 
 void StoreNotes::keep_result(const RequestKey& key, std::string result, std::function<void(Done)> then) {
   auto note = note_of(key, {}, std::move(result));
   if (!note) return then({});
   keep(std::move(*note), [then = std::move(then)](const Stored& kept) {
-    then(kept ? Done() : Done(failure(make_failure(kept.error()))));
+    if (kept) return then({});
+    const bool has_raced = kept.error().kind == journal::StoreError::Kind::Conflict;
+    then(failure(has_raced ? make_conflict("a request with the same key is in progress; send it again later")
+                           : make_failure(kept.error())));
   });
 }
 
@@ -127,14 +137,14 @@ void StoreNotes::on_checked(const Stored& kept) {
 
 void StoreNotes::keep(journal::Note note, std::function<void(const Stored&)> then) {
   const auto kept = std::make_shared<Stored>();
-  parts_.store.write(
-      [kept, note = std::move(note)](journal::StoreConnection& store) { *kept = store.admin().keep_note(note); },
-      [this, kept, then = std::move(then)] {
-        if (!*kept && kept->error().kind == journal::StoreError::Kind::Broken) {
-          parts_.on_broken(kept->error().message);
-        }
-        then(*kept);
-      });
+  parts_.store.write([kept, note = std::move(note),
+                      now = now_ms()](journal::StoreConnection& store) { *kept = store.admin().keep_note(note, now); },
+                     [this, kept, then = std::move(then)] {
+                       if (!*kept && kept->error().kind == journal::StoreError::Kind::Broken) {
+                         parts_.on_broken(kept->error().message);
+                       }
+                       then(*kept);
+                     });
 }
 
 /// A request may contain a secret, which its plain hash would let an attacker guess: where there is a secret key, only

@@ -1,0 +1,52 @@
+#include "runtime/host/lease_follower.h"
+
+#include <memory>
+#include <utility>
+
+namespace tenon::runtime {
+namespace {
+
+/// Between attempts to join the store again.
+constexpr std::int64_t rejoin_interval_ms = 500;
+
+}  // namespace
+
+void LeaseFollower::poll() {
+  if (is_without_lease_) {
+    if (rejoin_at_ && *rejoin_at_ <= parts_.now_ms()) rejoin();
+    return;
+  }
+  if (parts_.store.owner().ownership().lease() != journal::LeaseState::Lost) return;
+  is_without_lease_ = true;
+  parts_.report("this process was silent for longer than its lease: other processes continue the runs that it had");
+  parts_.runtime.detach_recorded();  // before it has a lease again
+  parts_.loader.forget_claims();
+  rejoin();
+}
+
+void LeaseFollower::rejoin() {
+  rejoin_at_.reset();
+  const auto joined = std::make_shared<Result<void, journal::StoreError>>();
+  parts_.store.write([joined](journal::StoreConnection& store) { *joined = store.ownership().rejoin(); },
+                     [this, joined] {
+                       if (!*joined) {
+                         rejoin_at_ = parts_.now_ms() + rejoin_interval_ms;
+                         return parts_.report(joined->error().message);
+                       }
+                       is_without_lease_ = false;
+                       parts_.schedule.begin();
+                     });
+}
+
+void LeaseFollower::note_runs(std::size_t resident, std::vector<journal::RunName> released) {
+  journal::Ownership& ownership = parts_.store.owner().ownership();
+  if (ownership.is_sole()) return;
+  ownership.report_load(resident);
+  if (released.empty()) return;
+  // A run that is not given up goes to the next owner when this one ends.
+  parts_.store.write([runs = std::move(released)](
+                         journal::StoreConnection& store) { static_cast<void>(store.ownership().release(runs)); },
+                     {});
+}
+
+}  // namespace tenon::runtime

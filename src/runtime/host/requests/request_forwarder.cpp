@@ -1,0 +1,121 @@
+#include "runtime/host/requests/request_forwarder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tenon::runtime {
+namespace {
+
+/// How long the reply of another owner is waited for. It may have to be found dead first, and its runs be taken over.
+constexpr std::int64_t reply_wait_ms = 30'000;
+/// How often replies are looked for without a notice, which may have been lost.
+constexpr std::int64_t reply_interval_ms = 500;
+
+Result<std::string, std::string> to_bytes(const InboxCommand& command, effects::SecretVault* secrets) {
+  // The answer to a question may be a secret.
+  if (secrets != nullptr && secrets->has_key()) return seal_command(command, *secrets);
+  return encode(command);
+}
+
+}  // namespace
+
+RequestForwarder::RequestForwarder(Parts parts) : parts_(std::move(parts)) {
+  if (parts_.store.owner().ownership().is_sole()) return;
+  subscription_ = parts_.store.wakeups().subscribe([this] {
+    has_notice_ = true;
+    parts_.wake();
+  });
+}
+
+void RequestForwarder::forward(const journal::RunName& run, const InboxCommand& command, std::string pool,
+                               OnReply reply) {
+  auto bytes = to_bytes(command, parts_.secrets);
+  if (!bytes) return reply(failure(HostFailure{HostFailure::Kind::Unavailable, std::move(bytes.error())}));
+  const bool starts = std::holds_alternative<StartRun>(command.action);
+  const auto id = std::make_shared<Result<std::uint64_t, journal::StoreError>>();
+  const journal::OwnerId sender = parts_.store.owner().ownership().self();
+  parts_.store.read(
+      [id, run, starts, sender, bytes = std::move(*bytes), pool = std::move(pool)](journal::StoreConnection& store) {
+        using StartsRun = journal::NewCommand::StartsRun;
+        *id = store.inbox().send({.run = run,
+                                  .bytes = bytes,
+                                  .starts_run = starts ? StartsRun::Yes : StartsRun::No,
+                                  .pool = pool,
+                                  .sender = sender});
+      },
+      [this, id, reply = std::move(reply)] {
+        if (!*id) return reply(failure(make_failure(id->error())));
+        sent_.emplace(**id, Sent{reply, parts_.now_ms() + reply_wait_ms});
+        read_at_ = std::min(read_at_, parts_.now_ms() + reply_interval_ms);
+      });
+}
+
+void RequestForwarder::poll() {
+  if (sent_.empty() || is_reading_) return;
+  const std::int64_t now = parts_.now_ms();
+  if (has_notice_.exchange(false) || read_at_ <= now) take_replies();
+  std::vector<std::uint64_t> late;
+  for (const auto& [id, sent] : sent_) {
+    if (sent.withdraw_at <= now && !sent.is_withdrawing) late.push_back(id);
+  }
+  for (const std::uint64_t id : late) withdraw(id);
+}
+
+std::chrono::milliseconds RequestForwarder::time_to_next() const {
+  if (sent_.empty() || is_reading_) return std::chrono::milliseconds(reply_interval_ms);
+  if (has_notice_) return std::chrono::milliseconds{0};
+  return std::chrono::milliseconds(std::max<std::int64_t>(read_at_ - parts_.now_ms(), 0));
+}
+
+void RequestForwarder::take_replies() {
+  is_reading_ = true;
+  read_at_ = parts_.now_ms() + reply_interval_ms;
+  std::vector<std::uint64_t> ids;
+  ids.reserve(sent_.size());
+  for (const auto& [id, sent] : sent_) ids.push_back(id);
+  const auto replies = std::make_shared<Result<std::vector<journal::CommandReply>, journal::StoreError>>();
+  parts_.store.read(
+      [replies, ids = std::move(ids)](journal::StoreConnection& store) { *replies = store.inbox().take_replies(ids); },
+      [this, replies] {
+        is_reading_ = false;
+        if (!*replies) return;  // read again after a while
+        for (const auto& [command, bytes] : **replies) end(command, decode_reply(bytes));
+      });
+}
+
+/// A command that is left in the inbox could be performed much later, when its sender has long given up.
+void RequestForwarder::withdraw(std::uint64_t command) {
+  sent_.at(command).is_withdrawing = true;
+  const auto withdrawn = std::make_shared<Result<bool, journal::StoreError>>();
+  parts_.store.read(
+      [withdrawn, command](journal::StoreConnection& store) { *withdrawn = store.inbox().withdraw(command); },
+      [this, withdrawn, command] {
+        const auto found = sent_.find(command);
+        if (found == sent_.end()) return;
+        Sent& sent = found->second;
+        sent.is_withdrawing = false;
+        const bool is_late = *withdrawn && !**withdrawn;
+        if (!*withdrawn || (is_late && !std::exchange(sent.was_withdrawn_late, true))) {
+          sent.withdraw_at = parts_.now_ms() + reply_interval_ms;
+          has_notice_ = true;  // its reply may have come
+          return;
+        }
+        end(command, failure(HostFailure{HostFailure::Kind::Unavailable,
+                                         fmt::format("the process that continues the run has not replied within {} s",
+                                                     reply_wait_ms / 1'000)}));
+      });
+}
+
+void RequestForwarder::end(std::uint64_t command, HostReply reply) {
+  const auto ended = sent_.extract(command);
+  if (!ended.empty()) ended.mapped().reply(std::move(reply));
+}
+
+void RequestForwarder::fail_all(const HostFailure& why) {
+  for (const auto& [command, sent] : std::exchange(sent_, {})) sent.reply(failure(why));
+}
+
+}  // namespace tenon::runtime
