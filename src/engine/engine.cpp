@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "bytecode/agents.h"
-#include "engine/arguments.h"
 #include "engine/extern_binding.h"
 #include "engine/secret_key.h"
 #include "engine/stored_program.h"
 #include "json/reader.h"
+#include "runtime/arguments.h"
 #include "tools/native/isolate.h"
 #include "tools/native/native_caller.h"
 #include "types/table/type_table.h"
@@ -47,14 +47,6 @@ EngineError to_error(const runtime::PromptRefusal& refused) {
   return refusal(is_input ? EngineError::Kind::WrongInput : EngineError::Kind::Conflict, refused.message);
 }
 
-RunResult returned(const vm::Value& value, const vm::LoadedProgram& program) {
-  RunResult result;
-  if (const auto written = vm::to_json(value, program.types(), result.value); !written) {
-    result = {RunResult::How::Damaged, {}, "the value is nested too deep for JSON"};
-  }
-  return result;
-}
-
 RunResult failed(const runtime::RunFailed& failure, const vm::LoadedProgram& program) {
   std::string message = runtime::describe_failure(program, failure.report);
   if (message.ends_with('\n')) message.pop_back();
@@ -66,6 +58,14 @@ RunResult failed(const runtime::RunFailed& failure, const vm::LoadedProgram& pro
 }
 
 }  // namespace
+
+RunResult returned(const vm::Value& value, const vm::LoadedProgram& program) {
+  RunResult result;
+  if (const auto written = vm::to_json(value, program.types(), result.value); !written) {
+    result = {RunResult::How::Damaged, {}, "the value is nested too deep for JSON"};
+  }
+  return result;
+}
 
 Result<std::unique_ptr<Engine>, EngineError> Engine::open(EngineOptions options, const System& system) {
   std::string& spec = options.model_choice.spec;
@@ -97,15 +97,18 @@ Engine::Engine(EngineOptions options, Telemetry telemetry, const System& system)
       telemetry_(std::move(telemetry)),
       secrets_(secret_keys(options_.store_choice.path, system_)) {
   inference::Model& model = *options_.model;
+  std::function<bool()> may_begin = begins_under_lease(options_.store.get());
+  if (may_begin) model.begin_only_while(may_begin);
   if (options_.extern_caller == nullptr) {
     const std::string reports = reports_folder(options_.store_choice.reports, options_.store_choice.path, system_);
-    options_.extern_caller = std::make_unique<tools::NativeCaller>(
-        calling_options(system_, reports, options_.extern_threads, [&model] { model.wake(); }));
+    options_.extern_caller = std::make_unique<tools::NativeCaller>(calling_options(
+        system_, reports, options_.extern_threads, [&model] { model.wake(); }, may_begin));
   }
   if (!options_.functions.empty()) {
     for (const auto& [name, function] : options_.functions) provided_.push_back(name);
     options_.extern_caller = std::make_unique<tools::ProvidedFunctions>(
-        std::move(options_.functions), std::move(options_.extern_caller), [&model] { model.wake(); });
+        std::move(options_.functions), std::move(options_.function_hooks), std::move(options_.extern_caller),
+        [&model] { model.wake(); }, std::move(may_begin));
   }
   journal::Store* const store = options_.store ? &options_.store->journals() : nullptr;
   if (store != nullptr) {
@@ -121,6 +124,7 @@ Engine::Engine(EngineOptions options, Telemetry telemetry, const System& system)
                                                 .random_unit = system_.random_unit,
                                                 .store = store,
                                                 .committer = committer_ ? &*committer_ : nullptr,
+                                                .ownership = options_.store ? &options_.store->ownership() : nullptr,
                                                 .prompter = options_.prompter,
                                                 .secrets = &secrets_},
                    options_.runtime);
@@ -164,13 +168,14 @@ std::optional<journal::RunName> Engine::make_name() const {
 Result<RunId, EngineError> Engine::start(const Program& program, std::string_view function,
                                          std::string_view arguments) {
   const auto index = runtime::find_function(program.code(), function);
-  if (!index) return failure(refusal(EngineError::Kind::Usage, describe_unknown_function(program.code(), function)));
+  if (!index)
+    return failure(refusal(EngineError::Kind::Usage, runtime::describe_unknown_function(program.code(), function)));
   const auto json = parse_json(arguments);
   if (!json) {
     return failure(refusal(EngineError::Kind::WrongInput, "the arguments are not JSON: " + json.error().message));
   }
   const bytecode::Function& declared = program.code().functions[*index];
-  auto values = read_json_arguments(*program.image, declared, declared.name, *json);
+  auto values = runtime::read_json_arguments(*program.image, declared, declared.name, *json);
   if (!values) return failure(refusal(EngineError::Kind::WrongInput, std::move(values.error())));
   return start(program, *index, std::move(*values));
 }
@@ -184,7 +189,7 @@ Result<RunId, EngineError> Engine::start(const Program& program, std::uint32_t f
 
 Result<RunId, EngineError> Engine::start_conversation(const Program& program, std::string_view agent) {
   const auto index = bytecode::find_agent(program.code(), agent);
-  if (!index) return failure(refusal(EngineError::Kind::Usage, describe_unknown_agent(program.code(), agent)));
+  if (!index) return failure(refusal(EngineError::Kind::Usage, runtime::describe_unknown_agent(program.code(), agent)));
   return start_conversation(program, *index);
 }
 
@@ -302,6 +307,15 @@ RunState Engine::state(RunId run) const {
   return conversation != nullptr && !conversation->is_in_turn() ? RunState::Ready : RunState::Running;
 }
 
+RunResult::How Engine::end_of(RunId run) const {
+  using How = RunResult::How;
+  const runtime::RunEnd& end = *runtime_->end(run);
+  if (std::holds_alternative<vm::Value>(end)) return How::Returned;
+  if (std::holds_alternative<runtime::RunFailed>(end)) return How::Failed;
+  if (std::holds_alternative<runtime::RunCancelled>(end)) return How::Cancelled;
+  return std::holds_alternative<runtime::RunDetached>(end) ? How::Detached : How::Damaged;
+}
+
 std::optional<RunResult> Engine::result(RunId run) const {
   const std::optional<runtime::RunEnd>& end = runtime_->end(run);
   if (!end) return std::nullopt;
@@ -370,9 +384,13 @@ const journal::RunName* Engine::name(RunId run) const {
 }
 
 void Engine::stop(std::chrono::milliseconds grace) {
+  if (is_stopped_) return;
   runtime_->drain(grace);
   is_stopped_ = true;
   can_continue_ = false;
+  // Everything is durable, and nothing of the runtime uses the store any more.
+  committer_.reset();
+  options_.store.reset();
 }
 
 }  // namespace tenon::engine

@@ -41,6 +41,7 @@ struct EngineOptions {
   StoreChoice store_choice = {};
 
   tools::ProvidedFunctionMap functions = {};                     ///< externs that the caller performs, by name
+  tools::ProvidedHooks function_hooks = {};                      ///< of these
   std::unique_ptr<tools::ExternCaller> extern_caller = nullptr;  ///< for the other externs; null: the native ones
   std::optional<std::uint32_t> extern_threads = std::nullopt;    ///< nothing: the default
 
@@ -66,6 +67,9 @@ struct RunResult {
   std::string kind = {};   ///< Failed: the kind of the failure, as the language names it
   std::string blame = {};  ///< Failed: the requirement, extern, model or budget that failed; may be empty
 };
+
+/// The result of a run that has returned this value.
+[[nodiscard]] RunResult returned(const vm::Value& value, const vm::LoadedProgram& program);
 
 /// What a run does between two steps.
 enum class RunState : std::uint8_t {
@@ -139,6 +143,8 @@ class Engine final {
   /// The questions that the run waits for an answer to.
   [[nodiscard]] std::vector<runtime::PendingInput> questions(runtime::RunId run) const;
   [[nodiscard]] RunState state(runtime::RunId run) const;
+  /// How a run with the state `Ended` has ended, without its value.
+  [[nodiscard]] RunResult::How end_of(runtime::RunId run) const;
   /// How the run has ended; nothing while it has not.
   [[nodiscard]] std::optional<RunResult> result(runtime::RunId run) const;
   /// How the newest turn of the conversation has ended; nothing before the first end.
@@ -160,10 +166,15 @@ class Engine final {
   /// The name under which the run is recorded; null without a store.
   [[nodiscard]] const journal::RunName* name(runtime::RunId run) const;
 
-  /// Starts no further effects, waits at most `grace` for those in progress, and makes everything durable. Afterwards
+  /// Starts no further effects, waits at most `grace` for those in progress, makes everything durable, and closes the
+  /// store. Afterwards
   /// only the destructor and `next_event` may be called, which returns the events that were not taken.
   void stop(std::chrono::milliseconds grace);
 
+  /// The store of the runs, when no commit is in progress; null without one.
+  [[nodiscard]] journal::Store* store() { return options_.store ? &runtime_->store() : nullptr; }
+  [[nodiscard]] const std::string& model_spec() const { return options_.model_choice.spec; }
+  [[nodiscard]] const std::string& judge_spec() const { return options_.model_choice.judge; }
   /// For callers that drive the runs themselves.
   [[nodiscard]] runtime::Runtime& runtime() { return *runtime_; }
 

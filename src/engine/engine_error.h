@@ -38,7 +38,7 @@ struct EngineError {
     NotFound,    ///< no such run, question or store
     Conflict,    ///< the run's state does not allow it: it has ended, or a turn is in progress
     WrongInput,  ///< an argument, an answer or a prompt does not have the expected type
-    InUse,       ///< another process owns the store
+    InUse,       ///< another process owns the store, or the run
     Failed,      ///< the world: a file, a model, the store, a key
   };
   Kind kind = Kind::Failed;

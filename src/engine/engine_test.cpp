@@ -316,28 +316,65 @@ TEST_F(EngineTests, FunctionsOfTheCallersOwnEndOnAnyThread) {
   EXPECT_EQ(engine->result(*run)->value, "330") << engine->result(*run)->message;
 }
 
-TEST_F(EngineTests, AnEffectThatEndsDuringACommitIsCommittedToo) {
-  EngineOptions options;
+/// What is durable, and what is reported, in order.
+class EndListener final : public runtime::Listener {
+ public:
+  void on_recorded(const runtime::RecordBatch& batch) override {
+    for (const effects::Record& record : batch.records) {
+      if (std::holds_alternative<effects::Ended>(record.body)) seen.emplace_back("durable");
+    }
+  }
+  void on_run_ended(RunId, const runtime::EndedRun&) override { seen.emplace_back("reported"); }
+
+  std::vector<std::string> seen;
+};
+
+/// A run of `prices` on a slow store: the outcome of its first call is being committed, and its second is in progress.
+class DuringACommit : public EngineTests {
+ protected:
+  void begin(runtime::Listener* listener = nullptr) {
+    EngineOptions options;
+    options.model = std::make_unique<test::FixedModel>("");
+    options.functions["price"] = deferring(calls);
+    options.functions["rounded"] = returning("330");
+    options.store = open_slow_store();
+    options.listener = listener;
+    // Without events, each of which would lead to another poll.
+    auto opened = Engine::open(std::move(options), system);
+    ASSERT_TRUE(opened.has_value()) << describe(opened.error());
+    engine = std::move(*opened);
+    const auto started = engine->start(load(*engine, prices), "main", "{}");
+    ASSERT_TRUE(started.has_value()) << describe(started.error());
+    run = *started;
+    while (calls.size() < 2) static_cast<void>(engine->next_event(milliseconds{1}));
+    finish(calls[0], R"({"name": "tea", "cents": 33})");
+    // Takes the outcome, then begins its commit.
+    for (int count = 0; count < 2; ++count) EXPECT_TRUE(engine->runtime().poll(milliseconds{1}));
+  }
+
   std::vector<tenon_call*> calls;
-  options.model = std::make_unique<test::FixedModel>("");
-  options.functions["price"] = deferring(calls);
-  options.functions["rounded"] = returning("330");
-  options.store = open_slow_store();
-  // Without events, each of which would lead to another poll.
-  const auto opened = Engine::open(std::move(options), system);
-  ASSERT_TRUE(opened.has_value()) << describe(opened.error());
-  const auto& engine = *opened;
-  const auto run = engine->start(load(*engine, prices), "main", "{}");
-  ASSERT_TRUE(run.has_value()) << describe(run.error());
-  while (calls.size() < 2) static_cast<void>(engine->next_event(milliseconds{1}));
-  finish(calls[0], R"({"name": "tea", "cents": 33})");
-  // Takes the outcome, then begins its commit while the other call is in progress.
-  for (int count = 0; count < 2; ++count) EXPECT_TRUE(engine->runtime().poll(milliseconds{1}));
+  std::unique_ptr<Engine> engine;
+  RunId run;
+};
+
+TEST_F(DuringACommit, AnEffectThatEndsIsCommittedToo) {
+  begin();
   finish(calls[1], R"({"name": "cake", "cents": 300})");
   EXPECT_FALSE(engine->next_event(patience).has_value());
   EXPECT_FALSE(engine->can_continue());
-  ASSERT_TRUE(engine->result(*run).has_value());
-  EXPECT_EQ(engine->result(*run)->value, "330");
+  ASSERT_TRUE(engine->result(run).has_value());
+  EXPECT_EQ(engine->result(run)->value, "330");
+}
+
+TEST_F(DuringACommit, ARunThatIsCancelledIsReportedOnceItsEndIsDurable) {
+  EndListener listener;
+  begin(&listener);
+  std::this_thread::sleep_for(milliseconds{150});  // the commit has ended, and was not taken yet
+  engine->cancel(run, "enough");
+  while (engine->can_continue()) static_cast<void>(engine->next_event(milliseconds{1}));
+  EXPECT_THAT(listener.seen, ElementsAre("durable", "reported"));
+  tools::finish_deferred(calls[1]);
+  engine.reset();
 }
 
 TEST_F(EngineTests, ACommitOnAnotherThreadIsWaitedFor) {

@@ -35,15 +35,18 @@ struct ExternSources {
 void check_externs(types::Checked& checked, std::shared_ptr<const bytecode::Program> program,
                    const std::vector<std::string>& libraries, const System& system);
 
-/// The options for calling externs. `threads`: nothing is the
-/// default. `notify`: as in NativeCallerOptions. Externs in a process run in a child process of
-/// System::executable, which gets the folder `reports` in its environment.
+/// The path of Python: the variable TENON_PYTHON, or `python3` of the PATH; empty if there is none.
+[[nodiscard]] std::string find_python(const System& system);
+
+/// The options for calling externs. `threads`: nothing is the default. `notify`, `may_begin`: as in
+/// NativeCallerOptions. Externs in a process run in a child process of System::executable, which gets the folder
+/// `reports` in its environment.
 [[nodiscard]] tools::NativeCallerOptions calling_options(const System& system, const std::string& reports,
                                                          std::optional<std::uint32_t> threads,
-                                                         std::function<void()> notify);
+                                                         std::function<void()> notify, std::function<bool()> may_begin);
 
 /// The folder that std::report writes to, as an absolute path: the first that is not empty of `chosen`, the variable
-/// TENON_REPORTS, and `reports` next to the store or, without one, in the current folder.
+/// TENON_REPORTS, and `reports` next to the store, or in the current folder without a store in a file.
 [[nodiscard]] std::string reports_folder(const std::string& chosen, const std::string& store, const System& system);
 
 }  // namespace tenon::engine

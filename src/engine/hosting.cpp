@@ -8,6 +8,7 @@
 #include "engine/model_choice.h"
 #include "engine/secret_key.h"
 #include "runtime/recovery/migration.h"
+#include "tools/native/native_caller.h"
 
 namespace tenon::engine {
 namespace {
@@ -21,22 +22,47 @@ EngineError disagreement(std::string_view setting, const std::string& file, cons
           std::string(setting)};
 }
 
+/// Those of the agents that a program declares.
+project::AgentPlacements placements_of(const bytecode::Program& program, project::AgentPlacements placements) {
+  std::erase_if(placements, [&](const auto& placed) { return !bytecode::find_agent(program, placed.first); });
+  return placements;
+}
+
 }  // namespace
 
 Result<Problems, EngineError> HostedPrograms::add(const std::string& file, const Settings& settings,
                                                   const System& system) {
-  auto program = load({file}, settings, system);
+  auto program =
+      role_ == journal::OwnerRole::Gateway ? load_unbound({file}, settings, system) : load({file}, settings, system);
   if (!program) return failure(std::move(program.error()));
-  const ModelChoice& model = program->settings.model;
+  return add(file, std::move(*program));
+}
+
+Result<Problems, EngineError> HostedPrograms::add(const std::string& file, Program program) {
+  const ModelChoice& model = program.settings.model;
   if (model_.spec.empty()) model_ = model;
   if (model_.judge != model.judge) return failure(disagreement("judge", file, model.judge, model_.judge));
   if (model_.spec != model.spec) return failure(disagreement("model", file, model.spec, model_.spec));
-  if (!threads_) threads_ = program->threads;
-  const std::vector<std::string>& libraries = program->options.libraries;
+  for (auto& [agent, placement] : placements_of(program.code(), std::move(program.placements))) {
+    const auto [placed, is_new] = placements_.emplace(agent, placement);
+    if (!is_new && placed->second != placement) {
+      return failure(EngineError{EngineError::Kind::Conflict,
+                                 fmt::format("the manifests disagree: the placement of agent `{}` is another one in "
+                                             "that of `{}`; choose one for all programs",
+                                             agent, file)});
+    }
+  }
+  if (!threads_) threads_ = program.threads;
+  const std::vector<std::string>& libraries = program.options.libraries;
   libraries_.insert(libraries_.end(), libraries.begin(), libraries.end());
-  images_.emplace(program->image->hash(), program->image);
-  entries_.push_back({file, std::move(program->image), std::move(program->options)});
-  return std::move(program->warnings);
+  provided_ = program.settings.provided;
+  images_.emplace(program.image->hash(), program.image);
+  entries_.push_back({file, std::move(program.image), std::move(program.options)});
+  return std::move(program.warnings);
+}
+
+void HostedPrograms::set_pool(const std::string& pool) {
+  for (Entry& entry : entries_) entry.options.pool = pool;
 }
 
 runtime::ImageSource HostedPrograms::images(const System& system) {
@@ -46,13 +72,34 @@ runtime::ImageSource HostedPrograms::images(const System& system) {
     if (const auto found = images_.find(hash); found != images_.end()) return found->second;
     auto program = runtime::read_bundle(bundle);
     if (!program) return failure(std::move(program.error()));
-    auto image = make_bound_image(program->loaded, std::move(program->templates), {libraries_}, std::nullopt, system);
+    auto image =
+        make_bound_image(program->loaded, std::move(program->templates), {libraries_, provided_}, std::nullopt, system);
     if (!image) {
       return failure(runtime::ImageError{
           "the server's libraries do not define an extern of its program; add the library (setting `extern`)"});
     }
     images_.emplace(hash, *image);
     return *image;
+  };
+}
+
+runtime::StartResolver HostedPrograms::resolver() const {
+  return [this](const runtime::StartRun& wanted) -> Result<runtime::RunStart, std::string> {
+    for (const auto& [file, image, options] : entries_) {
+      if (image->hash() != wanted.program) continue;
+      runtime::RunStart start{.image = image, .options = options};
+      if (!wanted.agent.empty()) {
+        start.agent = bytecode::find_agent(image->program(), wanted.agent);
+        if (start.agent) return start;
+      } else if (const auto function = runtime::find_function(image->program(), wanted.function)) {
+        start.function = *function;
+        return start;
+      }
+    }
+    return failure(
+        fmt::format("the host that took the start has another version of the program of `{}`; deploy the "
+                    "same files to all hosts",
+                    wanted.agent.empty() ? wanted.function : wanted.agent));
   };
 }
 
@@ -65,43 +112,98 @@ runtime::NewestProgram HostedPrograms::newest() const {
   };
 }
 
-Result<std::unique_ptr<Hosting>, EngineError> Hosting::open(HostedPrograms programs, const HostingOptions& options,
+namespace {
+
+runtime::AgentPools pools_of(const HostedPrograms& programs, const HostingOptions& options) {
+  std::map<std::string, std::string, std::less<>> agents;
+  for (const auto& [agent, placement] : programs.placements()) {
+    agents.emplace(agent, runtime::AgentPools::name_of(options.pool, agent));
+  }
+  std::string here = options.agent.empty() ? options.pool : agents.at(options.agent);
+  return {options.pool, std::move(here), std::move(agents)};
+}
+
+std::unique_ptr<tools::ExternCaller> make_caller(HostingOptions& options, tools::NativeCallerOptions native,
+                                                 inference::Model& model) {
+  std::function<bool()> may_begin = native.may_begin;
+  auto caller = std::make_unique<tools::NativeCaller>(std::move(native));
+  if (options.functions.empty()) return caller;
+  return std::make_unique<tools::ProvidedFunctions>(
+      std::move(options.functions), std::move(options.function_hooks), std::move(caller), [&model] { model.wake(); },
+      std::move(may_begin));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Hosting>, EngineError> Hosting::open(HostedPrograms programs, HostingOptions options,
                                                             runtime::HostObserver& observer, const System& system) {
   ENSURE(!programs.entries().empty());
-  auto model = open_model(programs.model(), Watched::Yes, system);
-  if (!model) return failure(std::move(model.error()));
-  auto owner = open_store(options.store_choice, StoreUse::Change, system);
+  if (options.host.role == journal::OwnerRole::Gateway) options.model = open_no_model();
+  if (options.model == nullptr) {
+    auto model = open_model(programs.model(), Watched::Yes, system);
+    if (!model) return failure(std::move(model.error()));
+    options.model = std::move(*model);
+  }
+  if (!options.agent.empty() && !programs.placements().contains(options.agent)) {
+    return failure(EngineError{EngineError::Kind::Usage,
+                               fmt::format("agent `{}` has no hosts of its own; write `[agents.{}]` with "
+                                           "`placement = \"actor\"` in the manifest",
+                                           options.agent, options.agent),
+                               "agent"});
+  }
+  const runtime::AgentPools pools = pools_of(programs, options);
+  programs.set_pool(options.pool);
+  StoreChoice owners_choice = options.store_choice;
+  owners_choice.role = options.host.role;
+  owners_choice.pool = pools.here();
+  auto owner = open_store(owners_choice, StoreUse::Change, system);
   if (!owner) return failure(std::move(owner.error()));
-  auto reader = open_store(options.store_choice, StoreUse::Read, system);
+  if (!(*owner)->ownership().is_sole()) {
+    options.host.runtime.pools = pools;
+  } else if (!options.agent.empty()) {
+    return failure(EngineError{EngineError::Kind::Usage,
+                               "this store has one owner at a time, which continues all runs; use a PostgreSQL store",
+                               "agent"});
+  }
+  StoreChoice readers_choice = options.store_choice;
+  readers_choice.patience = reader_patience;
+  auto reader = open_store(readers_choice, StoreUse::Read, system);
   if (!reader) return failure(std::move(reader.error()));
   auto hosts_reader = open_store(options.store_choice, StoreUse::Read, system);
   if (!hosts_reader) return failure(std::move(hosts_reader.error()));
   auto telemetry = Telemetry::open(programs.model().spec, system);
   if (!telemetry) return failure(std::move(telemetry.error()));
-  Parts parts{std::move(programs), std::move(*model),        std::move(*owner),
-              std::move(*reader),  std::move(*hosts_reader), std::move(*telemetry)};
-  return std::unique_ptr<Hosting>(new Hosting(std::move(parts), options, observer, system));
+  Parts parts{std::move(programs), std::move(*owner), std::move(*reader), std::move(*hosts_reader),
+              std::move(*telemetry)};
+  return std::unique_ptr<Hosting>(new Hosting(std::move(parts), std::move(options), observer, system));
 }
 
-Hosting::Hosting(Parts parts, const HostingOptions& options, runtime::HostObserver& observer, const System& system)
+Hosting::Hosting(Parts parts, HostingOptions options, runtime::HostObserver& observer, const System& system)
     : programs_(std::move(parts.programs)),
-      model_(std::move(parts.model)),
+      model_(std::move(options.model)),
       reader_(std::move(parts.reader)),
       store_(std::move(parts.owner), std::move(parts.hosts_reader)),
       reports_(reports_folder(options.store_choice.reports, options.store_choice.path, system)),
-      caller_(calling_options(system, reports_, programs_.threads(), [&model = *model_] { model.wake(); })),
+      caller_(make_caller(options,
+                          calling_options(
+                              system, reports_, options.extern_threads ? options.extern_threads : programs_.threads(),
+                              [&model = *model_] { model.wake(); }, begins_under_lease(&store_.owner())),
+                          *model_)),
       telemetry_(std::move(parts.telemetry)),
       secrets_(secret_keys(options.store_choice.path, system)),
       host_({.store = store_,
              .model = *model_,
-             .extern_caller = &caller_,
+             .extern_caller = caller_.get(),
              .clock = system.clock,
              .random_unit = system.random_unit,
              .images = programs_.images(system),
              .observer = observer,
              .secrets = &secrets_,
+             .resolve = programs_.resolver(),
              .newest = options.upgrades == ConversationUpgrades::On ? programs_.newest() : runtime::NewestProgram(),
              .listener = telemetry_.listener()},
-            options.host) {}
+            options.host) {
+  if (auto may_begin = begins_under_lease(&store_.owner())) model_->begin_only_while(std::move(may_begin));
+}
 
 }  // namespace tenon::engine

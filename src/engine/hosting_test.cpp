@@ -71,6 +71,41 @@ TEST_F(HostingTest, WarningsOfAProgramAreReturned) {
   EXPECT_EQ(refused.error().kind, EngineError::Kind::Program);
 }
 
+TEST_F(HostingTest, AgentsArePlacedByTheManifest) {
+  const auto placed = [&](const std::string& name, const std::string& table) {
+    std::filesystem::create_directory(folder.file(name));
+    file(name + "/tenon.toml", "[model]\ndefault = \"openai:one\"\n" + table);
+    return file(name + "/main.tn", "agent Solver {\n    fn turn(ctx: Context, input: i32) -> i32 { input }\n}\n");
+  };
+  HostedPrograms programs;
+  ASSERT_TRUE(programs.add(placed("a", "[agents.Solver]\nnum_gpus = 1\n[agents.Else]\nnum_gpus = 2\n"), {}, system));
+  const project::AgentPlacements expected = {{"Solver", {.num_gpus = 1.0}}};
+  EXPECT_EQ(programs.placements(), expected) << "of the agents that it declares";
+  EXPECT_TRUE(programs.add(placed("b", "[agents.Solver]\nnum_gpus = 1\n"), {}, system));
+  const auto other = programs.add(placed("c", "[agents.Solver]\nnum_gpus = 2\n"), {}, system);
+  ASSERT_FALSE(other.has_value());
+  EXPECT_EQ(other.error().kind, EngineError::Kind::Conflict);
+  EXPECT_THAT(other.error().message, HasSubstr("`Solver`"));
+}
+
+TEST_F(HostingTest, AHostOfAnAgentThatIsNotPlacedIsRefused) {
+  for (const bool is_placed : {false, true}) {
+    std::filesystem::create_directories(folder.file("a"));
+    file("none.script", "");
+    file("a/tenon.toml", std::string("[model]\ndefault = \"script:../none.script\"\n") +
+                             (is_placed ? "[agents.Solver]\nplacement = \"actor\"\n" : ""));
+    HostedPrograms programs;
+    ASSERT_TRUE(programs.add(
+        file("a/main.tn", "agent Solver {\n    fn turn(ctx: Context, input: i32) -> i32 { input }\n}\n"), {}, system));
+    HostingOptions chosen = options();
+    chosen.agent = "Solver";
+    const auto hosting = Hosting::open(std::move(programs), std::move(chosen), observer, system);
+    ASSERT_FALSE(hosting.has_value());
+    EXPECT_EQ(hosting.error().setting, "agent");
+    EXPECT_THAT(hosting.error().message, HasSubstr(is_placed ? "PostgreSQL" : "`[agents.Solver]`"));
+  }
+}
+
 TEST_F(HostingTest, AHostRunsAProgramAndRecordsIt) {
   file("none.script", "");
   HostedPrograms programs;
@@ -80,8 +115,7 @@ TEST_F(HostingTest, AHostRunsAProgramAndRecordsIt) {
   runtime::Host& host = (*hosting)->host();
   host.begin();
   const HostedPrograms::Entry& entry = (*hosting)->programs().entries().front();
-  runtime::RunStart start{entry.image, 0, {}, {}, {}, entry.options};
-  start.arguments = [] { return Result<std::vector<vm::Argument>, std::string>(std::vector<vm::Argument>()); };
+  runtime::RunStart start{.image = entry.image, .options = entry.options};
   std::promise<runtime::HostReply> replied;
   host.start(std::move(start), {}, [&](runtime::HostReply reply) { replied.set_value(std::move(reply)); });
   const runtime::HostReply reply = replied.get_future().get();

@@ -110,8 +110,12 @@ Result<Program, EngineError> prepare(CompiledProgram compiled, Settings settings
                                 {settings.externs, settings.provided}, manifest, system);
   if (!image) return failure(std::move(image.error()));
   runtime::RunOptions options = run_options(settings, manifest);
-  return Program{std::move(*image), std::move(settings), std::move(options),
-                 manifest ? manifest->threads : std::nullopt, std::move(compiled.warnings)};
+  return Program{std::move(*image),
+                 std::move(settings),
+                 std::move(options),
+                 manifest ? manifest->threads : std::nullopt,
+                 manifest ? manifest->placements : project::AgentPlacements(),
+                 std::move(compiled.warnings)};
 }
 
 Result<Program, EngineError> load(const ProgramSource& source, const Settings& settings, const System& system) {
@@ -120,6 +124,23 @@ Result<Program, EngineError> load(const ProgramSource& source, const Settings& s
   auto compiled = compile(source, system);
   if (!compiled) return failure(std::move(compiled.error()));
   return prepare(std::move(*compiled), settings, *manifest, system);
+}
+
+Result<Program, EngineError> load_unbound(const ProgramSource& source, Settings settings, const System& system) {
+  const auto manifest = read_manifest(source.path, system);
+  if (!manifest) return failure(manifest.error());
+  auto compiled = compile(source, system);
+  if (!compiled) return failure(std::move(compiled.error()));
+  complete(settings, *manifest);
+  auto templates = load_prompt_templates(settings.prompts, system);
+  if (!templates) return failure(std::move(templates.error()));
+  runtime::RunOptions options = run_options(settings, *manifest);
+  return Program{make_image(std::move(compiled->loaded), std::move(*templates)),
+                 std::move(settings),
+                 std::move(options),
+                 std::nullopt,
+                 *manifest ? (*manifest)->placements : project::AgentPlacements(),
+                 std::move(compiled->warnings)};
 }
 
 }  // namespace tenon::engine

@@ -48,6 +48,7 @@ struct Program {
   Settings settings;                                    ///< completed from the manifest
   runtime::RunOptions options;                          ///< of its runs
   std::optional<std::uint32_t> threads = std::nullopt;  ///< for calls of externs, from the manifest
+  project::AgentPlacements placements = {};             ///< of the manifest, for agents of all its programs
   Problems warnings = {};
 
   [[nodiscard]] const bytecode::Program& code() const { return image->program(); }
@@ -60,6 +61,10 @@ struct Program {
 /// Reads the manifest, compiles the program and prepares it.
 [[nodiscard]] Result<Program, EngineError> load(const ProgramSource& source, const Settings& settings,
                                                 const System& system);
+
+/// The same without binding externs: for what starts runs that others continue, or only looks at the program.
+[[nodiscard]] Result<Program, EngineError> load_unbound(const ProgramSource& source, Settings settings,
+                                                        const System& system);
 
 /// An image without externs, whose native functions cannot be called, for what performs no effects.
 [[nodiscard]] std::shared_ptr<const runtime::ProgramImage> make_image(std::shared_ptr<const vm::LoadedProgram> program,

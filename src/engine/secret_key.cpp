@@ -18,11 +18,17 @@ Result<SealingKey, std::string> read_key(const std::string& text, std::string_vi
 }  // namespace
 
 effects::KeySource secret_keys(const std::string& store, const System& system) {
-  const std::string path = journal::file_of_store(store);
-  if (path.empty()) return [](effects::KeyUse) -> Result<SealingKey, std::string> { return SealingKey::random(); };
-  return [path, given = system.variable(secret_key_variable)](effects::KeyUse use) -> Result<SealingKey, std::string> {
+  if (store.empty()) return [](effects::KeyUse) -> Result<SealingKey, std::string> { return SealingKey::random(); };
+  return [path = journal::file_of_store(store),
+          given = system.variable(secret_key_variable)](effects::KeyUse use) -> Result<SealingKey, std::string> {
     if (!given.empty()) return read_key(given, secret_key_variable);
-    const std::string file = path + ".key";
+    if (!path) {
+      return failure(
+          fmt::format("the key for the secrets is missing: {} is not set; for a store in a database, set it "
+                      "to {}, the same in all processes that use the store",
+                      secret_key_variable, form_of_key));
+    }
+    const std::string file = *path + ".key";
     auto text = read_private_file(file);
     if (!text && text.error().is_missing && use == effects::KeyUse::Seal) {
       if (const auto made = create_private_file(file, SealingKey::random().reveal_hex() + "\n"); !made) {

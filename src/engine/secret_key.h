@@ -7,8 +7,9 @@
 
 namespace tenon::engine {
 
-/// The variable with a store's key, as 64 hexadecimal digits. If it is not set, the key is in a file next to the store,
-/// `PATH.key`, which is created when a key is first needed.
+/// The variable with a store's key, as 64 hexadecimal digits. If it is not set, the key of a store in a file is in a
+/// file next to it, `PATH.key`, which is created when a key is first needed. A store in a database needs the variable,
+/// with the same key in all processes that use the store.
 inline constexpr const char* secret_key_variable = "TENON_SECRET_KEY";
 
 /// Returns the source of the key for the secrets in the store at `store`. Without a store (an empty URL), the key

@@ -30,7 +30,8 @@ SharedEngine::Turn::~Turn() {
   owner_.release(lock);
 }
 
-SharedEngine::SharedEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {
+SharedEngine::SharedEngine(std::unique_ptr<Engine> engine, std::function<bool(Engine&)> look)
+    : engine_(std::move(engine)), look_(std::move(look)) {
   ENSURE(news_.is_open());
 }
 
@@ -61,6 +62,32 @@ void SharedEngine::acquire(std::unique_lock<std::mutex>& lock) {
   user_ = self;
 }
 
+void SharedEngine::post(std::function<void(Engine&)> use) {
+  const std::unique_lock lock(mutex_);
+  throw_if_broken();
+  posted_.push_back(std::move(use));
+  may_continue_ = true;
+  if (posted_.size() > 1) return;  // who takes the first one takes all
+  if (user_ != std::thread::id()) {
+    engine_->wake();
+  } else {
+    release(lock);
+  }
+}
+
+/// With the engine in use.
+void SharedEngine::run_posted() {
+  for (;;) {
+    std::vector<std::function<void(Engine&)>> posted;
+    {
+      const std::scoped_lock lock(mutex_);
+      posted.swap(posted_);
+    }
+    if (posted.empty()) return;
+    for (const auto& use : posted) use(*engine_);
+  }
+}
+
 /// Passes the engine on: to a caller, or else to a thread that waits for a run, or else to the engine's own.
 void SharedEngine::release(const std::unique_lock<std::mutex>& /*lock*/) {
   user_ = {};
@@ -72,17 +99,19 @@ void SharedEngine::release(const std::unique_lock<std::mutex>& /*lock*/) {
 
 /// With the mutex locked and the engine in use: ends the waits that are over.
 void SharedEngine::look_after_step() {
+  bool has_news = false;
   try {
+    if (look_) has_news = look_(*engine_);
     for (Waiter* const waiter : waiters_) {
-      if (waiter->is_done || !waiter->is_met(*engine_)) continue;
-      waiter->is_done = true;
-      waiter->changed.notify_one();
+      if (waiter->is_done) continue;
+      waiter->is_done = waiter->is_met(*engine_);
+      if (!std::exchange(waiter->is_asked, true) || waiter->is_done) waiter->changed.notify_one();
     }
   } catch (const BrokenCondition& broken) {
     return give_up_locked(broken);
   }
   if (!has_descriptor_) return;
-  if (engine_->has_event()) {
+  if (has_news || engine_->has_event()) {
     news_.wake();
   } else {
     news_.clear();
@@ -93,6 +122,7 @@ void SharedEngine::look_after_step() {
 void SharedEngine::step(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait) {
   lock.unlock();
   try {
+    run_posted();
     static_cast<void>(engine_->step(std::min(wait, step_max)));
   } catch (const BrokenCondition& broken) {
     give_up(broken);
@@ -131,8 +161,14 @@ bool SharedEngine::wait(std::function<bool(Engine&)> is_met, std::chrono::millis
     while (!self.is_done) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Steady::now());
       if (user_ != std::thread::id() || callers_ > 0) {
-        if (left.count() <= 0) break;
-        self.changed.wait_for(lock, left);
+        if (!self.is_asked) {
+          engine_->wake();
+          self.changed.wait(lock);  // as a caller, until the thread that uses the engine asks
+        } else if (left.count() <= 0) {
+          break;
+        } else {
+          self.changed.wait_for(lock, left);
+        }
         throw_if_broken();
         continue;
       }

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/ensure.h"
 #include "base/waker.h"
@@ -24,7 +25,9 @@ namespace tenon::engine {
 /// After a BrokenCondition the engine is given up, and each function throws that again.
 class SharedEngine final {
  public:
-  explicit SharedEngine(std::unique_ptr<Engine> engine);
+  /// `look`: called with the engine whenever something has happened, on any thread; returns whether the descriptor is
+  /// to be readable although there are no events. May be empty.
+  explicit SharedEngine(std::unique_ptr<Engine> engine, std::function<bool(Engine&)> look = {});
   /// As `stop` without a grace time, if it was not called.
   ~SharedEngine();
   SharedEngine(const SharedEngine&) = delete;
@@ -37,10 +40,13 @@ class SharedEngine final {
     const Turn turn(*this);
     return turn.with(use);
   }
+  /// Has `use` called with the engine before it continues the runs the next time, and before any other use. Returns at
+  /// once, also while the engine is in use. `use` is not called after a BrokenCondition. Any thread.
+  void post(std::function<void(Engine&)> use);
   /// What `wait` does when no run can continue until another thread answers a question or starts a run.
   enum class IdleEngine : bool { WaitOn, GiveUp };
-  /// Continues the runs until `is_met` returns true, which is asked with the engine whenever something has happened, on
-  /// any thread. False: it was not met within `timeout`, or the engine is idle or was stopped.
+  /// Continues the runs until `is_met` returns true, which is asked with the engine at once and whenever something has
+  /// happened, on any thread. False: it was not met within `timeout`, or the engine is idle or was stopped.
   bool wait(std::function<bool(Engine&)> is_met, std::chrono::milliseconds timeout,
             IdleEngine idle = IdleEngine::WaitOn);
   /// The oldest event that was not taken, of this run or of any. Waits at most `timeout` for one.
@@ -52,6 +58,8 @@ class SharedEngine final {
   /// A file descriptor that is readable while there are events. Belongs to this object, and is only polled. Starts the
   /// thread.
   [[nodiscard]] int descriptor();
+  /// Makes the descriptor unreadable until something happens. For callers that then take everything that there is.
+  void clear_descriptor() const { news_.clear(); }
   /// Whether this thread is in a function that the engine calls.
   [[nodiscard]] bool is_used_here() const;
 
@@ -69,6 +77,7 @@ class SharedEngine final {
     template <class Use>
     std::invoke_result_t<Use&, Engine&> with(Use& use) const {
       try {
+        owner_.run_posted();
         return use(*owner_.engine_);
       } catch (const BrokenCondition& broken) {
         owner_.give_up(broken);
@@ -82,12 +91,14 @@ class SharedEngine final {
   struct Waiter {
     const std::function<bool(Engine&)>& is_met;
     std::condition_variable changed;
+    bool is_asked = false;  ///< once at least
     bool is_done = false;
   };
 
   void acquire(std::unique_lock<std::mutex>& lock);
   void release(const std::unique_lock<std::mutex>& lock);
   void step(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
+  void run_posted();
   void look_after_step();
   void give_up(const BrokenCondition& broken);
   void give_up_locked(const BrokenCondition& broken);
@@ -95,6 +106,7 @@ class SharedEngine final {
   void loop();
 
   std::unique_ptr<Engine> engine_;
+  const std::function<bool(Engine&)> look_;
   const Waker news_;  ///< woken while there are events
   mutable std::mutex mutex_;
   std::condition_variable free_;  ///< for callers
@@ -102,6 +114,7 @@ class SharedEngine final {
   std::thread::id user_;          ///< who uses the engine; none: it is free
   unsigned callers_ = 0;          ///< that wait for the engine to be free
   std::list<Waiter*> waiters_;
+  std::vector<std::function<void(Engine&)>> posted_;
   bool may_continue_ = true;  ///< for the own thread: something has happened since the last step
   bool has_descriptor_ = false;
   bool is_stopping_ = false;

@@ -158,6 +158,41 @@ TEST_F(SharedEngineTest, AWaitEndsInTime) {
   finisher.join();
 }
 
+/// While another thread waits for what does not happen, so that its steps are long.
+TEST_F(SharedEngineTest, AWaitIsAskedAtOnceWhileAnotherThreadWaits) {
+  for (const bool has_thread : {false, true}) {
+    open();
+    const RunId quick = start("quick", R"({"n": 2})");
+    EXPECT_TRUE(has_ended(quick));
+    const RunId slow = start("dear", R"({"name": "tea"})");
+    std::thread waiter;
+    if (has_thread) {
+      engine->start_thread();
+    } else {
+      waiter = std::thread([&] { EXPECT_TRUE(has_ended(slow)); });
+    }
+    while (engine->next_event(milliseconds{0})) {
+    }
+    const auto started_at = std::chrono::steady_clock::now();
+    for (int round = 0; round < 20; ++round) {
+      EXPECT_TRUE(has_ended(quick, milliseconds{0})) << "round " << round;
+      std::optional<RunId> begun;  // is met by what it starts
+      EXPECT_TRUE(engine->wait(
+          [&](Engine& used) {
+            if (!begun) begun = *used.start(*program, "quick", R"({"n": 3})");
+            return used.result(*begun).has_value();
+          },
+          wait_max));
+      EXPECT_TRUE(engine->next_event(milliseconds{0}, begun).has_value());
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - started_at, milliseconds{900}) << "it has waited for long steps";
+    std::thread finisher = finish_calls(1);
+    finisher.join();
+    if (waiter.joinable()) waiter.join();
+    EXPECT_TRUE(has_ended(slow));
+  }
+}
+
 TEST_F(SharedEngineTest, AnIdleEngineCanBeGivenUpOrWaitedFor) {
   open();
   const RunId run = start("colour");

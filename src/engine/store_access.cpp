@@ -37,24 +37,36 @@ Result<std::unique_ptr<journal::StoreConnection>, journal::StoreError> try_open(
                                                                                 StoreUse use) {
   const auto location = journal::parse_store_url(choice.path);
   if (!location) return failure(location.error());
-  if (const std::string problem = find_path_problem(location->path, use); !problem.empty()) {
-    return failure(
-        journal::StoreError{journal::StoreError::Kind::Missing, fmt::format("{}: {}", location->path, problem)});
+  if (location->kind == journal::StoreLocation::Kind::File) {
+    if (const std::string problem = find_path_problem(location->path, use); !problem.empty()) {
+      return failure(
+          journal::StoreError{journal::StoreError::Kind::Missing, fmt::format("{}: {}", location->path, problem)});
+    }
   }
   journal::StoreOptions options;
   const bool only_reads = use == StoreUse::Read || use == StoreUse::Check;
   options.access = only_reads ? journal::Access::Reader : journal::Access::Owner;
+  options.creates = use == StoreUse::Change;
   if (use == StoreUse::Check) options.damaged_log = journal::DamagedLog::Report;
   if (use == StoreUse::Repair) options.damaged_log = journal::DamagedLog::Cut;
+  options.role = choice.role;
+  options.pool = choice.pool;
+  options.patience = choice.patience;
   options.durability = choice.durability == "process" ? journal::Durability::Process : journal::Durability::Full;
   return journal::open_store(choice.path, options);
 }
 
 }  // namespace
 
+std::function<bool()> begins_under_lease(journal::StoreConnection* store) {
+  if (store == nullptr || store->ownership().is_sole()) return {};
+  return [&ownership = store->ownership()] { return ownership.lease() == journal::LeaseState::Held; };
+}
+
 EngineError to_error(const journal::StoreError& error) {
   using Store = journal::StoreError::Kind;
-  const auto kind = error.kind == Store::InUse     ? EngineError::Kind::InUse
+  const bool is_in_use = error.kind == Store::InUse || error.kind == Store::Owned;
+  const auto kind = is_in_use                      ? EngineError::Kind::InUse
                     : error.kind == Store::Missing ? EngineError::Kind::NotFound
                                                    : EngineError::Kind::Failed;
   return {kind, error.message};
@@ -97,6 +109,16 @@ std::string only_wait(const journal::RunHead& head) {
   return waits.size() == 1 ? waits.front() : "";
 }
 
+/// The process that was to reply: a sentence of what is known of it.
+std::string describe_owner(const StoreChoice& choice, const journal::RunName& run) {
+  // The message of the error names the process.
+  const auto owned = try_open(choice, StoreUse::ChangeExisting);
+  if (!owned) return owned.error().message;
+  if ((*owned)->ownership().is_sole()) return "the process that owned the store has ended";
+  const auto claimed = journal::claim_run((*owned)->journals(), run);
+  return claimed ? fmt::format("the process that owned run {} has ended", run.text) : claimed.error().message;
+}
+
 }  // namespace
 
 Result<bool, EngineError> waits_for_service(const StoreChoice& choice, const journal::RunName& run,
@@ -115,13 +137,14 @@ Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal
   auto store = open_store(choice, StoreUse::Read, system);
   if (!store) return failure(std::move(store.error()));
   journal::StoreConnection& opened = **store;
-  if (command.verb == runtime::InboxCommand::Verb::Resume && command.wait.empty()) {
+  auto* const answer = std::get_if<runtime::AnswerQuestion>(&command.action);
+  if (answer != nullptr && answer->wait.empty()) {
     // The answer is for the question that is open now, not for a later one.
-    if (const auto head = opened.journals().head(run)) command.wait = only_wait(*head);
+    if (const auto head = opened.journals().head(run)) answer->wait = only_wait(*head);
   }
   const auto bytes = inbox_bytes(opened.journals(), choice, run, command, system);
   if (!bytes) return failure(EngineError{EngineError::Kind::Failed, bytes.error()});
-  const auto id = opened.inbox().send(run, *bytes);
+  const auto id = opened.inbox().send({.run = run, .bytes = *bytes});
   if (!id) return failure(to_error(id.error()));
   const auto until = system.clock.monotonic() + owner_patience;
   for (bool is_withdrawn = false; !is_withdrawn;) {
@@ -129,12 +152,10 @@ Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal
     if (!reply) return failure(to_error(reply.error()));
     if (*reply) {
       auto read = runtime::decode_reply(**reply);
-      if (!read) {
-        return failure(
-            EngineError{EngineError::Kind::Failed, "cannot read the reply of the process that owns the store"});
-      }
-      if (read->error) return failure(EngineError{EngineError::Kind::WrongInput, std::move(*read->error)});
-      return {};
+      if (read) return {};
+      using Kind = EngineError::Kind;
+      const bool failed = read.error().kind == runtime::HostFailure::Kind::Unavailable;
+      return failure(EngineError{failed ? Kind::Failed : Kind::WrongInput, std::move(read.error().message)});
     }
     if (system.clock.monotonic() < until) {
       system.clock.wait(reply_poll);
@@ -145,14 +166,11 @@ Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal
     if (!withdrawn) return failure(to_error(withdrawn.error()));
     is_withdrawn = *withdrawn;
   }
-  // Its message names the process.
-  const auto owned = try_open(choice, StoreUse::ChangeExisting);
   return failure(EngineError{
       EngineError::Kind::Failed,
       fmt::format("{}; it has not replied within {} s, and the command was withdrawn; `tenon runs` shows whether the "
                   "owner had started it",
-                  owned ? "the process that owned the store has ended" : owned.error().message,
-                  owner_patience.count())});
+                  describe_owner(choice, run), owner_patience.count())});
 }
 
 }  // namespace tenon::engine

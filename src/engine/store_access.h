@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,6 +20,9 @@ struct StoreChoice {
   std::string path;  ///< or a URL; empty: runs are not recorded
   std::string durability = "full";
   std::string reports = {};  ///< the folder for reports; empty: the default of reports_folder
+  journal::OwnerRole role = journal::OwnerRole::Visitor;
+  std::string pool = {};                                             ///< of a Host: the runs that it takes
+  std::optional<std::chrono::milliseconds> patience = std::nullopt;  ///< as journal::StoreOptions::patience
 };
 
 /// What a store is opened for. Only `Change` creates a file that does not exist; only `Check` and `Repair` open a store
@@ -28,6 +33,9 @@ enum class StoreUse : std::uint8_t { Read, Check, ChangeExisting, Change, Repair
 [[nodiscard]] Result<std::unique_ptr<journal::StoreConnection>, EngineError> open_store(const StoreChoice& choice,
                                                                                         StoreUse use,
                                                                                         const System& system);
+
+/// Whether effects may begin, as the lease of a store's owner says; empty if they always may. `store` may be null.
+[[nodiscard]] std::function<bool()> begins_under_lease(journal::StoreConnection* store);
 
 [[nodiscard]] EngineError to_error(const journal::StoreError& error);
 [[nodiscard]] EngineError to_error(const runtime::RecoveryError& error);

@@ -29,6 +29,8 @@ struct System {
   /// The program `tenon`: it runs externs that are declared `extern(process)`, and the library of std::report is in its
   /// folder.
   std::string executable = "/proc/self/exe";
+  /// The command that runs externs declared `extern(process)` instead, from its path on.
+  std::vector<std::string> worker = {};
 
   void notify(NoticeKind kind, std::string_view text) const {
     if (on_notice) on_notice(kind, text);

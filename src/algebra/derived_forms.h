@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "algebra/artifacts.h"
+
+namespace tenon::algebra {
+
+/// The artifacts in a form that follows from them, as JSON: `m`, `mu`, `J`, `S`, `Sigma`, `sigma`, `theta`, `rho`, `R`.
+/// Any other name is their own form.
+[[nodiscard]] std::string write_form(const Artifacts& artifacts, const std::string& form);
+
+/// The calls as a tree for people, one per line, with the entries that the model saw below, each entry once.
+[[nodiscard]] std::string draw_calls(const Interaction& interaction);
+
+}  // namespace tenon::algebra

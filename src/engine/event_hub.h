@@ -1,0 +1,112 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "journal/wakeups.h"
+#include "protocol/record_events.h"
+#include "runtime/host/host.h"
+
+namespace tenon::engine {
+
+/// A durable record of a run, a piece of an answer that is being written, or that the store has more records.
+struct FeedEntry {
+  std::uint64_t number = 0;  ///< 0: no record
+  bool is_change = false;    ///< the store has records that are not in the feed
+  effects::Record record;    ///< with a number
+  protocol::Event delta;     ///< for a piece
+  bool is_answer = false;    ///< the piece belongs to the run's answer
+  std::size_t bytes = 0;     ///< approximately
+  /// Created by the first reader, on the server's thread.
+  mutable std::shared_ptr<const protocol::Event> event;
+  mutable bool is_made = false;
+};
+
+class RemoteRun;
+
+/// The newest entries of a run, shared by all its readers. Bounded: a reader that is too slow continues with the
+/// store.
+class Feed {
+ public:
+  Feed();
+  ~Feed();
+  Feed(const Feed&) = delete;
+  Feed& operator=(const Feed&) = delete;
+
+  /// Adds a reader; it is notified, on any thread, when there is more.
+  std::uint64_t add_reader(std::function<void()> notify);
+  void remove_reader(std::uint64_t reader);
+
+  struct Window {
+    std::uint64_t begin = 0;    ///< position of the oldest entry
+    std::uint64_t end = 0;      ///< position after the newest entry
+    std::uint64_t changes = 0;  ///< how many entries with `is_change` there were
+  };
+  [[nodiscard]] Window window() const;
+  /// At most `count_max` entries from `position`.
+  [[nodiscard]] std::vector<std::shared_ptr<const FeedEntry>> entries(std::uint64_t position,
+                                                                      std::size_t count_max) const;
+
+ private:
+  friend class EventHub;
+  void append(std::shared_ptr<const FeedEntry> entry, std::size_t bytes_max);
+  void append_change(std::size_t bytes_max);
+  void notify();
+
+  mutable std::mutex mutex_;
+  std::deque<std::shared_ptr<const FeedEntry>> entries_;
+  std::uint64_t begin_ = 0;
+  std::size_t bytes_ = 0;
+  std::uint64_t changes_ = 0;
+  std::uint64_t next_reader_ = 1;
+  std::unordered_map<std::uint64_t, std::function<void()>> readers_;
+  std::unique_ptr<RemoteRun> remote_;  ///< last: it uses the others; null where no other process can own the run
+};
+
+/// Passes on what the host reports to the readers of each run.
+class EventHub final : public runtime::HostObserver {
+ public:
+  using OnWaiting = std::function<void(const runtime::EffectsInProgress& effects, std::chrono::milliseconds grace)>;
+
+  /// `report`: shows a message to the operator. `stop`: called with the reason when the store is broken. `waiting`: as
+  /// HostObserver::on_waiting; may be empty.
+  EventHub(std::size_t queue_bytes, std::function<void(std::string_view)> report,
+           std::function<void(std::string_view)> stop, OnWaiting waiting = {})
+      : queue_bytes_(queue_bytes), report_(std::move(report)), stop_(std::move(stop)), waiting_(std::move(waiting)) {}
+
+  /// Runs of other owners of the store are watched, too; set before the first feed is opened.
+  void watch_others(journal::Wakeups& wakeups) { wakeups_ = &wakeups; }
+  /// From now on they are not: the wakeups are not used any more.
+  void forget_others();
+  /// The run's feed, created for its first reader and kept while a caller holds it.
+  [[nodiscard]] std::shared_ptr<Feed> watch(const journal::RunName& run);
+
+ private:
+  void on_recorded(const journal::RunName& run, std::string_view agent, std::uint64_t first,
+                   std::span<const effects::Record> records) override;
+  void on_text(const journal::RunName& run, const runtime::TextProgress& text) override;
+  void on_changed(const journal::RunName& run) override;
+  void on_problem(std::string_view message) override { report_(message); }
+  void on_broken(std::string_view message) override;
+  void on_waiting(const runtime::EffectsInProgress& effects, std::chrono::milliseconds grace) override {
+    if (waiting_) waiting_(effects, grace);
+  }
+  [[nodiscard]] std::shared_ptr<Feed> find(const journal::RunName& run);
+  void add_text(Feed& feed, const journal::RunName& run, const runtime::TextProgress& text) const;
+
+  const std::size_t queue_bytes_;
+  std::function<void(std::string_view)> report_;
+  std::function<void(std::string_view)> stop_;
+  OnWaiting waiting_;
+  journal::Wakeups* wakeups_ = nullptr;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<Feed>> feeds_;
+  std::size_t sweep_at_ = 64;
+};
+
+}  // namespace tenon::engine

@@ -1,0 +1,159 @@
+#include "engine/event_reader.h"
+
+#include <fmt/format.h>
+
+namespace tenon::engine {
+namespace {
+
+/// Read from the store or the feed at once.
+constexpr std::size_t records_per_read = 256;
+
+bool is_end(protocol::EventKind kind) {
+  return kind == protocol::EventKind::TurnEnd || kind == protocol::EventKind::TurnFailed ||
+         kind == protocol::EventKind::TurnCancelled;
+}
+
+}  // namespace
+
+EventReader::EventReader(EventHub& hub, journal::Store& store, journal::RunHead head, std::uint64_t after)
+    : hub_(hub), store_(store), head_(std::move(head)), last_(after) {}
+
+EventReader::~EventReader() {
+  if (feed_) feed_->remove_reader(reader_);
+}
+
+void EventReader::watch(std::function<void()> notify) {
+  feed_ = hub_.watch(head_.run);
+  reader_ = feed_->add_reader(std::move(notify));
+}
+
+std::vector<EventReader::Read> EventReader::take(std::size_t bytes_max) {
+  std::vector<Read> events;
+  std::size_t bytes = 0;
+  while (bytes < bytes_max && !problem_ && !is_at_end_) {
+    if (feed_) skip_dropped();
+    const std::size_t count = events.size();
+    if (!has_read_store_) {
+      take_stored(events, bytes, bytes_max);
+    } else if (feed_) {
+      take_fed(events, bytes, bytes_max);
+    }
+    for (std::size_t at = count; at < events.size(); ++at) may_have_ended_ |= is_end(events[at].event->kind);
+    if (events.size() == count && has_read_store_) {
+      look_for_end();
+      break;
+    }
+  }
+  return events;
+}
+
+/// The feed has dropped entries that were not taken: the store has their records.
+void EventReader::skip_dropped() {
+  const Feed::Window window = feed_->window();
+  if (position_ >= window.begin) return;
+  position_ = window.begin;
+  if (window.changes == changes_) return;  // the next record shows whether one is missing
+  changes_ = window.changes;
+  has_read_store_ = false;
+  may_have_ended_ = true;
+}
+
+void EventReader::take_stored(std::vector<Read>& events, std::size_t& bytes, std::size_t bytes_max) {
+  if (feed_) read_until_ = feed_->window().end;
+  const auto records = store_.read(head_.run, last_, records_per_read);
+  if (!records) {
+    problem_ = records.error().message;
+    return;
+  }
+  for (const journal::Record& raw : *records) {
+    const auto record = effects::decode_record(raw.bytes);
+    if (!record) {
+      problem_ = fmt::format("record {} cannot be read: {}", raw.number, record.error().message);
+      return;
+    }
+    last_ = raw.number;
+    if (auto event = event_of(raw.number, *record)) {
+      bytes += event->json.size();
+      events.push_back({std::move(event), false});
+      if (bytes >= bytes_max) return;
+    }
+  }
+  if (records->size() < records_per_read) has_read_store_ = true;
+}
+
+void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::size_t bytes_max) {
+  const auto entries = feed_->entries(position_, records_per_read);
+  // Pieces of answers that were read from the store as a whole are skipped.
+  const auto was_read = [&](std::size_t at) {
+    if (entries[at]->is_change) return position_ + at < read_until_;
+    return entries[at]->number > 0 && entries[at]->number <= last_;
+  };
+  std::size_t known = entries.size();
+  while (known > 0 && !was_read(known - 1)) --known;
+  for (std::size_t at = 0; at < known; ++at) {
+    if (entries[at]->is_change) ++changes_;
+  }
+  position_ += known;
+  for (std::size_t at = known; at < entries.size(); ++at) {
+    const auto& entry = entries[at];
+    if (entry->is_change) {
+      ++position_;
+      ++changes_;
+      has_read_store_ = false;
+      may_have_ended_ = true;
+      return;
+    }
+    if (entry->number == 0) {
+      ++position_;
+      events.push_back({std::shared_ptr<const protocol::Event>(entry, &entry->delta), entry->is_answer});
+      bytes += entry->delta.json.size();
+    } else {
+      if (entry->number > last_ + 1) {
+        has_read_store_ = false;  // the feed has dropped the records between; the store has them
+        return;
+      }
+      ++position_;
+      last_ = entry->number;
+      if (!entry->is_made) {
+        entry->event = event_of(entry->number, entry->record);
+        entry->is_made = true;
+      }
+      if (entry->event == nullptr) continue;
+      events.push_back({entry->event, false});
+      bytes += entry->event->json.size();
+    }
+    if (bytes >= bytes_max) return;
+  }
+}
+
+std::shared_ptr<const protocol::Event> EventReader::event_of(std::uint64_t number,
+                                                             const effects::Record& record) const {
+  const protocol::Contents contents = [this](const Hash& hash) -> std::optional<std::string> {
+    auto content = store_.content(head_.run, hash);
+    if (!content) return std::nullopt;
+    return std::move(*content);
+  };
+  auto event = protocol::make_event({head_.run.text, {head_.summary.title, 0}, number}, record, contents);
+  if (!event) return nullptr;
+  return std::make_shared<const protocol::Event>(std::move(*event));
+}
+
+std::optional<journal::RunHead> EventReader::settled_head() {
+  auto head = store_.head(head_.run);
+  if (!head) {
+    problem_ = head.error().message;
+    return std::nullopt;
+  }
+  if (head->records > last_) return std::nullopt;
+  return std::move(*head);
+}
+
+void EventReader::look_for_end() {
+  if (!may_have_ended_) return;
+  const auto head = settled_head();
+  if (!head) return;
+  if (has_ended(head->summary.state)) is_at_end_ = true;
+  may_have_ended_ = false;
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/event_hub.h"
+#include "journal/store.h"
+
+namespace tenon::engine {
+
+/// Reads a run's events in order after any number, until the run ends: old ones from the store, new ones from the feed,
+/// each exactly once. Used by the server's thread.
+class EventReader {
+ public:
+  struct Read {
+    std::shared_ptr<const protocol::Event> event;
+    bool is_answer = false;  ///< a piece of the run's answer
+  };
+
+  /// `store`: opened for reading.
+  EventReader(EventHub& hub, journal::Store& store, journal::RunHead head, std::uint64_t after);
+  ~EventReader();
+  EventReader(const EventReader&) = delete;
+  EventReader& operator=(const EventReader&) = delete;
+
+  void watch(std::function<void()> notify);
+  /// Returns the next events, at least one if there is one, and at most about `bytes_max` bytes.
+  [[nodiscard]] std::vector<Read> take(std::size_t bytes_max);
+  /// Whether the run has ended and all its events were taken.
+  [[nodiscard]] bool is_at_end() const { return is_at_end_; }
+  /// Why reading failed.
+  [[nodiscard]] const std::optional<std::string>& problem() const { return problem_; }
+  /// The run's head; nothing while there are records that were not taken.
+  [[nodiscard]] std::optional<journal::RunHead> settled_head();
+  [[nodiscard]] const journal::RunName& run() const { return head_.run; }
+
+ private:
+  void skip_dropped();
+  void take_stored(std::vector<Read>& events, std::size_t& bytes, std::size_t bytes_max);
+  void take_fed(std::vector<Read>& events, std::size_t& bytes, std::size_t bytes_max);
+  [[nodiscard]] std::shared_ptr<const protocol::Event> event_of(std::uint64_t number,
+                                                                const effects::Record& record) const;
+  void look_for_end();
+
+  EventHub& hub_;
+  journal::Store& store_;
+  journal::RunHead head_;
+  std::uint64_t last_ = 0;  ///< number of the newest taken record
+  std::shared_ptr<Feed> feed_;
+  std::uint64_t position_ = 0;  ///< in the feed
+  std::uint64_t reader_ = 0;
+  std::uint64_t changes_ = 0;     ///< entries with `is_change` that were taken
+  std::uint64_t read_until_ = 0;  ///< of the feed: the store was read after these entries had come
+  bool has_read_store_ = false;   ///< since the feed was opened or has changed
+  bool may_have_ended_ = true;
+  bool is_at_end_ = false;
+  std::optional<std::string> problem_;
+};
+
+}  // namespace tenon::engine
