@@ -123,6 +123,7 @@ typedef struct tenon_functions {
   void (*fail_unavailable)(tenon_call*, const char* message, size_t length);
   tenon_text (*as_json)(tenon_call*, const tenon_value*);
   void (*put_json)(tenon_call*, tenon_slot*, const char* data, size_t length);
+  void (*fail_interrupted)(tenon_call*, const char* message, size_t length);
 } tenon_functions;
 
 /* The part of a call that a library sees. It is followed by private data of Tenon. */
@@ -239,6 +240,15 @@ tenon_fail(tenon_call* call, const char* format, ...) {
 static inline void tenon_fail_unavailable(tenon_call* call, const char* message) {
   if (call->functions->size > offsetof(tenon_functions, fail_unavailable)) {
     call->functions->fail_unavailable(call, message, strlen(message));
+  } else {
+    tenon_fail_text(call, message, strlen(message));
+  }
+}
+/* Fails the call because its work was interrupted: it may have been done or not. A recorded run makes the same call again, as
+ * after a crash, and asks a person about one that is made at most once; elsewhere it is a failure like any other. */
+static inline void tenon_fail_interrupted(tenon_call* call, const char* message) {
+  if (call->functions->size > offsetof(tenon_functions, fail_interrupted)) {
+    call->functions->fail_interrupted(call, message, strlen(message));
   } else {
     tenon_fail_text(call, message, strlen(message));
   }

@@ -28,6 +28,10 @@
  *    host may be called on any thread that is in a function of this header, and on the engine's own thread, if it has
  *    one. They may not use the engine they are called from, except to complete what they were called for: that is
  *    TENON_CONFLICT.
+ *  - Where nothing else is said, a function may wait for the engine: while it executes a slice of a run, at most. These
+ *    do not: tenon_call_new and what writes arguments, tenon_run_start and tenon_call_start with TENON_START_LATER,
+ *    tenon_next_stops without a timeout, tenon_call_value and tenon_run_outcome of a run that was reported as ended and
+ *    has no events, tenon_run_free, tenon_finish, and the functions of a generation.
  *  - Texts are UTF-8. Texts from Tenon end with a NUL, which `length` does not count, and are valid as long as the
  *    object that they come from.
  *  - After a fork, the child gets TENON_FORKED from everything that its parent has opened.
@@ -93,6 +97,7 @@ TENON_API void tenon_string_free(tenon_string* string);
 
 /* --- Errors --------------------------------------------------------------------------------------------------- */
 
+/* An error may be NULL, if there was no memory for it: that is TENON_FAILED with the message `out of memory`. */
 TENON_API tenon_status tenon_error_status(const tenon_error* error);
 /* The whole error for people, on one or more lines; the errors of a program as `tenon check` prints them. */
 TENON_API tenon_text tenon_error_message(const tenon_error* error);
@@ -126,9 +131,34 @@ typedef void (*tenon_host_function)(tenon_call* call, void* user);
 TENON_API void tenon_options_add_extern(tenon_options* options, const char* name, tenon_host_function function,
                                         void* user, void (*release)(void* user));
 
+/* What a host is notified of besides. Each may be NULL. */
+typedef struct tenon_extern_hooks {
+  uint32_t size; /* bytes of this struct */
+  /* Before and after several externs are called one after the other, on the same thread: a host with an interpreter
+   * lock takes it once for all of them. */
+  void (*before_calls)(void* user);
+  void (*after_calls)(void* user);
+  /* The result of a deferred call is not needed any more. Any thread may be finishing it meanwhile, so the pointer only
+   * identifies the call: it is not read. */
+  void (*cancelled)(void* user, const tenon_call* call);
+} tenon_extern_hooks;
+/* The rest is as for tenon_options_add_extern. */
+TENON_API void tenon_options_set_extern_hooks(tenon_options* options, const tenon_extern_hooks* hooks, void* user,
+                                              void (*release)(void* user));
+
+/* The command that performs the externs that are declared `process`, each in a process of its own: the path of a program,
+ * its arguments, and NULL. It returns what `tenon_extern_worker` returns as its exit code, and does nothing else. Without a
+ * command, calls of such externs fail. */
+TENON_API void tenon_options_set_worker(tenon_options* options, const char* const* command);
+TENON_API int tenon_extern_worker(void);
+
 /* Within a host function: the call continues after the function has returned, and its handles and texts stay valid,
  * for one thread at a time, until `tenon_finish`. If this returns false, the call has failed and is not deferred. */
 TENON_API bool tenon_defer(tenon_call* call);
+/* Whether the work of a deferred call may begin now. A host that begins it later than `tenon_defer` asks first: where
+ * several processes own the runs of a store, this one may have lost the run meanwhile, and another one may make the call.
+ * False, also if the call was cancelled: it is completed without its work, after tenon_fail_unavailable. */
+TENON_API bool tenon_may_begin(tenon_call* call);
 /* Completes a deferred call, with its result or its failure. Once for each deferred call, from any thread, even if the
  * call was cancelled (`tenon_is_cancelled`) or its engine was closed. */
 TENON_API void tenon_finish(tenon_call* call);
@@ -136,7 +166,8 @@ TENON_API void tenon_finish(tenon_call* call);
 /* A model of the host. `start` begins an answer and does not wait for it. `request` is an object, valid during the
  * call: `label`, the function that is completed or filled; `messages`, each with `role` and `text`; for a typed answer
  * `schema` with `name` and `json_schema`; `temperature`, `seed`, `tokens_max`, `timeout_ms`. `cancel` says that the
- * answer is not needed any more; it may be NULL. */
+ * answer is not needed any more; it may be NULL. A generation that another thread ends meanwhile is valid until `cancel`
+ * returns. */
 typedef struct tenon_model {
   uint32_t size; /* bytes of this struct */
   void (*start)(void* user, tenon_generation* generation, tenon_text request);
@@ -162,15 +193,15 @@ TENON_API bool tenon_generation_is_cancelled(const tenon_generation* generation)
 
 /* Copies the options. The model and the store are opened with the first program or run. */
 TENON_API tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engine, tenon_error** error);
-/* Starts nothing more, waits at most `grace` milliseconds for effects in progress, and makes everything durable. Then
- * outcomes and events can be taken, and everything be freed; the rest is TENON_CONFLICT, as are waits in progress. */
+/* Starts nothing more, waits at most `grace` milliseconds for effects in progress, makes everything durable, and closes the
+ * store. Then outcomes and events can be taken, and everything be freed; the rest is TENON_CONFLICT, as are waits in progress. */
 TENON_API tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error** error);
 /* As tenon_engine_stop without a grace time, if it was not called. */
 TENON_API void tenon_engine_free(tenon_engine* engine);
 /* Gives the engine a thread of its own, which continues the runs while no other thread does. */
 TENON_API tenon_status tenon_engine_start_thread(tenon_engine* engine, tenon_error** error);
-/* A file descriptor that is readable while there are events, for poll and event loops. It belongs to the engine, and is
- * not read or closed. Gives the engine a thread. */
+/* A file descriptor that is readable while there are events or stops, for poll and event loops. It belongs to the engine,
+ * and is not read or closed. Gives the engine a thread. */
 TENON_API tenon_status tenon_engine_descriptor(tenon_engine* engine, int* descriptor, tenon_error** error);
 
 /* --- Programs ------------------------------------------------------------------------------------------------- */
@@ -178,6 +209,12 @@ TENON_API tenon_status tenon_engine_descriptor(tenon_engine* engine, int* descri
 /* Loads the program of a file; or `text`, if it is not NULL, as if that file contained it. */
 TENON_API tenon_status tenon_program_load(tenon_engine* engine, const char* path, const char* text,
                                           tenon_program** program, tenon_error** error);
+/* The same without its externs and without opening the engine: to describe the program, run its tests, or draw it. */
+TENON_API tenon_status tenon_program_compile(tenon_engine* engine, const char* path, const char* text,
+                                             tenon_program** program, tenon_error** error);
+/* The program of a run of the engine's store, as it was recorded. Its externs are those of the engine's options. */
+TENON_API tenon_status tenon_program_of_run(tenon_engine* engine, const char* name, tenon_program** program,
+                                            tenon_error** error);
 TENON_API void tenon_program_free(tenon_program* program);
 /* The functions, agents, externs and types of the program as JSON: docs/guides/library.md describes it. */
 TENON_API tenon_string* tenon_program_describe(const tenon_program* program);
@@ -188,6 +225,13 @@ TENON_API tenon_string* tenon_program_warnings(const tenon_program* program);
 
 /* The run has events: `tenon_next_event`. They take memory until they are taken. */
 #define TENON_WITH_EVENTS 1u
+/* `tenon_next_stops` reports when the run has ended, or waits for a person or a prompt. */
+#define TENON_WITH_STOPS 2u
+/* The run starts before the engine continues its runs the next time, and the function does not wait for that. An error of
+ * the start is one of tenon_run_outcome and tenon_call_value, and the run has no name before it was reported. */
+#define TENON_START_LATER 4u
+/* What its models are sent and answer is kept while the run is in memory: `tenon_run_prompts`. */
+#define TENON_WITH_PROMPTS 8u
 
 /* Starts a function. `arguments` is an object with a member for each parameter. */
 TENON_API tenon_status tenon_run_start(tenon_program* program, const char* function, tenon_text arguments,
@@ -204,6 +248,8 @@ TENON_API void tenon_run_free(tenon_run* run);
 
 /* The name under which the run is recorded; NULL without a store. */
 TENON_API const char* tenon_run_name(const tenon_run* run);
+/* The name of its function or agent; NULL before a run with TENON_START_LATER was reported. */
+TENON_API const char* tenon_run_title(const tenon_run* run);
 /* A number that no other run of the engine has. */
 TENON_API uint64_t tenon_run_number(const tenon_run* run);
 
@@ -227,8 +273,23 @@ enum {
 };
 /* Continues the runs until this one has another state than TENON_RUNNING. TENON_TIMED_OUT: not within `timeout`. */
 TENON_API tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* state, tenon_error** error);
+/* A run with TENON_WITH_STOPS that does not run any more, or not for now. */
+typedef struct tenon_stop {
+  uint64_t run;          /* tenon_run_number */
+  tenon_run_state state; /* not TENON_RUNNING */
+} tenon_stop;
+/* Takes the oldest stops of all runs, `capacity` at most, and waits at most `timeout` for the first one. A host that waits
+ * for the engine's descriptor calls this until there are fewer than `capacity`, and then takes the events. */
+TENON_API tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, tenon_stop* stops, size_t capacity,
+                                        size_t* count, tenon_error** error);
+
 /* The open questions, a list of objects: `wait`, its name; `question`; `schema` of the answer. */
 TENON_API tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon_error** error);
+
+/* A list of objects, of a run with TENON_WITH_PROMPTS: `function`, `place`, `attempt`, `messages` with `role` and `text`;
+ * for a typed answer its `schema`; then `answer` and `model`, or `error`; `tokens` and `ms`. The newest 1000 of them, and
+ * at most 16 MB. */
+TENON_API tenon_status tenon_run_prompts(tenon_run* run, tenon_string** prompts, tenon_error** error);
 
 /* How the run has ended, or the newest turn of a conversation. TENON_TIMED_OUT: it has not. */
 TENON_API tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** outcome, tenon_error** error);
@@ -264,6 +325,36 @@ TENON_API tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const 
                                         tenon_error** error);
 TENON_API void tenon_call_free(tenon_call* call);
 
+/* --- Recorded runs -------------------------------------------------------------------------------------------- */
+
+/* Starts a run that repeats another one of the engine's store up to its record `at`: the outcomes that are recorded until
+ * then are used again, and the run continues from there. `program`: a changed one; NULL: that of the run. */
+TENON_API tenon_status tenon_run_fork(tenon_engine* engine, const char* name, uint64_t at, tenon_program* program,
+                                      uint32_t flags, tenon_run** run, tenon_error** error);
+/* Executes a run of the engine's store again from its journal, without calling models or externs. `*difference`: how its
+ * value or its end differs from the journal's, for people; empty if they are the same. TENON_FAILED: the program requests
+ * something else than the journal has; the message shows both. `program` as above. */
+TENON_API tenon_status tenon_run_replay(tenon_engine* engine, const char* name, tenon_program* program,
+                                        tenon_string** difference, tenon_error** error);
+/* What a run of the engine's store did (docs/internals/algebra.md). `form`: `json`; `npz`, an archive of NumPy; `hash`,
+ * which is equal for runs that did the same; or `calls`, for people. */
+TENON_API tenon_status tenon_run_artifacts(tenon_engine* engine, const char* name, const char* form,
+                                           tenon_string** artifacts, tenon_error** error);
+
+/* --- Tests and pictures of programs --------------------------------------------------------------------------- */
+
+/* The `test` blocks of the program's files, a list of objects with `name`, `path` and `line`. */
+TENON_API tenon_string* tenon_program_tests(const tenon_program* program);
+/* Runs a test by its index in that list, with the answers of its script. `*problem`: why it has failed, for people; empty
+ * if it has passed. TENON_TEST_INTERRUPTED: the test is run as a recorded run that is interrupted after each record. */
+#define TENON_TEST_INTERRUPTED 1u
+TENON_API tenon_status tenon_program_run_test(const tenon_program* program, size_t index, uint32_t flags,
+                                              tenon_string** problem, tenon_error** error);
+/* The agents of the program's first file as graphs of blocks: `svg`, `dot`, or `json` (docs/guides/graph.md). The picture
+ * is empty if there are no blocks. */
+TENON_API tenon_status tenon_program_graph(const tenon_program* program, const char* form, tenon_string** graph,
+                                           tenon_error** error);
+
 /* --- Events --------------------------------------------------------------------------------------------------- */
 
 /* Takes the oldest event of a run, or, if `run` is NULL, of any run that was started with TENON_WITH_EVENTS, and waits
@@ -275,6 +366,118 @@ TENON_API tenon_text tenon_event_json(const tenon_event* event);
 TENON_API tenon_text tenon_event_type(const tenon_event* event);
 TENON_API uint64_t tenon_event_run(const tenon_event* event); /* tenon_run_number */
 TENON_API void tenon_event_free(tenon_event* event);
+
+/* --- Hosts ---------------------------------------------------------------------------------------------------- */
+
+/* A host continues the runs of a store for other processes, as `tenon serve` does, and a gateway only leaves requests to
+ * the hosts of its store (docs/guides/library.md). Both start, prompt, answer and cancel runs, follow their events, and can
+ * serve HTTP. They have threads of their own, on which a host calls its externs and its model. Everything here can be used
+ * from any thread. */
+typedef struct tenon_host tenon_host;
+typedef struct tenon_follower tenon_follower;
+typedef int32_t tenon_host_role;
+enum { TENON_HOST = 0, TENON_GATEWAY = 1 };
+
+/* Opens the store, and the model and the externs of a host, with the programs of these files. A gateway binds no externs.
+ * `options` as for tenon_engine_open, with a store, and besides:
+ *   pool (a host takes the runs of its pool, and runs that are started here belong to it; the default has no name)
+ *   agent (an agent with `[agents.NAME]` in the manifest: the host continues runs of the pool while this agent is active) */
+TENON_API tenon_status tenon_host_open(const tenon_options* options, tenon_host_role role, const char* const* files,
+                                       size_t count, tenon_host** host, tenon_error** error);
+/* From now on it takes requests, and a host continues runs that no other process continues. */
+TENON_API tenon_status tenon_host_begin(tenon_host* host, tenon_error** error);
+/* Takes no more requests, and waits at most `grace` milliseconds for effects in progress; other hosts continue the runs. */
+TENON_API tenon_status tenon_host_stop(tenon_host* host, uint64_t grace, tenon_error** error);
+/* As tenon_host_stop without a grace time, if it was not called. After its followers. */
+TENON_API void tenon_host_free(tenon_host* host);
+/* An object: `owner`, the number that the store gives this process; `lease`: `held`, `suspended` or `lost`; `runs` in
+ * memory; `effects` in progress; `started`, `loaded`, `ended` and `released` runs, `records`, `answers` and `commands` so
+ * far; and `broken`, why the host does nothing any more, or null. */
+TENON_API tenon_string* tenon_host_status(const tenon_host* host);
+/* The processes that share the store, a list of objects: `owner`, `role`, `label`, `pool`, `runs`, `lease_ms`,
+ * `joined_at`. */
+TENON_API tenon_status tenon_host_owners(tenon_host* host, tenon_string** owners, tenon_error** error);
+/* How much there is in the store, an object: `runs`, an object with the number of runs in each state, and `commands`,
+ * requests that no host has taken. Counting takes a while in a large store. */
+TENON_API tenon_status tenon_host_counts(tenon_host* host, tenon_string** counts, tenon_error** error);
+/* The pools that have work to do and no host, a list of texts. */
+TENON_API tenon_status tenon_host_pools_without_hosts(tenon_host* host, tenon_string** pools, tenon_error** error);
+/* Gives up at most `count` runs that only wait, those that have waited longest first: whichever host is asked for one next
+ * continues it. `*released`: how many they were. TENON_TIMED_OUT: the host has not done so within `timeout`. */
+TENON_API tenon_status tenon_host_release(tenon_host* host, size_t count, uint64_t timeout, size_t* released,
+                                          tenon_error** error);
+/* The programs, a list of objects: `file`, and `program` as tenon_program_describe has it. */
+TENON_API tenon_string* tenon_host_describe(const tenon_host* host);
+/* The agents of the programs that have hosts of their own (docs/guides/manifest.md), a list of objects: `agent`; `pool`, the
+ * name of the pool of these hosts; what they need: `num_cpus` and `num_gpus` or null, and `resources`, amounts by name. */
+TENON_API tenon_string* tenon_host_placements(const tenon_host* host);
+
+/* Requests return when what they lead to is durable. `key`: by which a repetition is recognized for a day, by all processes
+ * of the store; NULL: none. TENON_TIMED_OUT: there was no reply within `timeout`; with a key it can be sent again. */
+
+/* Starts a function or an agent; `name` may be `FILE.name`. `arguments`: of a function, an object; of an agent, its first
+ * prompt as JSON, or empty. */
+TENON_API tenon_status tenon_host_start(tenon_host* host, const char* name, tenon_text arguments, const char* key,
+                                        uint64_t timeout, tenon_string** run, tenon_error** error);
+/* `input` is JSON; where no text is expected, it may also be a text that holds JSON. */
+TENON_API tenon_status tenon_host_prompt(tenon_host* host, const char* run, tenon_text input, const char* key,
+                                         uint64_t timeout, tenon_error** error);
+/* `wait` is NULL if the run has only one question. */
+TENON_API tenon_status tenon_host_answer(tenon_host* host, const char* run, const char* wait, tenon_text input,
+                                         const char* key, uint64_t timeout, tenon_error** error);
+TENON_API tenon_status tenon_host_cancel(tenon_host* host, const char* run, const char* reason, const char* key,
+                                         uint64_t timeout, tenon_error** error);
+TENON_API tenon_status tenon_host_cancel_turn(tenon_host* host, const char* run, const char* reason, const char* key,
+                                              uint64_t timeout, tenon_error** error);
+
+/* The same requests for hosts that do not wait for the reply. */
+typedef int32_t tenon_request_kind;
+enum { TENON_START = 0, TENON_PROMPT = 1, TENON_ANSWER = 2, TENON_CANCEL = 3, TENON_CANCEL_TURN = 4 };
+typedef struct tenon_request {
+  uint32_t size; /* bytes of this struct */
+  tenon_request_kind kind;
+  const char* name; /* TENON_START: of the function or agent; otherwise of the run */
+  const char* wait; /* TENON_ANSWER: the question; may be NULL */
+  tenon_text input; /* the arguments, the prompt, the answer or the reason, as above */
+  const char* key;  /* may be NULL */
+} tenon_request;
+/* The reply: the name of the run, and the number of its events before those of the request; or why the request was
+ * refused, which is freed by the receiver. */
+typedef void (*tenon_reply_function)(void* user, tenon_text run, uint64_t after, tenon_error* error);
+/* Sends a request. Unless this fails, `function` is called once, on another thread or within tenon_host_stop, which wait
+ * for it; it uses nothing of the host. */
+TENON_API tenon_status tenon_host_send(tenon_host* host, const tenon_request* request, tenon_reply_function function,
+                                       void* user, tenon_error** error);
+
+/* What the store says of a run: an object with `run`, `state` (as `tenon runs` shows it), `function`, `records`,
+ * `created_at`, `updated_at`, and `waits`, its open questions. */
+TENON_API tenon_status tenon_host_run(tenon_host* host, const char* run, tenon_string** state, tenon_error** error);
+/* The same of all runs, a list in the order of their names, after the run `after` (NULL: from the first), `limit` at most.
+ * `state`: only those; NULL: all. */
+TENON_API tenon_status tenon_host_runs(tenon_host* host, const char* state, const char* after, size_t limit,
+                                       tenon_string** runs, tenon_error** error);
+/* How a run has ended, or the newest turn of a conversation that waits for a prompt, as tenon_run_outcome has it.
+ * TENON_TIMED_OUT: it has not. */
+TENON_API tenon_status tenon_host_outcome(tenon_host* host, const char* run, tenon_outcome** outcome,
+                                          tenon_error** error);
+
+/* The events of a run with numbers greater than `after`, also of a run that another process continues: recorded ones from
+ * the store, each once, and pieces of answers while they are written. */
+TENON_API tenon_status tenon_host_follow(tenon_host* host, const char* run, uint64_t after, tenon_follower** follower,
+                                         tenon_error** error);
+/* `*event` is NULL after the last event of a run that has ended. By one thread at a time. */
+TENON_API tenon_status tenon_follower_next(tenon_follower* follower, uint64_t timeout, tenon_event** event,
+                                           tenon_error** error);
+/* The state of the run after the events that were taken: TENON_RUNNING while there are more. */
+TENON_API tenon_status tenon_follower_state(tenon_follower* follower, tenon_run_state* state, tenon_error** error);
+/* Readable while there may be events. It belongs to the follower. */
+TENON_API int tenon_follower_descriptor(const tenon_follower* follower);
+TENON_API void tenon_follower_free(tenon_follower* follower);
+
+/* Serves HTTP as `tenon serve` does, until the host is stopped. `address`: an IP address or `localhost`; one that other
+ * machines can reach requires a `token`. `port`: 0 for any. `*listening`: the port. */
+TENON_API tenon_status tenon_host_serve(tenon_host* host, const char* address, uint16_t port, const char* token,
+                                        uint16_t* listening, tenon_error** error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tenon/extern.hpp"
 #include "tenon/tenon.h"
@@ -84,7 +85,7 @@ struct Free {
 /// may be called after the arguments of this one are evaluated.
 inline bool check(tenon_status status, tenon_error* const& error) {
   if (status == TENON_OK || status == TENON_TIMED_OUT) return status == TENON_OK;
-  const std::unique_ptr<tenon_error, Free<&tenon_error_free>> owned(error);
+  const std::unique_ptr<tenon_error, Free<&tenon_error_free>> owned(error);  // NULL: there was no memory for it
   throw Error(status, string_of(tenon_error_message(error)), string_of(tenon_error_json(error)));
 }
 
@@ -175,6 +176,14 @@ class Options {
     tenon_options_set_model(options_.get(), name, &functions, new Model(std::move(model)), &free_model);
     return *this;
   }
+  /// The command of `tenon_options_set_worker`.
+  Options& set_worker(const std::vector<std::string>& command) {
+    std::vector<const char*> parts;
+    for (const std::string& part : command) parts.push_back(part.c_str());
+    parts.push_back(nullptr);
+    tenon_options_set_worker(options_.get(), parts.data());
+    return *this;
+  }
   [[nodiscard]] tenon_options* get() const { return options_.get(); }
 
  private:
@@ -236,6 +245,11 @@ class Run {
     return name;
   }
   [[nodiscard]] std::uint64_t number() const { return tenon_run_number(run_.get()); }
+  /// The name of its function or agent.
+  [[nodiscard]] std::string title() const {
+    const char* const title = tenon_run_title(run_.get());
+    return title == nullptr ? "" : title;
+  }
 
   void prompt(std::string_view input) const {
     tenon_error* error = nullptr;
@@ -274,6 +288,13 @@ class Run {
     tenon_error* error = nullptr;
     tenon_string* text = nullptr;
     check(tenon_run_questions(run_.get(), &text, &error), error);
+    return take_text(text);
+  }
+  /// What its models were sent and have answered, as JSON.
+  [[nodiscard]] std::string prompts() const {
+    tenon_error* error = nullptr;
+    tenon_string* text = nullptr;
+    check(tenon_run_prompts(run_.get(), &text, &error), error);
     return take_text(text);
   }
   /// Of the run or of the newest turn of a conversation; nothing before its end.
@@ -320,6 +341,22 @@ class Program {
   /// As JSON.
   [[nodiscard]] std::string describe() const { return take_text(tenon_program_describe(program_.get())); }
   [[nodiscard]] std::string warnings() const { return take_text(tenon_program_warnings(program_.get())); }
+  /// Its `test` blocks, as JSON.
+  [[nodiscard]] std::string tests() const { return take_text(tenon_program_tests(program_.get())); }
+  /// Why a test has failed; empty if it has passed.
+  [[nodiscard]] std::string run_test(std::size_t index, std::uint32_t flags = 0) const {
+    tenon_error* error = nullptr;
+    tenon_string* problem = nullptr;
+    check(tenon_program_run_test(program_.get(), index, flags, &problem, &error), error);
+    return take_text(problem);
+  }
+  /// Its agents as `svg`, `dot` or `json`.
+  [[nodiscard]] std::string graph(const char* form) const {
+    tenon_error* error = nullptr;
+    tenon_string* graph = nullptr;
+    check(tenon_program_graph(program_.get(), form, &graph, &error), error);
+    return take_text(graph);
+  }
   [[nodiscard]] tenon_program* get() const { return program_.get(); }
 
  private:
@@ -338,6 +375,53 @@ class Engine {
   [[nodiscard]] Program load(const std::string& path) const { return load(path.c_str(), nullptr); }
   [[nodiscard]] Program load_text(const std::string& path, const std::string& text) const {
     return load(path.c_str(), text.c_str());
+  }
+  /// Without a model and externs, to describe it, run its tests, or draw it.
+  [[nodiscard]] Program compile(const std::string& path) const {
+    tenon_error* error = nullptr;
+    tenon_program* program = nullptr;
+    check(tenon_program_compile(engine_.get(), path.c_str(), nullptr, &program, &error), error);
+    return Program(program);
+  }
+  /// The program of a run of the store.
+  [[nodiscard]] Program program_of(const std::string& run) const {
+    tenon_error* error = nullptr;
+    tenon_program* program = nullptr;
+    check(tenon_program_of_run(engine_.get(), run.c_str(), &program, &error), error);
+    return Program(program);
+  }
+  /// A run that repeats another one up to a record; with a changed program, or that of the run.
+  [[nodiscard]] Run fork(const std::string& name, std::uint64_t at, const Program* changed = nullptr,
+                         Events events = Events::No) const {
+    tenon_error* error = nullptr;
+    tenon_run* run = nullptr;
+    tenon_program* const program = changed == nullptr ? nullptr : changed->get();
+    check(tenon_run_fork(engine_.get(), name.c_str(), at, program, flags_of(events), &run, &error), error);
+    return Run(run);
+  }
+  /// How a replay differs; empty if it does not.
+  [[nodiscard]] std::string replay(const std::string& name, const Program* changed = nullptr) const {
+    tenon_error* error = nullptr;
+    tenon_string* difference = nullptr;
+    tenon_program* const program = changed == nullptr ? nullptr : changed->get();
+    check(tenon_run_replay(engine_.get(), name.c_str(), program, &difference, &error), error);
+    return take_text(difference);
+  }
+  /// What a run did: `json`, `npz`, `hash` or `calls`.
+  [[nodiscard]] std::string artifacts(const std::string& name, const char* form) const {
+    tenon_error* error = nullptr;
+    tenon_string* artifacts = nullptr;
+    check(tenon_run_artifacts(engine_.get(), name.c_str(), form, &artifacts, &error), error);
+    return take_text(artifacts);
+  }
+  /// The oldest stops of runs with TENON_WITH_STOPS, `count` at most.
+  [[nodiscard]] std::vector<tenon_stop> next_stops(std::size_t count, Milliseconds timeout) const {
+    tenon_error* error = nullptr;
+    std::vector<tenon_stop> stops(count);
+    std::size_t taken = 0;
+    check(tenon_next_stops(engine_.get(), milliseconds_of(timeout), stops.data(), count, &taken, &error), error);
+    stops.resize(taken);
+    return stops;
   }
   [[nodiscard]] Run resume(const std::string& name, Events events = Events::No) const {
     tenon_error* error = nullptr;
@@ -383,6 +467,178 @@ class Engine {
   }
 
   std::unique_ptr<tenon_engine, Free<&tenon_engine_free>> engine_;
+};
+
+/// Reads the events of a run of a host.
+class Follower {
+ public:
+  explicit Follower(tenon_follower* follower) : follower_(follower) {}
+
+  enum class State { Event, Nothing, Ended };
+  /// `event` is set for State::Event. State::Nothing: there was none within the timeout.
+  State next(std::optional<Event>& event, Milliseconds timeout = forever) const {
+    tenon_error* error = nullptr;
+    tenon_event* found = nullptr;
+    if (!check(tenon_follower_next(follower_.get(), milliseconds_of(timeout), &found, &error), error)) {
+      return State::Nothing;
+    }
+    if (found == nullptr) return State::Ended;
+    event.emplace(found);
+    return State::Event;
+  }
+  /// Of the run after the events that were taken: TENON_RUNNING while there are more.
+  [[nodiscard]] tenon_run_state state() const {
+    tenon_error* error = nullptr;
+    tenon_run_state state = TENON_RUNNING;
+    check(tenon_follower_state(follower_.get(), &state, &error), error);
+    return state;
+  }
+  [[nodiscard]] int descriptor() const { return tenon_follower_descriptor(follower_.get()); }
+
+ private:
+  std::unique_ptr<tenon_follower, Free<&tenon_follower_free>> follower_;
+};
+
+/// Thrown when a request had no reply within its timeout. With a key it can be sent again.
+class TimedOut : public Error {
+ public:
+  TimedOut() : Error(TENON_TIMED_OUT, "there was no reply within the timeout", "{}") {}
+};
+
+/// What a request to a host may have besides.
+struct RequestOptions {
+  std::string key = {};  ///< by which a repetition is recognized; empty: none
+  Milliseconds timeout = forever;
+};
+
+/// Continues the runs of a store for all its processes; or, as a gateway, leaves requests to the hosts of the store.
+/// Texts named as in tenon/tenon.h have the same form.
+class Host {
+ public:
+  enum class Role : tenon_host_role { Host = TENON_HOST, Gateway = TENON_GATEWAY };
+
+  Host(const Options& options, Role role, const std::vector<std::string>& files) {
+    std::vector<const char*> paths;
+    paths.reserve(files.size());
+    for (const std::string& file : files) paths.push_back(file.c_str());
+    tenon_error* error = nullptr;
+    tenon_host* host = nullptr;
+    check(tenon_host_open(options.get(), static_cast<tenon_host_role>(role), paths.data(), paths.size(), &host, &error),
+          error);
+    host_.reset(host);
+  }
+
+  void begin() const {
+    tenon_error* error = nullptr;
+    check(tenon_host_begin(host_.get(), &error), error);
+  }
+  void stop(Milliseconds grace) const {
+    tenon_error* error = nullptr;
+    check(tenon_host_stop(host_.get(), milliseconds_of(grace), &error), error);
+  }
+  /// The name of the run.
+  [[nodiscard]] std::string start(const std::string& name, std::string_view arguments = {},
+                                  const RequestOptions& options = {}) const {
+    tenon_error* error = nullptr;
+    tenon_string* run = nullptr;
+    accept(tenon_host_start(host_.get(), name.c_str(), text_of(arguments), options.key.c_str(),
+                            milliseconds_of(options.timeout), &run, &error),
+           error);
+    return take_text(run);
+  }
+  void prompt(const std::string& run, std::string_view input, const RequestOptions& options = {}) const {
+    tenon_error* error = nullptr;
+    accept(tenon_host_prompt(host_.get(), run.c_str(), text_of(input), options.key.c_str(),
+                             milliseconds_of(options.timeout), &error),
+           error);
+  }
+  /// `wait` may be empty if the run has only one question.
+  void answer(const std::string& run, const std::string& wait, std::string_view input,
+              const RequestOptions& options = {}) const {
+    tenon_error* error = nullptr;
+    accept(tenon_host_answer(host_.get(), run.c_str(), wait.empty() ? nullptr : wait.c_str(), text_of(input),
+                             options.key.c_str(), milliseconds_of(options.timeout), &error),
+           error);
+  }
+  void cancel(const std::string& run, const std::string& reason, const RequestOptions& options = {}) const {
+    tenon_error* error = nullptr;
+    accept(tenon_host_cancel(host_.get(), run.c_str(), reason.c_str(), options.key.c_str(),
+                             milliseconds_of(options.timeout), &error),
+           error);
+  }
+  void cancel_turn(const std::string& run, const std::string& reason, const RequestOptions& options = {}) const {
+    tenon_error* error = nullptr;
+    accept(tenon_host_cancel_turn(host_.get(), run.c_str(), reason.c_str(), options.key.c_str(),
+                                  milliseconds_of(options.timeout), &error),
+           error);
+  }
+  [[nodiscard]] Follower follow(const std::string& run, std::uint64_t after = 0) const {
+    tenon_error* error = nullptr;
+    tenon_follower* follower = nullptr;
+    check(tenon_host_follow(host_.get(), run.c_str(), after, &follower, &error), error);
+    return Follower(follower);
+  }
+  /// As JSON.
+  [[nodiscard]] std::string run(const std::string& name) const {
+    tenon_error* error = nullptr;
+    tenon_string* state = nullptr;
+    check(tenon_host_run(host_.get(), name.c_str(), &state, &error), error);
+    return take_text(state);
+  }
+  /// Of all runs, or of those in a state, as JSON; after the run `after`, `limit` at most.
+  [[nodiscard]] std::string runs(const std::string& state = {}, const std::string& after = {},
+                                 std::size_t limit = 1000) const {
+    tenon_error* error = nullptr;
+    tenon_string* runs = nullptr;
+    check(tenon_host_runs(host_.get(), state.empty() ? nullptr : state.c_str(), after.empty() ? nullptr : after.c_str(),
+                          limit, &runs, &error),
+          error);
+    return take_text(runs);
+  }
+  /// Of a run that has ended, or of the newest turn of a conversation that waits for a prompt.
+  [[nodiscard]] std::optional<Outcome> outcome(const std::string& run) const {
+    tenon_error* error = nullptr;
+    tenon_outcome* outcome = nullptr;
+    if (!check(tenon_host_outcome(host_.get(), run.c_str(), &outcome, &error), error)) return std::nullopt;
+    return Outcome(outcome);
+  }
+  /// The processes that share the store, as JSON.
+  [[nodiscard]] std::string owners() const { return ask(&tenon_host_owners); }
+  /// How many runs and requests the store has, as JSON.
+  [[nodiscard]] std::string counts() const { return ask(&tenon_host_counts); }
+  /// As JSON.
+  [[nodiscard]] std::string pools_without_hosts() const { return ask(&tenon_host_pools_without_hosts); }
+  /// How many runs that only wait were given up, of `count` at most.
+  std::size_t release(std::size_t count, Milliseconds timeout = forever) const {
+    tenon_error* error = nullptr;
+    std::size_t released = 0;
+    accept(tenon_host_release(host_.get(), count, milliseconds_of(timeout), &released, &error), error);
+    return released;
+  }
+  [[nodiscard]] std::string status() const { return take_text(tenon_host_status(host_.get())); }
+  [[nodiscard]] std::string describe() const { return take_text(tenon_host_describe(host_.get())); }
+  [[nodiscard]] std::string placements() const { return take_text(tenon_host_placements(host_.get())); }
+  /// Serves HTTP until the host is stopped. Returns the port.
+  std::uint16_t serve(const std::string& address, std::uint16_t port = 0, const std::string& token = {}) const {
+    tenon_error* error = nullptr;
+    std::uint16_t listening = 0;
+    check(tenon_host_serve(host_.get(), address.c_str(), port, token.c_str(), &listening, &error), error);
+    return listening;
+  }
+  [[nodiscard]] tenon_host* get() const { return host_.get(); }
+
+ private:
+  static void accept(tenon_status status, tenon_error* const& error) {
+    if (!check(status, error)) throw TimedOut();
+  }
+  [[nodiscard]] std::string ask(tenon_status (*function)(tenon_host*, tenon_string**, tenon_error**)) const {
+    tenon_error* error = nullptr;
+    tenon_string* text = nullptr;
+    check(function(host_.get(), &text, &error), error);
+    return take_text(text);
+  }
+
+  std::unique_ptr<tenon_host, Free<&tenon_host_free>> host_;
 };
 
 template <class Result, class... Arguments>

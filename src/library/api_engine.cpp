@@ -17,8 +17,8 @@ tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engi
   try {
     *engine = new tenon_engine{std::make_shared<library::EngineState>(options->options)};
     return TENON_OK;
-  } catch (const std::bad_alloc&) {
-    return report(TENON_FAILED, "out of memory", error);
+  } catch (...) {
+    return library::report_exception(error);
   }
 }
 
@@ -65,6 +65,28 @@ tenon_status tenon_program_load(tenon_engine* engine, const char* path, const ch
   });
 }
 
+tenon_status tenon_program_compile(tenon_engine* engine, const char* path, const char* text, tenon_program** program,
+                                   tenon_error** error) {
+  return guarded(*engine->state, error, [&]() -> tenon_status {
+    engine::ProgramSource source{text_or_empty(path)};
+    if (text != nullptr) source.text = text;
+    auto compiled = engine->state->compile(source);
+    if (!compiled) return report(std::move(compiled.error()), error);
+    *program = new tenon_program{engine->state, std::move(*compiled)};
+    return TENON_OK;
+  });
+}
+
+tenon_status tenon_program_of_run(tenon_engine* engine, const char* name, tenon_program** program,
+                                  tenon_error** error) {
+  return guarded(*engine->state, error, [&]() -> tenon_status {
+    auto loaded = engine->state->load_stored(text_or_empty(name));
+    if (!loaded) return report(std::move(loaded.error()), error);
+    *program = new tenon_program{engine->state, std::move(*loaded)};
+    return TENON_OK;
+  });
+}
+
 void tenon_program_free(tenon_program* program) {
   delete program;
 }
@@ -84,10 +106,11 @@ tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t tim
     if (!opened) return report(std::move(opened.error()), error);
     std::optional<engine::RunEvent> taken;
     std::uint64_t number = 0;
-    const auto of = run == nullptr ? std::nullopt : std::optional(run->id);
+    if (run != nullptr && run->slot->has_end) return TENON_TIMED_OUT;
     const bool is_taken = (*opened)->wait(
         [&](engine::Engine& used) {
-          taken = used.take_event(of);
+          if (run != nullptr && !run->slot->is_begun) return false;
+          taken = used.take_event(run == nullptr ? std::nullopt : std::optional(run->slot->id));
           if (taken) number = engine->state->number_of(taken->run);
           return taken.has_value();
         },

@@ -5,6 +5,7 @@
 #include "library/handles.h"
 #include "library/host_model.h"
 #include "library/problems.h"
+#include "tools/process/extern_worker.h"
 
 namespace tenon::library {
 namespace {
@@ -99,6 +100,23 @@ tenon_status report(tenon_status status, std::string message, tenon_error** to) 
   return status;
 }
 
+tenon_status report_exception(tenon_error** to) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const BrokenCondition& broken) {
+      return report(TENON_INTERNAL, broken.what(), to);
+    } catch (const std::bad_alloc&) {
+      return report(TENON_FAILED, "out of memory", to);
+    } catch (const std::exception& problem) {  // such as a thread that cannot be started
+      return report(TENON_FAILED, problem.what(), to);
+    }
+  } catch (...) {  // there is no memory for the error either
+    if (to != nullptr) *to = nullptr;
+    return TENON_FAILED;
+  }
+}
+
 tenon_status report_stopped(tenon_error** to) {
   return report(TENON_CONFLICT, "the engine was stopped", to);
 }
@@ -127,15 +145,16 @@ void tenon_string_free(tenon_string* string) {
 }
 
 tenon_status tenon_error_status(const tenon_error* error) {
-  return error->status;
+  return error == nullptr ? TENON_FAILED : error->status;
 }
 
 tenon_text tenon_error_message(const tenon_error* error) {
-  return view(error->message);
+  return error == nullptr ? tenon_text_of("out of memory") : view(error->message);
 }
 
 tenon_text tenon_error_json(const tenon_error* error) {
-  return view(error->json);
+  return error == nullptr ? tenon_text_of(R"({"status":"failed","message":"out of memory","problems":[]})")
+                          : view(error->json);
 }
 
 void tenon_error_free(tenon_error* error) {
@@ -174,8 +193,33 @@ void tenon_options_set_model(tenon_options* options, const char* name, const ten
   options->options.model = {text_or_empty(name), *model, share_user(user, release)};
 }
 
+void tenon_options_set_extern_hooks(tenon_options* options, const tenon_extern_hooks* hooks, void* user,
+                                    void (*release)(void* user)) {
+  const auto shared = share_user(user, release);
+  tenon::tools::ProvidedHooks& set = options->options.function_hooks;
+  set = {};
+  if (hooks->before_calls != nullptr) set.before_calls = [call = hooks->before_calls, shared] { call(shared.get()); };
+  if (hooks->after_calls != nullptr) set.after_calls = [call = hooks->after_calls, shared] { call(shared.get()); };
+  if (hooks->cancelled != nullptr) {
+    set.on_cancelled = [call = hooks->cancelled, shared](const tenon_call* which) { call(shared.get(), which); };
+  }
+}
+
+void tenon_options_set_worker(tenon_options* options, const char* const* command) {
+  options->options.worker.clear();
+  for (; command != nullptr && *command != nullptr; ++command) options->options.worker.emplace_back(*command);
+}
+
+int tenon_extern_worker(void) {
+  return tenon::tools::run_extern_worker();
+}
+
 bool tenon_defer(tenon_call* call) {
   return tenon::tools::defer(call);
+}
+
+bool tenon_may_begin(tenon_call* call) {
+  return tenon::tools::may_begin(call);
 }
 
 void tenon_finish(tenon_call* call) {

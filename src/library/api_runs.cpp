@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "bytecode/agents.h"
-#include "engine/arguments.h"
 #include "json/json.h"
 #include "library/handles.h"
+#include "runtime/arguments.h"
 
 using namespace tenon;
 using library::EngineState;
@@ -13,74 +13,70 @@ using library::guarded;
 using library::milliseconds_of;
 using library::report;
 using library::report_stopped;
+using library::state_of;
 using library::text_or_empty;
 using library::view;
 using runtime::RunId;
 
 namespace {
 
-tenon_run_state state_of(engine::RunResult::How how) {
-  using How = engine::RunResult::How;
-  switch (how) {
-    case How::Returned:
-      return TENON_RETURNED;
-    case How::Cancelled:
-      return TENON_CANCELLED;
-    case How::Detached:
-      return TENON_DETACHED;
-    case How::Failed:
-    case How::Damaged:
-      break;
-  }
-  return TENON_RUN_FAILED;
-}
-
-tenon_run_state state_of(const engine::Engine& engine, RunId run) {
-  switch (engine.state(run)) {
-    case engine::RunState::Asks:
-      return TENON_ASKS;
-    case engine::RunState::Ready:
-      return TENON_READY;
-    case engine::RunState::Ended:
-      return state_of(engine.result(run)->how);
-    case engine::RunState::Running:
-      break;
-  }
-  return TENON_RUNNING;
-}
-
-/// Starts a run with `begin`, which gets the engine, and makes its handle.
+/// Starts a run with `begin`, which gets the engine, and makes its handle. `begin` may be called later, on another
+/// thread, and only once.
 template <class Begin>
-tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flags, tenon_run** run, tenon_error** error,
+tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flags,
+                   std::shared_ptr<const vm::LoadedProgram> program, tenon_run** run, tenon_error** error,
                    Begin begin) {
   return guarded(*state, error, [&]() -> tenon_status {
     if (state->is_stopped()) return report_stopped(error);
     auto opened = state->open();
     if (!opened) return report(std::move(opened.error()), error);
+    const auto slot = state->make_slot(flags, std::move(program));
+    if ((flags & TENON_START_LATER) != 0) {
+      auto shared = std::make_shared<Begin>(std::move(begin));
+      (*opened)->post([&owner = *state, slot, shared](engine::Engine& used) {
+        if (owner.is_stopped()) {
+          owner.stops().add_unstarted(*slot, {engine::EngineError::Kind::Conflict, "the engine was stopped"});
+          return;
+        }
+        used.collect_events((slot->flags & TENON_WITH_EVENTS) != 0);
+        Result<RunId, engine::EngineError> begun = (*shared)(used);
+        if (begun) {
+          owner.begin(slot, used, *begun);
+        } else {
+          owner.stops().add_unstarted(*slot, std::move(begun.error()));
+        }
+      });
+      *run = new tenon_run{state, slot};
+      return TENON_OK;
+    }
     return (*opened)->call([&](engine::Engine& used) -> tenon_status {
       used.collect_events((flags & TENON_WITH_EVENTS) != 0);
       Result<RunId, engine::EngineError> begun = begin(used);
       if (!begun) return report(std::move(begun.error()), error);
-      const journal::RunName* const name = used.name(*begun);
-      *run = new tenon_run{state, *begun, state->add_run(*begun), name == nullptr ? "" : name->text};
+      state->begin(slot, used, *begun);
+      *run = new tenon_run{state, slot};
       return TENON_OK;
     });
   });
 }
 
-/// Does something with a run, which has its engine.
-template <class Use>
-tenon_status with(tenon_run* run, tenon_error** error, Use use) {
+/// Does something with a run, and `use_end` with one that its engine does not have any more.
+template <class UseEnd, class Use>
+tenon_status with(tenon_run* run, tenon_error** error, UseEnd use_end, Use use) {
   return guarded(*run->state, error, [&]() -> tenon_status {
-    return run->state->engine_or_null()->call([&](engine::Engine& used) -> tenon_status { return use(used); });
+    if (run->slot->has_end) return use_end(run->slot->end);
+    return run->state->engine_or_null()->call([&](engine::Engine& used) -> tenon_status {
+      if (run->slot->has_end) return use_end(run->slot->end);
+      return use(used, run->slot->id);
+    });
   });
 }
 
 /// Does something with a run that an engine which was stopped would not do.
-template <class Use>
-tenon_status change(tenon_run* run, tenon_error** error, Use use) {
+template <class UseEnd, class Use>
+tenon_status change(tenon_run* run, tenon_error** error, UseEnd use_end, Use use) {
   if (run->state->is_stopped()) return report_stopped(error);
-  return with(run, error, std::move(use));
+  return with(run, error, std::move(use_end), std::move(use));
 }
 
 tenon_status status_of(Result<void, engine::EngineError> done, tenon_error** error) {
@@ -91,66 +87,96 @@ tenon_status status_of(Result<void, engine::EngineError> done, tenon_error** err
 
 tenon_status tenon_run_start(tenon_program* program, const char* function, tenon_text arguments, uint32_t flags,
                              tenon_run** run, tenon_error** error) {
-  return start(program->state, flags, run, error, [&](engine::Engine& used) {
-    return used.start(program->program, text_or_empty(function), view(arguments));
-  });
+  return start(
+      program->state, flags, program->program.image->loaded(), run, error,
+      [started = program->program, name = std::string(text_or_empty(function)),
+       given = std::string(view(arguments))](engine::Engine& used) { return used.start(started, name, given); });
 }
 
 tenon_status tenon_run_start_agent(tenon_program* program, const char* agent, uint32_t flags, tenon_run** run,
                                    tenon_error** error) {
-  return start(program->state, flags, run, error,
-               [&](engine::Engine& used) { return used.start_conversation(program->program, text_or_empty(agent)); });
+  return start(program->state, flags, program->program.image->loaded(), run, error,
+               [started = program->program, name = std::string(text_or_empty(agent))](engine::Engine& used) {
+                 return used.start_conversation(started, name);
+               });
 }
 
 tenon_status tenon_run_resume(tenon_engine* engine, const char* name, uint32_t flags, tenon_run** run,
                               tenon_error** error) {
   return guarded(*engine->state, error, [&]() -> tenon_status {
-    auto resumed = engine->state->resume(text_or_empty(name), (flags & TENON_WITH_EVENTS) != 0);
+    const auto slot = engine->state->make_slot(flags, nullptr);
+    auto resumed = engine->state->resume(text_or_empty(name), flags,
+                                         [&](engine::Engine& used, RunId id) { engine->state->begin(slot, used, id); });
     if (!resumed) return report(std::move(resumed.error()), error);
-    const std::uint64_t number =
-        engine->state->engine_or_null()->call([&](engine::Engine&) { return engine->state->add_run(*resumed); });
-    *run = new tenon_run{engine->state, *resumed, number, text_or_empty(name)};
+    *run = new tenon_run{engine->state, slot};
     return TENON_OK;
   });
 }
 
 void tenon_run_free(tenon_run* run) {
   if (run == nullptr) return;
-  static_cast<void>(with(run, nullptr, [&](engine::Engine& used) {
-    used.let_go(run->id);
-    return TENON_OK;
-  }));
+  const bool is_of_parent = run->state->is_of_parent();  // whose threads may hold any lock
+  if (!is_of_parent) run->state->stops().forget(*run->slot);
+  if (!is_of_parent && !run->slot->has_end) {
+    // Not waited for: the engine may be busy.
+    static_cast<void>(guarded(*run->state, nullptr, [&]() -> tenon_status {
+      engine::SharedEngine* const engine = run->state->engine_or_null();
+      engine->post([slot = run->slot](engine::Engine& used) {
+        slot->is_freed = true;
+        if (slot->is_begun && !slot->has_end) used.let_go(slot->id);
+      });
+      return TENON_OK;
+    }));
+  }
   delete run;
 }
 
 const char* tenon_run_name(const tenon_run* run) {
-  return run->name.empty() ? nullptr : run->name.c_str();
+  return !run->slot->is_begun || run->slot->name.empty() ? nullptr : run->slot->name.c_str();
+}
+
+const char* tenon_run_title(const tenon_run* run) {
+  return !run->slot->is_begun || run->slot->title.empty() ? nullptr : run->slot->title.c_str();
 }
 
 uint64_t tenon_run_number(const tenon_run* run) {
-  return run->number;
+  return run->slot->number;
 }
 
+namespace {
+
+/// Of what only a run that has not ended can do.
+auto conflict(tenon_error** error) {
+  return [error](const library::RunEnd&) { return report(TENON_CONFLICT, "the run has ended", error); };
+}
+
+tenon_status nothing_to_do(const library::RunEnd& /*end*/) {
+  return TENON_OK;
+}
+
+}  // namespace
+
 tenon_status tenon_run_prompt(tenon_run* run, tenon_text input, tenon_error** error) {
-  return change(run, error, [&](engine::Engine& used) { return status_of(used.prompt(run->id, view(input)), error); });
+  return change(run, error, conflict(error),
+                [&](engine::Engine& used, RunId id) { return status_of(used.prompt(id, view(input)), error); });
 }
 
 tenon_status tenon_run_answer(tenon_run* run, const char* wait, tenon_text input, tenon_error** error) {
-  return change(run, error, [&](engine::Engine& used) {
-    return status_of(used.answer(run->id, text_or_empty(wait), view(input)), error);
+  return change(run, error, conflict(error), [&](engine::Engine& used, RunId id) {
+    return status_of(used.answer(id, text_or_empty(wait), view(input)), error);
   });
 }
 
 tenon_status tenon_run_cancel(tenon_run* run, const char* reason, tenon_error** error) {
-  return change(run, error, [&](engine::Engine& used) {
-    used.cancel(run->id, text_or_empty(reason));
+  return change(run, error, nothing_to_do, [&](engine::Engine& used, RunId id) {
+    used.cancel(id, text_or_empty(reason));
     return TENON_OK;
   });
 }
 
 tenon_status tenon_run_cancel_turn(tenon_run* run, const char* reason, tenon_error** error) {
-  return change(run, error, [&](engine::Engine& used) {
-    used.cancel_turn(run->id, text_or_empty(reason));
+  return change(run, error, nothing_to_do, [&](engine::Engine& used, RunId id) {
+    used.cancel_turn(id, text_or_empty(reason));
     return TENON_OK;
   });
 }
@@ -158,29 +184,78 @@ tenon_status tenon_run_cancel_turn(tenon_run* run, const char* reason, tenon_err
 tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* state, tenon_error** error) {
   return guarded(*run->state, error, [&]() -> tenon_status {
     tenon_run_state now = TENON_RUNNING;
-    const bool is_met = run->state->engine_or_null()->wait(
-        [&](engine::Engine& used) {
-          now = state_of(used, run->id);
-          return now != TENON_RUNNING;
-        },
-        milliseconds_of(timeout));
+    const library::RunSlot& slot = *run->slot;
+    const auto look = [&] {
+      if (slot.has_end) now = slot.end.state;
+      return now != TENON_RUNNING;
+    };
+    const bool is_met = look() || run->state->engine_or_null()->wait(
+                                      [&](engine::Engine& used) {
+                                        if (look()) return true;
+                                        if (slot.is_begun) now = state_of(used, slot.id);
+                                        return now != TENON_RUNNING;
+                                      },
+                                      milliseconds_of(timeout));
     if (state != nullptr) *state = now;
     if (is_met) return TENON_OK;
     return run->state->is_stopped() ? report_stopped(error) : TENON_TIMED_OUT;
   });
 }
 
+tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, tenon_stop* stops, size_t capacity, size_t* count,
+                              tenon_error** error) {
+  return guarded(*engine->state, error, [&]() -> tenon_status {
+    auto opened = engine->state->open();
+    if (!opened) return report(std::move(opened.error()), error);
+    library::StopList& list = engine->state->stops();
+    (*opened)->clear_descriptor();  // before the look: what comes after it makes the descriptor readable again
+    *count = list.take({stops, capacity});
+    if (*count > 0) return TENON_OK;
+    if (timeout > 0 && (*opened)->wait([&](engine::Engine&) { return !list.is_empty(); }, milliseconds_of(timeout))) {
+      *count = list.take({stops, capacity});
+      if (*count > 0) return TENON_OK;
+    }
+    return timeout > 0 && engine->state->is_stopped() ? report_stopped(error) : TENON_TIMED_OUT;
+  });
+}
+
 tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon_error** error) {
-  return with(run, error, [&](engine::Engine& used) -> tenon_status {
-    *questions = new tenon_string{runtime::describe(used.questions(run->id), {})};
+  const auto none = [&](const library::RunEnd&) {
+    *questions = new tenon_string{"[]"};
+    return TENON_OK;
+  };
+  return with(run, error, none, [&](engine::Engine& used, RunId id) -> tenon_status {
+    *questions = new tenon_string{runtime::describe(used.questions(id), {})};
+    return TENON_OK;
+  });
+}
+
+tenon_status tenon_run_prompts(tenon_run* run, tenon_string** prompts, tenon_error** error) {
+  const auto none = [&](const library::RunEnd&) {
+    *prompts = new tenon_string{"[]"};
+    return TENON_OK;
+  };
+  return with(run, error, none, [&](engine::Engine&, RunId id) -> tenon_status {
+    *prompts = new tenon_string{run->state->prompts().list(id)};
     return TENON_OK;
   });
 }
 
 tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** outcome, tenon_error** error) {
-  return with(run, error, [&](engine::Engine& used) -> tenon_status {
-    auto found = used.result(run->id);
-    if (!found) found = used.turn_result(run->id);
+  const auto copy_end = [&](const library::RunEnd& end) -> tenon_status {
+    if (end.start_error) return report(*end.start_error, error);
+    engine::RunResult result;
+    if (end.result) {
+      result = *end.result;
+    } else {
+      result = engine::returned(*end.value, *run->slot->program);
+    }
+    *outcome = new tenon_outcome{end.state, std::move(result)};
+    return TENON_OK;
+  };
+  return with(run, error, copy_end, [&](engine::Engine& used, RunId id) -> tenon_status {
+    auto found = used.result(id);
+    if (!found) found = used.turn_result(id);
     if (!found) return TENON_TIMED_OUT;
     const tenon_run_state state = state_of(found->how);
     *outcome = new tenon_outcome{state, std::move(*found)};
@@ -251,7 +326,7 @@ tenon_status tenon_call_new(tenon_program* program, const char* function, tenon_
   return guarded(*program->state, error, [&]() -> tenon_status {
     const auto index = runtime::find_function(program->program.code(), text_or_empty(function));
     if (!index) {
-      return report(TENON_USAGE, engine::describe_unknown_function(program->program.code(), text_or_empty(function)),
+      return report(TENON_USAGE, runtime::describe_unknown_function(program->program.code(), text_or_empty(function)),
                     error);
     }
     *call = &(new HostCall(program->state, program->program, *index))->header;
@@ -272,10 +347,13 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
   return guarded(*host.state, error, [&]() -> tenon_status {
     if (host.state->is_stopped()) return report_stopped(error);
     if (std::exchange(host.is_made, true)) return report(TENON_CONFLICT, "the call was made before", error);
-    auto arguments = engine::take_arguments(*host.program.image, host.code(), host.header.slots);
+    auto arguments = runtime::take_arguments(*host.program.image, host.code(), host.header.slots);
     if (!arguments) return report(TENON_WRONG_INPUT, std::move(arguments.error()), error);
-    engine::SharedEngine& engine = *host.state->engine_or_null();
+    const auto opened = host.state->open();
+    if (!opened) return report(opened.error(), error);
+    engine::SharedEngine& engine = **opened;
     std::optional<RunId> id;
+    tenon_status refusal = TENON_FAILED;
     tenon_run_state state = TENON_RUNNING;
     // One turn with the engine, from the start to the end, if no other thread uses it.
     static_cast<void>(engine.wait(
@@ -283,7 +361,10 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
           if (!id) {
             used.collect_events(false);
             auto begun = used.start(host.program, host.function, std::move(*arguments));
-            if (!begun) return report(std::move(begun.error()), error) != TENON_OK;
+            if (!begun) {
+              refusal = report(std::move(begun.error()), error);
+              return true;
+            }
             id = *begun;
             return false;
           }
@@ -297,7 +378,7 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
       return TENON_OK;
     }
     return engine.call([&](engine::Engine& used) -> tenon_status {
-      if (!id) return TENON_FAILED;
+      if (!id) return refusal;
       if (auto ended = used.result(*id); ended && state != TENON_RUNNING) {
         if (outcome != nullptr) *outcome = new tenon_outcome{state_of(ended->how), std::move(*ended)};
         used.let_go(*id);
@@ -312,8 +393,9 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
         used.let_go(*id);
         return TENON_TIMED_OUT;
       }
-      const journal::RunName* const name = used.name(*id);
-      *run = new tenon_run{host.state, *id, host.state->add_run(*id), name == nullptr ? "" : name->text};
+      const auto slot = host.state->make_slot(TENON_WITH_STOPS, host.program.image->loaded());
+      host.state->begin(slot, used, *id);
+      *run = new tenon_run{host.state, slot};
       return TENON_TIMED_OUT;
     });
   });
@@ -322,19 +404,28 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
 tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run, tenon_error** error) {
   HostCall& host = host_call(call);
   if (std::exchange(host.is_made, true)) return report(TENON_CONFLICT, "the call was made before", error);
-  auto arguments = engine::take_arguments(*host.program.image, host.code(), host.header.slots);
+  auto arguments = runtime::take_arguments(*host.program.image, host.code(), host.header.slots);
   if (!arguments) return report(TENON_WRONG_INPUT, std::move(arguments.error()), error);
-  return start(host.state, flags, run, error,
-               [&](engine::Engine& used) { return used.start(host.program, host.function, std::move(*arguments)); });
+  return start(host.state, flags, host.program.image->loaded(), run, error,
+               [program = host.program, function = host.function,
+                given = std::make_shared<std::vector<vm::Argument>>(std::move(*arguments))](engine::Engine& used) {
+                 return used.start(program, function, std::move(*given));
+               });
 }
 
 tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_value** value, tenon_error** error) {
   HostCall& host = host_call(call);
-  return with(run, error, [&](engine::Engine& used) -> tenon_status {
-    if (!host.value) host.value = used.copy_value(run->id);
+  const auto take = [&](const std::optional<vm::Value>& found) {
+    if (!host.value) host.value = found;
     if (!host.value) return TENON_TIMED_OUT;
     *value = tools::handle_of(&*host.value);
     return TENON_OK;
+  };
+  const auto take_end = [&](const library::RunEnd& end) -> tenon_status {
+    return end.start_error ? report(*end.start_error, error) : take(end.value);
+  };
+  return with(run, error, take_end, [&](engine::Engine& used, RunId id) -> tenon_status {
+    return take(host.value ? host.value : used.copy_value(id));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/process_system.h"
+#include "engine/stored_program.h"
 #include "engine/stored_run.h"
 #include "library/host_model.h"
 
@@ -15,8 +16,11 @@ using engine::EngineError;
 EngineState::EngineState(Options options)
     : options_(std::move(options)),
       system_(engine::process_system(files_, clock_)),
-      process_(static_cast<std::uint64_t>(::getpid())) {
+      process_(static_cast<std::uint64_t>(::getpid())),
+      listeners_({&stops_, &prompts_}) {
   system_.on_notice = options_.on_notice;
+  system_.executable.clear();  // this program cannot do what `tenon` does
+  system_.worker = options_.worker;
   if (options_.model) options_.settings.model.spec = "own:" + options_.model->name;
   for (const auto& [name, function] : options_.functions) options_.settings.provided.push_back(name);
 }
@@ -28,11 +32,6 @@ EngineState::~EngineState() {
 
 bool EngineState::is_of_parent() const {
   return static_cast<std::uint64_t>(::getpid()) != process_;
-}
-
-engine::SharedEngine* EngineState::engine_or_null() {
-  const std::scoped_lock lock(mutex_);
-  return engine_.get();
 }
 
 Result<engine::SharedEngine*, EngineError> EngineState::open_locked(engine::Settings settings,
@@ -47,17 +46,24 @@ Result<engine::SharedEngine*, EngineError> EngineState::open_locked(engine::Sett
   options.watched = watched;
   options.store_choice = options_.store;
   options.functions = options_.functions;
+  options.function_hooks = options_.function_hooks;
+  options.listener = &listeners_;
   options.extern_threads = options_.extern_threads;
   options.events = engine::EventUse::Collected;
   options.runtime.answers_come_later = true;
   if (options_.memory_bytes_max) options.runtime.memory_bytes_max = *options_.memory_bytes_max;
   auto opened = engine::Engine::open(std::move(options), system_);
   if (!opened) return failure(std::move(opened.error()));
-  engine_ = std::make_unique<engine::SharedEngine>(std::move(*opened));
+  engine_ = std::make_unique<engine::SharedEngine>(std::move(*opened), [this](engine::Engine& used) {
+    stops_.look(used);
+    return !stops_.is_empty();
+  });
+  opened_ = engine_.get();
   return engine_.get();
 }
 
 Result<engine::SharedEngine*, EngineError> EngineState::open() {
+  if (engine::SharedEngine* const engine = opened_) return engine;
   const std::scoped_lock lock(mutex_);
   return open_locked(options_.settings, engine::Watched::Yes);
 }
@@ -76,36 +82,78 @@ Result<engine::Program, EngineError> EngineState::load(const engine::ProgramSour
   return engine_->call([&](engine::Engine& used) { return used.load(source, options_.settings); });
 }
 
-Result<runtime::RunId, EngineError> EngineState::resume(const std::string& name, bool has_events) {
+Result<engine::Program, EngineError> EngineState::compile(const engine::ProgramSource& source) const {
+  return engine::load_unbound(source, options_.settings, system_);
+}
+
+Result<engine::SharedEngine*, EngineError> EngineState::open_for(const std::string& run) {
   engine::Settings settings = options_.settings;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (engine_ == nullptr && settings.model.spec.empty() && !options_.model && !options_.store.path.empty()) {
-      // The model of the run.
-      auto store = engine::open_store(options_.store, engine::StoreUse::ChangeExisting, system_);
-      if (!store) return failure(std::move(store.error()));
-      auto stored = engine::read_stored_run((*store)->journals(), journal::RunName{name});
-      if (!stored) return failure(std::move(stored.error()));
-      static_cast<void>(engine::complete_choice(settings.model, stored->started.settings));
-    }
-    if (const auto opened = open_locked(std::move(settings), engine::Watched::Yes); !opened) {
-      return failure(opened.error());
-    }
+  const std::scoped_lock lock(mutex_);
+  if (engine_ == nullptr && settings.model.spec.empty() && !options_.model && !options_.store.path.empty()) {
+    // The model of the run.
+    auto store = engine::open_store(options_.store, engine::StoreUse::ChangeExisting, system_);
+    if (!store) return failure(std::move(store.error()));
+    auto stored = engine::read_stored_run((*store)->journals(), journal::RunName{run});
+    if (!stored) return failure(std::move(stored.error()));
+    static_cast<void>(engine::complete_choice(settings.model, stored->started.settings));
   }
-  return engine_->call([&](engine::Engine& used) {
-    used.collect_events(has_events);
-    return used.resume(journal::RunName{name}, options_.settings.externs);
+  return open_locked(std::move(settings), engine::Watched::Yes);
+}
+
+Result<engine::Program, EngineError> EngineState::load_stored(const std::string& run) {
+  auto opened = open_for(run);
+  if (!opened) return failure(std::move(opened.error()));
+  return (*opened)->call([&](engine::Engine& used) -> Result<engine::Program, EngineError> {
+    journal::Store* const store = used.store();
+    if (store == nullptr) return failure(EngineError{EngineError::Kind::Conflict, "the engine has no store"});
+    const auto stored = engine::read_stored_run(*store, journal::RunName{run});
+    if (!stored) return failure(stored.error());
+    engine::Settings settings = options_.settings;
+    settings.model.spec = used.model_spec();
+    engine::complete(settings, std::nullopt);
+    auto program = engine::load_stored_program(*stored, {.externs = {settings.externs, settings.provided}}, system_);
+    if (!program) return failure(std::move(program.error()));
+    runtime::RunOptions options = engine::run_options(settings, std::nullopt);
+    return engine::Program{std::move(program->image), std::move(settings), std::move(options), std::nullopt, {}};
+  });
+}
+
+Result<void, EngineError> EngineState::resume(const std::string& name, std::uint32_t flags,
+                                              const std::function<void(engine::Engine&, runtime::RunId)>& use) {
+  auto opened = open_for(name);
+  if (!opened) return failure(std::move(opened.error()));
+  return (*opened)->call([&](engine::Engine& used) -> Result<void, EngineError> {
+    used.collect_events((flags & TENON_WITH_EVENTS) != 0);
+    auto resumed = used.resume(journal::RunName{name}, options_.settings.externs);
+    if (!resumed) return failure(std::move(resumed.error()));
+    use(used, *resumed);
+    return {};
   });
 }
 
 void EngineState::stop(std::chrono::milliseconds grace) {
-  const std::scoped_lock lock(mutex_);
-  is_stopped_ = true;
-  if (engine_ != nullptr) engine_->stop(grace);
+  {
+    const std::scoped_lock lock(mutex_);
+    is_stopped_ = true;
+  }
+  // Others may use the engine meanwhile.
+  const std::scoped_lock lock(stop_mutex_);
+  if (engine::SharedEngine* const engine = opened_) engine->stop(grace);
 }
 
-std::uint64_t EngineState::add_run(runtime::RunId run) {
-  return numbers_[run.index] = next_number_++;
+std::shared_ptr<RunSlot> EngineState::make_slot(std::uint32_t flags, std::shared_ptr<const vm::LoadedProgram> program) {
+  return std::make_shared<RunSlot>(next_number_++, flags, std::move(program));
+}
+
+void EngineState::begin(const std::shared_ptr<RunSlot>& slot, engine::Engine& engine, runtime::RunId run) {
+  slot->id = run;
+  if (const journal::RunName* const name = engine.name(run)) slot->name = name->text;
+  slot->title = engine.runtime().title(run);
+  slot->is_begun = true;
+  numbers_[run.index] = slot->number;
+  if ((slot->flags & TENON_WITH_STOPS) != 0) stops_.watch(slot);
+  if ((slot->flags & TENON_WITH_PROMPTS) != 0) prompts_.watch(run);
+  if (slot->is_freed) engine.let_go(run);
 }
 
 std::uint64_t EngineState::number_of(runtime::RunId run) const {

@@ -21,6 +21,9 @@
 #include "engine/store_access.h"
 #include "engine/system.h"
 #include "library/options.h"
+#include "library/prompt_log.h"
+#include "library/run_slot.h"
+#include "library/stop_list.h"
 
 namespace tenon::library {
 
@@ -34,22 +37,38 @@ class EngineState final {
 
   /// Loads a program. The first one opens the engine, with the settings that its manifest completes.
   [[nodiscard]] Result<engine::Program, engine::EngineError> load(const engine::ProgramSource& source);
-  [[nodiscard]] Result<runtime::RunId, engine::EngineError> resume(const std::string& name, bool has_events);
+  /// A program without its externs. Does not open the engine.
+  [[nodiscard]] Result<engine::Program, engine::EngineError> compile(const engine::ProgramSource& source) const;
+  /// The program of a run of the store.
+  [[nodiscard]] Result<engine::Program, engine::EngineError> load_stored(const std::string& run);
+  /// `use`: called with the engine and the run, as soon as it is resumed.
+  [[nodiscard]] Result<void, engine::EngineError> resume(
+      const std::string& name, std::uint32_t flags, const std::function<void(engine::Engine&, runtime::RunId)>& use);
   /// The engine, which is opened with the options if no program has opened it.
   [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open();
-  /// Null before the engine is opened.
-  [[nodiscard]] engine::SharedEngine* engine_or_null();
+  /// Null before the engine is opened. Waits for nothing.
+  [[nodiscard]] engine::SharedEngine* engine_or_null() { return opened_; }
   void stop(std::chrono::milliseconds grace);
   [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 
   /// Whether this process is a fork of the one that made this.
   [[nodiscard]] bool is_of_parent() const;
 
-  /// A number for a run that begins, and the number of a run of the engine. With the engine in use.
-  [[nodiscard]] std::uint64_t add_run(runtime::RunId run);
+  /// The slot of a run that will begin. Any thread.
+  [[nodiscard]] std::shared_ptr<RunSlot> make_slot(std::uint32_t flags,
+                                                   std::shared_ptr<const vm::LoadedProgram> program);
+  /// A run has begun. With the engine in use, as the following ones.
+  void begin(const std::shared_ptr<RunSlot>& slot, engine::Engine& engine, runtime::RunId run);
   [[nodiscard]] std::uint64_t number_of(runtime::RunId run) const;
+  [[nodiscard]] PromptLog& prompts() { return prompts_; }
+  /// Thread-safe as its class says.
+  [[nodiscard]] StopList& stops() { return stops_; }
+  [[nodiscard]] const engine::System& system() const { return system_; }
+  [[nodiscard]] const Options& options() const { return options_; }
 
  private:
+  /// Opens the engine, with the model of this run if none was chosen.
+  [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open_for(const std::string& run);
   [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open_locked(engine::Settings settings,
                                                                                engine::Watched watched);
 
@@ -58,11 +77,16 @@ class EngineState final {
   RealClock clock_;
   engine::System system_;
   const std::uint64_t process_;
-  std::mutex mutex_;  ///< of the engine's opening
+  StopList stops_;
+  PromptLog prompts_;
+  runtime::Listeners listeners_;  ///< both
+  std::mutex mutex_;              ///< of the engine's opening
   std::unique_ptr<engine::SharedEngine> engine_;
+  std::atomic<engine::SharedEngine*> opened_ = nullptr;  ///< the same, for any thread
+  std::mutex stop_mutex_;
   std::atomic<bool> is_stopped_ = false;
   std::unordered_map<std::uint32_t, std::uint64_t> numbers_;  ///< by RunId::index
-  std::uint64_t next_number_ = 1;
+  std::atomic<std::uint64_t> next_number_ = 1;
 };
 
 }  // namespace tenon::library

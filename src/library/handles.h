@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "engine/engine_error.h"
 #include "engine/program.h"
 #include "library/engine_state.h"
+#include "library/run_slot.h"
 #include "tools/native/header_call.h"
 
 // What the handles of tenon/tenon.h point to.
@@ -45,10 +45,7 @@ struct tenon_program {
 
 struct tenon_run {
   std::shared_ptr<tenon::library::EngineState> state;
-  tenon::runtime::RunId id;
-  std::uint64_t number = 0;
-  std::string name;                                                ///< empty: it has no store
-  std::shared_ptr<const tenon::runtime::ProgramImage> image = {};  ///< null: of a run that was resumed
+  std::shared_ptr<tenon::library::RunSlot> slot;
 };
 
 struct tenon_outcome {
@@ -69,9 +66,10 @@ namespace tenon::library {
 [[nodiscard]] inline std::string_view view(tenon_text text) {
   return text.data == nullptr ? std::string_view() : std::string_view(text.data, text.length);
 }
-/// TENON_FOREVER, too.
+/// TENON_FOREVER is a century, which can be added to a time of any clock.
 [[nodiscard]] inline std::chrono::milliseconds milliseconds_of(std::uint64_t timeout) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min<std::uint64_t>(timeout, INT64_MAX / 2)));
+  constexpr std::uint64_t century_ms = std::uint64_t{100} * 366 * 24 * 60 * 60 * 1'000;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(timeout, century_ms)));
 }
 [[nodiscard]] inline const char* text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
@@ -80,6 +78,10 @@ namespace tenon::library {
 /// Passes an error to the host, which may not want it. Returns its status.
 tenon_status report(engine::EngineError error, tenon_error** to);
 tenon_status report(tenon_status status, std::string message, tenon_error** to);
+
+/// Of the exception that is handled: BrokenCondition, or what the standard library throws. Called in `catch (...)`, as
+/// no exception may leave a function of tenon/tenon.h.
+tenon_status report_exception(tenon_error** to) noexcept;
 
 /// Reports that an engine was stopped, so that its runs do not continue.
 tenon_status report_stopped(tenon_error** to);
@@ -98,10 +100,8 @@ tenon_status guarded(EngineState& state, tenon_error** error, Use use) {
   }
   try {
     return use();
-  } catch (const BrokenCondition& broken) {
-    return report(TENON_INTERNAL, broken.what(), error);
-  } catch (const std::bad_alloc&) {
-    return report(TENON_FAILED, "out of memory", error);
+  } catch (...) {
+    return report_exception(error);
   }
 }
 

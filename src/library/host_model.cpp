@@ -66,6 +66,7 @@ struct tenon_generation {
   const std::shared_ptr<tenon::library::HostModel::Reports> reports;
   const tenon::inference::GenerationId id;
   std::atomic<bool> is_cancelled = false;
+  std::atomic<bool> has_ended = false;     ///< by the host
   std::shared_ptr<tenon_generation> self;  ///< the host's part
 };
 
@@ -85,6 +86,7 @@ void add_report(HostModel::Reports& reports, HostModel::Reports::Report report) 
 /// The host's end of a generation.
 void end_generation(tenon_generation* generation, GenerationOutcome outcome) {
   std::shared_ptr<tenon_generation> self = std::exchange(generation->self, nullptr);
+  self->has_ended = true;
   const auto reports = self->reports;
   add_report(*reports, {std::move(self), std::move(outcome)});
 }
@@ -118,7 +120,8 @@ void HostModel::cancel(inference::GenerationId generation) {
   const Pending cancelled = std::move(found->second);
   pending_.erase(found);
   cancelled.handle->is_cancelled = true;
-  if (functions_.cancel != nullptr) functions_.cancel(user_.get(), cancelled.handle.get());
+  if (functions_.cancel != nullptr && !cancelled.handle->has_ended)
+    functions_.cancel(user_.get(), cancelled.handle.get());
   cancelled.sink->on_finished(
       generation, inference::ModelError{ModelErrorKind::Cancelled, "the request was cancelled", {}, {}, {}});
 }

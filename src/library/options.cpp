@@ -78,6 +78,8 @@ constexpr std::array all_options = {
     TENON_OPTION("context-tokens", "a number", settings.model.context_tokens),
     TENON_OPTION("raw-prompts", "`true` or `false`", settings.model.raw_prompts),
     TENON_OPTION("store", "a path", store.path),
+    TENON_OPTION("pool", "a name", pool),
+    TENON_OPTION("agent", "a name", agent),
     TENON_OPTION("durability", "`full` or `process`", store.durability),
     TENON_OPTION("reports", "a path", store.reports),
     TENON_OPTION("prompts", "a style or a path", settings.prompts),

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/engine_error.h"
@@ -26,6 +27,10 @@ struct Options {
   std::optional<std::uint64_t> memory_bytes_max;
   std::function<void(engine::NoticeKind kind, std::string_view text)> on_notice;
   tools::ProvidedFunctionMap functions;
+  tools::ProvidedHooks function_hooks;
+  std::string pool;                 ///< of a host
+  std::string agent;                ///< the placed agent of which it is a host; empty: none
+  std::vector<std::string> worker;  ///< the command of tenon_options_set_worker; empty: none
 
   struct Model {
     std::string name;

@@ -1,4 +1,4 @@
-/* A program in C that uses all of tenon/tenon.h. Its argument is the path of desk.tn. */
+/* A program in C that uses all of tenon/tenon.h. Its arguments are the paths of desk.tn and of a library with externs. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -11,59 +11,9 @@
 #include <tenon/tenon.h>
 #include <unistd.h>
 
-#define WAIT_MAX 10000u
+#include "checks.h"
 
 static const char* desk;
-static int checks = 0; /* counted by several threads */
-
-#define COUNT_CHECK() __atomic_fetch_add(&checks, 1, __ATOMIC_RELAXED)
-
-#define CHECK(condition)                                                             \
-  do {                                                                               \
-    COUNT_CHECK();                                                                   \
-    if (!(condition)) {                                                              \
-      fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);  \
-      exit(1);                                                                       \
-    }                                                                                \
-  } while (0)
-
-/* Checks that a call succeeds; prints its error otherwise. */
-#define DONE(call)                                                                                      \
-  do {                                                                                                  \
-    tenon_error* error = NULL;                                                                          \
-    const tenon_status status = (call);                                                                 \
-    COUNT_CHECK();                                                                                      \
-    if (status != TENON_OK) {                                                                           \
-      fprintf(stderr, "%s:%d: %s is %d: %s\n", __FILE__, __LINE__, #call, status,                      \
-              error == NULL ? "without an error" : tenon_error_message(error).data);                    \
-      exit(1);                                                                                          \
-    }                                                                                                   \
-  } while (0)
-
-/* Checks that a call fails with a status and a message that contains a text. */
-#define FAILS(call, expected, text)                                                                     \
-  do {                                                                                                  \
-    tenon_error* error = NULL;                                                                          \
-    const tenon_status status = (call);                                                                 \
-    COUNT_CHECK();                                                                                      \
-    if (status != (expected) || error == NULL || tenon_error_status(error) != (expected) ||             \
-        strstr(tenon_error_message(error).data, (text)) == NULL) {                                      \
-      fprintf(stderr, "%s:%d: %s is %d: %s\n", __FILE__, __LINE__, #call, status,                      \
-              error == NULL ? "without an error" : tenon_error_message(error).data);                    \
-      exit(1);                                                                                          \
-    }                                                                                                   \
-    tenon_error_free(error);                                                                            \
-  } while (0)
-
-static bool equals(tenon_text text, const char* expected) {
-  return text.length == strlen(expected) && memcmp(text.data, expected, text.length) == 0;
-}
-
-static bool is_text(tenon_text text, const char* expected) {
-  if (equals(text, expected)) return true;
-  fprintf(stderr, "found:    %.*s\nexpected: %s\n", (int)text.length, text.data, expected);
-  return false;
-}
 
 /* --- Externs of the host --------------------------------------------------------------------------------------- */
 
@@ -75,6 +25,8 @@ typedef struct Shop {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   tenon_call* deferred; /* not finished yet */
+  const tenon_call* cancelled_call;
+  int batches, open_batches, cancelled, hooks_released;
 } Shop;
 
 static void release_shop(void* user) { ++((Shop*)user)->released; }
@@ -102,6 +54,22 @@ static void slow_price(tenon_call* call, void* user) {
   pthread_cond_signal(&shop->changed);
   pthread_mutex_unlock(&shop->mutex);
 }
+
+static void before_calls(void* user) {
+  ++((Shop*)user)->batches;
+  ++((Shop*)user)->open_batches;
+}
+
+static void after_calls(void* user) { --((Shop*)user)->open_batches; }
+
+static void call_cancelled(void* user, const tenon_call* call) {
+  ((Shop*)user)->cancelled_call = call;
+  ++((Shop*)user)->cancelled;
+}
+
+static void release_hooks(void* user) { ++((Shop*)user)->hooks_released; }
+
+static const tenon_extern_hooks hooks = {sizeof(tenon_extern_hooks), before_calls, after_calls, call_cancelled};
 
 /* Waits for a call that was deferred. */
 static tenon_call* take_deferred(Shop* shop) {
@@ -162,6 +130,7 @@ static tenon_engine* open_engine(Shop* shop, Mind* mind, const char* store) {
   tenon_engine* engine = NULL;
   tenon_options_add_extern(options, "price", price, shop, release_shop);
   tenon_options_add_extern(options, "slow_price", slow_price, shop, NULL);
+  tenon_options_set_extern_hooks(options, &hooks, shop, release_hooks);
   tenon_options_set_model(options, "mind", &mind_functions, mind, release_mind);
   if (store != NULL) DONE(tenon_options_set(options, "store", store, &error));
   DONE(tenon_engine_open(options, &engine, &error));
@@ -277,10 +246,10 @@ static void functions_are_called(Shop* shop, Mind* mind) {
   CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_TIMED_OUT);
   {
     tenon_call* call = take_deferred(shop);
-    CHECK(!tenon_is_cancelled(call));
+    CHECK(!tenon_is_cancelled(call) && tenon_may_begin(call));
     DONE(tenon_run_cancel(run, "enough", &error));
     ends_with(run, TENON_CANCELLED, "enough");
-    CHECK(tenon_is_cancelled(call));
+    CHECK(tenon_is_cancelled(call) && !tenon_may_begin(call));
     tenon_finish(call);
   }
   tenon_program_free(program);
@@ -434,17 +403,28 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
   tenon_program_free(program);
   tenon_run_free(run);
 
+  other = open_engine(shop, mind, store);
+  FAILS(tenon_run_resume(other, "01nosuchrun", 0, &chat, &error), TENON_NOT_FOUND, "01nosuchrun");
+  DONE(tenon_engine_stop(other, 0, &error));
+
+  /* An engine that was stopped does not have the store any more. */
   engine = open_engine(shop, mind, store);
-  FAILS(tenon_run_resume(engine, "01nosuchrun", 0, &run, &error), TENON_NOT_FOUND, "01nosuchrun");
+  DONE(tenon_program_of_run(engine, name, &program, &error));
+  ends_with(start(program, "half", "{\"n\": 4}", 0), TENON_RETURNED, "25");
+  tenon_program_free(program);
   DONE(tenon_run_resume(engine, name, TENON_WITH_EVENTS, &run, &error));
+  CHECK(strcmp(tenon_run_title(run), "colour") == 0);
   CHECK(wait_for(run) == TENON_ASKS);
   DONE(tenon_run_answer(run, NULL, tenon_text_of("blue"), &error));
+  ends_with(run, TENON_RETURNED, "\"It is blue.\"");
+  DONE(tenon_run_resume(engine, name, TENON_WITH_STOPS, &run, &error)); /* it has ended */
   ends_with(run, TENON_RETURNED, "\"It is blue.\"");
   DONE(tenon_run_resume(engine, chat_name, 0, &chat, &error));
   CHECK(wait_for(chat) == TENON_READY);
   DONE(tenon_run_prompt(chat, tenon_text_of("two"), &error));
   ends_with(chat, TENON_READY, "");
   tenon_engine_free(engine);
+  tenon_engine_free(other);
 }
 
 static void an_event_loop_waits_for_a_descriptor(Shop* shop, Mind* mind) {
@@ -472,6 +452,231 @@ static void an_event_loop_waits_for_a_descriptor(Shop* shop, Mind* mind) {
   tenon_engine_free(engine);
 }
 
+/* Takes a stop, which must be of this run. */
+static tenon_run_state stop_of(tenon_engine* engine, tenon_run* run) {
+  tenon_stop stop = {0, TENON_RUNNING};
+  size_t count = 0;
+  DONE(tenon_next_stops(engine, WAIT_MAX, &stop, 1, &count, &error));
+  CHECK(count == 1 && stop.run == tenon_run_number(run));
+  return stop.state;
+}
+
+static void stops_are_reported(Shop* shop, Mind* mind) {
+  tenon_engine* engine = open_engine(shop, mind, NULL);
+  tenon_program* program = load(engine);
+  tenon_run *run, *chat, *many[40];
+  tenon_stop stops[64];
+  tenon_call* call = NULL;
+  const tenon_value* value = NULL;
+  tenon_outcome* outcome = NULL;
+  struct pollfd waited;
+  size_t count = 0, taken = 0, at;
+  run = start(program, "colour", "{}", TENON_WITH_STOPS);
+  CHECK(stop_of(engine, run) == TENON_ASKS);
+  CHECK(tenon_next_stops(engine, 0, stops, 64, &count, NULL) == TENON_TIMED_OUT && count == 0);
+  DONE(tenon_run_answer(run, NULL, tenon_text_of("red"), &error));
+  CHECK(stop_of(engine, run) == TENON_RETURNED);
+  FAILS(tenon_run_answer(run, NULL, tenon_text_of("red"), &error), TENON_CONFLICT, "has ended");
+  DONE(tenon_run_cancel(run, "too late", &error));
+  ends_with(run, TENON_RETURNED, "\"It is red.\"");
+
+  DONE(tenon_run_start_agent(program, "Counter", TENON_WITH_STOPS, &chat, &error));
+  CHECK(stop_of(engine, chat) == TENON_READY);
+  DONE(tenon_run_prompt(chat, tenon_text_of("one"), &error));
+  CHECK(stop_of(engine, chat) == TENON_READY);
+  tenon_run_free(chat);
+
+  /* A start that is not waited for, of which the error comes later. */
+  DONE(tenon_call_new(program, "half", &call, &error));
+  tenon_put_i64(call, tenon_call_parameter(call, 0), 4);
+  DONE(tenon_call_start(call, TENON_WITH_STOPS | TENON_START_LATER, &run, &error));
+  CHECK(tenon_run_name(run) == NULL);
+  CHECK(stop_of(engine, run) == TENON_RETURNED);
+  DONE(tenon_call_value(call, run, &value, &error));
+  CHECK(tenon_as_i32(call, value) == 25);
+  ends_with(run, TENON_RETURNED, "25");
+  tenon_call_free(call);
+  run = start(program, "halve", "{}", TENON_WITH_STOPS | TENON_START_LATER);
+  CHECK(stop_of(engine, run) == TENON_RUN_FAILED);
+  FAILS(tenon_run_outcome(run, &outcome, &error), TENON_USAGE, "cannot find function `halve`");
+  tenon_run_free(run);
+  tenon_run_free(start(program, "half", "{\"n\": 4}", TENON_START_LATER)); /* before it has begun */
+
+  /* Externs that are ready together are called together. */
+  shop->batches = 0;
+  for (at = 0; at < 40; ++at) {
+    many[at] = start(program, "total", "{\"order\": {\"item\": \"tea\", \"count\": 1, \"tags\": []}}",
+                     TENON_WITH_STOPS | TENON_START_LATER);
+  }
+  while (taken < 40) {
+    DONE(tenon_next_stops(engine, WAIT_MAX, stops, 64, &count, &error));
+    taken += count;
+  }
+  CHECK(taken == 40 && shop->batches == 1 && shop->open_batches == 0);
+  for (at = 0; at < 40; ++at) ends_with(many[at], TENON_RETURNED, "7");
+
+  /* The descriptor is readable while there are stops. */
+  DONE(tenon_engine_descriptor(engine, &waited.fd, &error));
+  waited.events = POLLIN;
+  run = start(program, "slow_total", "{\"order\": {\"item\": \"tea\", \"count\": 3, \"tags\": []}}",
+              TENON_WITH_STOPS | TENON_START_LATER);
+  {
+    tenon_call* deferred = take_deferred(shop);
+    CHECK(poll(&waited, 1, 0) == 0);
+    shop->cancelled = 0;
+    DONE(tenon_run_cancel(run, "enough", &error));
+    CHECK(poll(&waited, 1, WAIT_MAX) == 1);
+    CHECK(stop_of(engine, run) == TENON_CANCELLED);
+    CHECK(shop->cancelled == 1 && shop->cancelled_call == deferred);
+    tenon_finish(deferred);
+  }
+  CHECK(poll(&waited, 1, 0) == 0);
+  ends_with(run, TENON_CANCELLED, "enough");
+  run = start(program, "half", "{\"n\": 4}", TENON_WITH_STOPS);
+  DONE(tenon_engine_stop(engine, 1000, &error));
+  run = (tenon_run_free(run), NULL);
+  FAILS(tenon_run_start(program, "half", tenon_text_of("{}"), TENON_START_LATER, &run, &error), TENON_CONFLICT, "stopped");
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+}
+
+static void prompts_are_kept(Shop* shop, Mind* mind) {
+  tenon_engine* engine = open_engine(shop, mind, NULL);
+  tenon_program* program = load(engine);
+  tenon_string* prompts = NULL;
+  tenon_run* run;
+  mind->answer = "Hello!";
+  run = start(program, "greet", "{\"name\": \"Ada\"}", TENON_WITH_PROMPTS);
+  CHECK(wait_for(run) == TENON_RETURNED);
+  DONE(tenon_run_prompts(run, &prompts, &error));
+  CHECK(strstr(tenon_string_text(prompts).data, "[{\"function\":\"greet\",\"place\":\"") != NULL);
+  CHECK(strstr(tenon_string_text(prompts).data, "\"text\":\"Greet Ada.\"") != NULL);
+  CHECK(strstr(tenon_string_text(prompts).data, "\"answer\":\"Hello!\"") != NULL);
+  tenon_string_free(prompts);
+  ends_with(run, TENON_RETURNED, "\"Hello!\"");
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+}
+
+static void recorded_runs_are_forked_and_replayed(Shop* shop, Mind* mind, const char* store) {
+  tenon_engine* engine = open_engine(shop, mind, NULL);
+  tenon_program *program = load(engine), *changed = NULL;
+  tenon_run *run = NULL, *fork = NULL;
+  tenon_string* text = NULL;
+  char hash[128], name[64];
+  FAILS(tenon_run_replay(engine, "any", NULL, &text, &error), TENON_CONFLICT, "has no store");
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+
+  engine = open_engine(shop, mind, store);
+  program = load(engine);
+  run = start(program, "colour", "{}", 0);
+  CHECK(wait_for(run) == TENON_ASKS);
+  snprintf(name, sizeof name, "%s", tenon_run_name(run));
+  DONE(tenon_run_answer(run, NULL, tenon_text_of("red"), &error));
+  ends_with(run, TENON_RETURNED, "\"It is red.\"");
+
+  FAILS(tenon_run_artifacts(engine, name, "xml", &text, &error), TENON_USAGE, "`npz`");
+  FAILS(tenon_run_artifacts(engine, "01nosuchrun", "json", &text, &error), TENON_NOT_FOUND, "01nosuchrun");
+  DONE(tenon_run_artifacts(engine, name, "hash", &text, &error));
+  snprintf(hash, sizeof hash, "%s", tenon_string_text(text).data);
+  CHECK(strchr(hash, ':') != NULL);
+  tenon_string_free(text);
+  DONE(tenon_run_artifacts(engine, name, "npz", &text, &error));
+  CHECK(tenon_string_text(text).length > 100 && memcmp(tenon_string_text(text).data, "PK", 2) == 0);
+  tenon_string_free(text);
+  DONE(tenon_run_artifacts(engine, name, "calls", &text, &error));
+  CHECK(strstr(tenon_string_text(text).data, "Which colour?") != NULL);
+  tenon_string_free(text);
+  DONE(tenon_run_artifacts(engine, name, "json", &text, &error));
+  CHECK(tenon_string_text(text).data[0] == '{');
+  tenon_string_free(text);
+
+  DONE(tenon_run_replay(engine, name, NULL, &text, &error));
+  CHECK(is_text(tenon_string_text(text), ""));
+  tenon_string_free(text);
+  DONE(tenon_program_load(engine, "changed.tn", "fn colour() -> String { \"It is \" + ask<String>(\"Which one?\") }",
+                          &changed, &error));
+  FAILS(tenon_run_replay(engine, name, changed, &text, &error), TENON_FAILED, "Which one?");
+  tenon_program_free(changed);
+  DONE(tenon_program_load(engine, "changed.tn",
+                          "fn colour() -> String { \"It is all \" + ask<String>(\"Which colour?\") }", &changed, &error));
+  DONE(tenon_run_replay(engine, name, changed, &text, &error));
+  CHECK(strstr(tenon_string_text(text).data, "It is all red") != NULL);
+  tenon_string_free(text);
+
+  FAILS(tenon_run_fork(engine, name, 99, NULL, 0, &fork, &error), TENON_USAGE, "records");
+  DONE(tenon_run_fork(engine, name, 3, NULL, TENON_WITH_STOPS, &fork, &error));
+  CHECK(strcmp(tenon_run_name(fork), name) != 0);
+  if (stop_of(engine, fork) == TENON_ASKS) DONE(tenon_run_answer(fork, NULL, tenon_text_of("red"), &error));
+  CHECK(wait_for(fork) == TENON_RETURNED);
+  DONE(tenon_run_artifacts(engine, tenon_run_name(fork), "hash", &text, &error));
+  CHECK(is_text(tenon_string_text(text), hash));
+  tenon_string_free(text);
+  tenon_run_free(fork);
+  tenon_program_free(changed);
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+}
+
+static void tests_run_and_graphs_are_drawn(Shop* shop, Mind* mind) {
+  static const char* const text =
+      "fn kind(ctx: Context) -> i32 { \"Which?\"! }\n"
+      "test \"right\" { model { kind => 3 }; assert kind(Context::new()) == 3 }\n"
+      "test \"wrong\" { model { kind => 3 }; assert kind(Context::new()) == 4 }\n"
+      "agent Desk {\n block answer: emit { text: \"Hello\" }\n}\n";
+  tenon_engine* engine = open_engine(shop, mind, NULL);
+  tenon_program* program = NULL;
+  tenon_string* found = NULL;
+  FAILS(tenon_program_compile(engine, "/nonexistent.tn", NULL, &program, &error), TENON_PROGRAM, "/nonexistent.tn");
+  DONE(tenon_program_compile(engine, "tested.tn", text, &program, &error));
+  found = tenon_program_tests(program);
+  CHECK(strstr(tenon_string_text(found).data, "\"name\":\"right\",\"path\":\"tested.tn\",\"line\":2") != NULL);
+  tenon_string_free(found);
+  DONE(tenon_program_run_test(program, 0, 0, &found, &error));
+  CHECK(is_text(tenon_string_text(found), ""));
+  tenon_string_free(found);
+  DONE(tenon_program_run_test(program, 0, TENON_TEST_INTERRUPTED, &found, &error));
+  CHECK(is_text(tenon_string_text(found), ""));
+  tenon_string_free(found);
+  DONE(tenon_program_run_test(program, 1, 0, &found, &error));
+  CHECK(strstr(tenon_string_text(found).data, "tested.tn:3") != NULL);
+  tenon_string_free(found);
+  FAILS(tenon_program_run_test(program, 2, 0, &found, &error), TENON_USAGE, "no such test");
+  DONE(tenon_program_graph(program, "svg", &found, &error));
+  CHECK(strncmp(tenon_string_text(found).data, "<svg", 4) == 0);
+  tenon_string_free(found);
+  FAILS(tenon_program_graph(program, "png", &found, &error), TENON_USAGE, "`svg`");
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+}
+
+/* This program as the worker of `extern(process)`, and a host without one. */
+static void externs_run_in_processes(const char* self, const char* library) {
+  static const char* const text =
+      "extern(process) fn plus(a: i32, b: i32) -> i32\nfn sum(a: i32) -> i32 { plus(a, 1) }\n";
+  int has_worker;
+  for (has_worker = 0; has_worker < 2; ++has_worker) {
+    const char* const command[] = {self, "--extern-worker", NULL};
+    tenon_options* options = tenon_options_new();
+    tenon_engine* engine = NULL;
+    tenon_program* program = NULL;
+    DONE(tenon_options_set(options, "extern", library, &error));
+    tenon_options_set_model(options, "mind", &mind_functions, NULL, NULL);
+    if (has_worker) tenon_options_set_worker(options, command);
+    DONE(tenon_engine_open(options, &engine, &error));
+    DONE(tenon_program_load(engine, "sum.tn", text, &program, &error));
+    if (has_worker) {
+      ends_with(start(program, "sum", "{\"a\": 4}", 0), TENON_RETURNED, "5");
+    } else {
+      ends_with(start(program, "sum", "{\"a\": 4}", 0), TENON_RUN_FAILED, "cannot run in processes here");
+    }
+    tenon_program_free(program);
+    tenon_engine_free(engine);
+    tenon_options_free(options);
+  }
+}
+
 static void a_forked_child_gets_an_error(Shop* shop, Mind* mind) {
   tenon_engine* engine = open_engine(shop, mind, NULL);
   tenon_program* program = load(engine);
@@ -497,10 +702,11 @@ static void a_forked_child_gets_an_error(Shop* shop, Mind* mind) {
 int main(int count, char** arguments) {
   char folder[] = "/tmp/tenon-library-XXXXXX";
   char store[64];
-  Shop shop = {7, 0, 0, NULL, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL};
+  Shop shop = {7, 0, 0, NULL, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0, 0};
   Mind mind = {"", NULL, false, 0, 0, 0, ""};
   int engines;
-  if (count != 2) return 2;
+  if (count == 2 && strcmp(arguments[1], "--extern-worker") == 0) return tenon_extern_worker();
+  if (count != 3) return 2;
   desk = arguments[1];
   CHECK(mkdtemp(folder) != NULL);
   snprintf(store, sizeof store, "%s/runs.db", folder);
@@ -512,9 +718,15 @@ int main(int count, char** arguments) {
   a_model_of_the_host_answers(&shop, &mind);
   runs_are_recorded_and_resumed(&shop, &mind, store);
   an_event_loop_waits_for_a_descriptor(&shop, &mind);
+  stops_are_reported(&shop, &mind);
+  prompts_are_kept(&shop, &mind);
+  recorded_runs_are_forked_and_replayed(&shop, &mind, store);
+  tests_run_and_graphs_are_drawn(&shop, &mind);
+  externs_run_in_processes(arguments[0], arguments[2]);
   a_forked_child_gets_an_error(&shop, &mind);
-  engines = 8;
+  engines = 14;
   CHECK(shop.released == engines);
+  CHECK(shop.hooks_released == engines);
   CHECK(mind.released == engines);
   printf("%d checks passed\n", checks);
   {

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <tenon/tenon.hpp>
 #include <thread>
@@ -130,10 +131,75 @@ void runs(const host::Engine& engine, const host::Program& desk) {
   CHECK(slow.wait(seconds{10}) == TENON_RETURNED);
 }
 
+/// A host of a store: runs that other processes may follow and continue.
+void hosts(const char* desk, Calls& in_progress) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tenon-host-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  {
+    host::Options options = options_of_the_desk(in_progress);
+    options.set("store", (folder / "store.db").string());
+    const host::Host shop(options, host::Host::Role::Host, {desk});
+    shop.begin();
+    const std::string run = shop.start("colour", {}, {"key", seconds{10}});
+    CHECK(shop.start("colour", {}, {"key", seconds{10}}) == run);
+    const host::Follower follower = shop.follow(run);
+    CHECK(follower.descriptor() >= 0);
+    std::optional<host::Event> event;
+    do {
+      CHECK(follower.next(event, seconds{10}) == host::Follower::State::Event);
+    } while (event->type() != "wait_for_input");
+    CHECK(follower.next(event, seconds{0}) == host::Follower::State::Nothing);
+    CHECK(follower.state() == TENON_ASKS && !shop.outcome(run));
+    CHECK(contains(message_of<host::Error>([&] { shop.answer(run, "", "3"); }), "string"));
+    shop.answer(run, "", "\"red\"", {{}, seconds{10}});
+    while (follower.next(event, seconds{10}) == host::Follower::State::Event) {
+    }
+    CHECK(contains(shop.run(run), "\"state\":\"done\"") && shop.outcome(run)->value() == "\"It is red.\"");
+    CHECK(contains(shop.runs("done"), run.c_str()) && shop.runs("failed") == "[]" && shop.runs({}, run) == "[]");
+    CHECK(contains(shop.owners(), "\"role\":\"host\"") && contains(shop.counts(), "\"done\":1"));
+    CHECK(shop.pools_without_hosts() == "[]" && shop.release(10, seconds{10}) == 0);
+    const std::string counter = shop.start("Counter");
+    shop.prompt(counter, "\"one\"");
+    const host::Follower turns = shop.follow(counter);
+    do {
+      CHECK(turns.next(event, seconds{10}) == host::Follower::State::Event);
+    } while (event->type() != "turn_end");
+    CHECK(contains(message_of<host::Error>([&] { shop.cancel_turn(counter, "enough"); }), "no turn"));
+    shop.cancel(counter, "enough");
+    CHECK(contains(shop.status(), "\"lease\":\"held\"") && contains(shop.describe(), "Counter"));
+    CHECK(shop.serve("127.0.0.1") != 0);
+    shop.stop(seconds{1});
+  }
+  std::filesystem::remove_all(folder);
+}
+
+/// A run that is recorded, read, forked, and replayed.
+void recorded_runs(Calls& in_progress, const char* path, const std::string& store) {
+  const host::Engine engine(options_of_the_desk(in_progress).set("store", store).set_worker({"/nonexistent"}));
+  const host::Program desk = engine.load(path);
+  const host::Run run = desk.start("colour", "{}", host::Events::Yes);
+  CHECK(run.wait(seconds{10}) == TENON_ASKS && run.title() == "colour" && run.prompts() == "[]");
+  run.answer("", "red");
+  CHECK(run.wait_for_value() == "\"It is red.\"");
+  const std::string name = *run.name();
+  CHECK(contains(engine.artifacts(name, "calls"), "Which colour?"));
+  CHECK(engine.replay(name).empty());
+  const host::Program changed = engine.load_text("x.tn", R"(fn colour() -> String { ask<String>("Which colour?") })");
+  CHECK(contains(engine.replay(name, &changed), "It is red."));
+  CHECK(contains(engine.program_of(name).describe(), "colour"));
+  const host::Run fork = engine.fork(name, 2);
+  CHECK(fork.wait(seconds{10}) == TENON_ASKS);
+  CHECK(engine.next_stops(4, seconds{0}).empty());
+  const host::Program compiled = engine.compile(path);
+  CHECK(compiled.tests() == "[]" && compiled.graph("dot").find("Counter") != std::string::npos);
+  CHECK(contains(message_of<host::Error>([&] { static_cast<void>(compiled.run_test(0)); }), "no such test"));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 2) return 2;
+  if (count < 2) return 2;
   Calls in_progress;
   {
     const host::Engine engine(options_of_the_desk(in_progress));
@@ -153,6 +219,11 @@ int main(int count, char** arguments) {
     CHECK(message_of<host::Error>([&] { desk.call("colour"); }) == why);
     CHECK(message_of<host::Error>([&] { static_cast<void>(engine.next_event(host::forever)); }) == why);
   }
+  hosts(arguments[1], in_progress);
+  char folder[] = "/tmp/tenon-library-cpp-XXXXXX";
+  CHECK(mkdtemp(folder) != nullptr);
+  recorded_runs(in_progress, arguments[1], std::string(folder) + "/runs.db");
+  std::filesystem::remove_all(folder);
   for (std::thread& thread : in_progress.threads) thread.join();
   CHECK(contains(message_of<host::Error>([] { host::Options().set("modl", "x"); }), "did you mean `model`?"));
   std::printf("%d checks passed\n", checks);
