@@ -9,11 +9,12 @@
 #include "cli/compiled_file.h"
 #include "cli/engine_report.h"
 #include "cli/run_report.h"
+#include "cli/shown_store.h"
 #include "cli/stopping.h"
 #include "cli/terminal_engine.h"
-#include "engine/arguments.h"
 #include "engine/program.h"
 #include "engine/stored_program.h"
+#include "runtime/arguments.h"
 #include "runtime/recovery/migration.h"
 
 namespace tenon::cli {
@@ -27,7 +28,7 @@ std::optional<std::uint32_t> choose_agent(const bytecode::Program& program, cons
   if (name.empty() && count == 1) return 0;
   const std::string message = count == 0     ? "the program has no agent"
                               : name.empty() ? "the program has several agents; choose one with `--agent NAME`"
-                                             : engine::describe_unknown_agent(program, name);
+                                             : runtime::describe_unknown_agent(program, name);
   fail(message, environment);
   return std::nullopt;
 }
@@ -243,8 +244,8 @@ int chat(const ChatCommand& command, const Environment& environment) {
   runtime::RunId run;
   if (const int begun = begin(command, beginning, **local, environment, run); begun != exit_done) return begun;
   runtime::Runtime& runtime = (*local)->runtime();
-  if (runtime.end(run)) return report_run(runtime, run, command.store.path, environment);
-  const int code = converse(runtime, run, (*local)->view(), command.store.path,
+  if (runtime.end(run)) return report_run(runtime, run, shown_store(command.store), environment);
+  const int code = converse(runtime, run, (*local)->view(), shown_store(command.store),
                             std::chrono::seconds(command.grace_seconds), environment);
   (*local)->end_trace();
   return code;

@@ -16,6 +16,8 @@
 #include "cli/command_help.h"
 #include "cli/completion.h"
 #include "cli/limit_options.h"
+#include "cli/ray_options.h"
+#include "cli/store_options.h"
 #include "cli/trace_options.h"
 #include "cli/usage_error.h"
 #include "engine/model_providers.h"
@@ -29,7 +31,6 @@ constexpr std::uint64_t grace_seconds_max = 24 * 60 * 60;
 /// Groups of options in the help.
 constexpr const char* program_group = "Program";
 constexpr const char* model_group = "Model";
-constexpr const char* store_group = "Store";
 constexpr const char* inspection_group = "Inspection";
 
 using Check = std::function<std::string(const std::string&)>;
@@ -92,14 +93,6 @@ void add_model_options(CLI::App& app, ModelChoice& model) {
       ->group(model_group);
   app.add_flag("--raw-prompts", model.raw_prompts, "Send plain text without the chat template (in-process base models)")
       ->group(model_group);
-}
-
-CLI::Option* add_store_option(CLI::App& app, StoreChoice& store, const std::string& help) {
-  return app.add_option("--store", store.path, help)->type_name("FILE")->group(store_group);
-}
-
-void add_needed_store_option(CLI::App& app, StoreChoice& store) {
-  add_store_option(app, store, "File with the recorded runs (the same as sqlite:FILE)")->required();
 }
 
 void add_trace_and_prompts_options(CLI::App& app, std::string& trace, bool& show_prompts) {
@@ -227,7 +220,7 @@ Finish add_run(CLI::App& app) {
   add_model_options(app, run.model);
   add_repair_option(app, run.repairs);
   add_store_option(app, run.store,
-                   "Record the run in a file, so that it survives its process (the same as sqlite:FILE)");
+                   "Record the run in a file or a database (postgres://…), so that it survives its process");
   add_durability_option(app, run.store);
   add_reports_option(app, run.store);
   add_grace_option(app, run.grace_seconds);
@@ -262,7 +255,7 @@ Finish add_chat(CLI::App& app) {
   add_model_options(app, chat.model);
   add_repair_option(app, chat.repairs);
   add_store_option(app, chat.store,
-                   "Record the conversation in a file, so that it survives its process (the same as sqlite:FILE)");
+                   "Record the conversation in a file or a database (postgres://…), so that it survives its process");
   add_durability_option(app, chat.store);
   add_reports_option(app, chat.store);
   add_grace_option(app, chat.grace_seconds);
@@ -309,6 +302,26 @@ Finish add_serve(CLI::App& app) {
                "Upgrade conversations to these programs at their next turn, instead of keeping the program that "
                "they started with")
       ->group(server_group);
+  app.add_option("--pool", serve.pool,
+                 "Pool of servers that continues the runs which are started here; for several servers on one store")
+      ->type_name("NAME")
+      ->group(server_group);
+  app.add_option("--agent", serve.agent,
+                 "Continue runs of the pool only while this agent is active, which the manifest places on servers of "
+                 "its own")
+      ->type_name("NAME")
+      ->group(server_group);
+  app.add_flag("--gateway", serve.is_gateway,
+               "Perform nothing: leave what clients ask for to the other servers of the store")
+      ->group(server_group);
+  app.add_option("--engine", serve.engine,
+                 "Where runs continue: in this process, or with `ray` in the hosts of a Ray cluster, whose options are "
+                 "those of "
+                 "`tenon ray serve`")
+      ->check(CLI::IsMember({"local", "ray"}))
+      ->type_name("ENGINE")
+      ->group(server_group)
+      ->default_str("local");
   app.add_flag("--edit", serve.edits, "Let clients read and edit the programs' text and graphs")->group(server_group);
   add_repeatable(app, "--limit", given->limits, "NAME=N", "Limit of the server: " + server::limit_names())
       ->group(server_group);
@@ -402,34 +415,7 @@ Finish add_runs(CLI::App& app) {
 
 Finish add_store(CLI::App& app) {
   const auto given = std::make_shared<StoreCommand>();
-  StoreCommand& store = *given;
-  app.require_subcommand(1);
-  const auto add = [&](const std::string& name, StoreCommand::Verb verb, const std::string& help,
-                       const std::string& arguments = "") {
-    CLI::App* const added = app.add_subcommand(name, help)->group("Commands");
-    added->footer(fmt::format("Examples:\n  tenon store {}{} --store runs.store\n", name, arguments));
-    added->callback([&store, verb] { store.verb = verb; });
-    add_needed_store_option(*added, store.store);
-    return added;
-  };
-  using Verb = StoreCommand::Verb;
-  add("backup", Verb::Backup, "Copy the whole store to a new file, also while it is in use", " copy.store")
-      ->add_option("FILE", store.file, "File to create")
-      ->required();
-  add("check", Verb::Check, "Verify the checksums of all records and contents");
-  add("compact", Verb::Compact, "Remove snapshots and free disk space; records are kept");
-  CLI::App* const exporting =
-      add("export", Verb::Export, "Write a run with all its contents to a file", " RUN --output run.bin");
-  exporting->add_option("RUN", store.run, "Name of the run")->required();
-  exporting->add_option("--output", store.file, "File to write, or - for stdout")->type_name("FILE")->required();
-  add("import", Verb::Import, "Import a run written by `store export`", " run.bin")
-      ->add_option("FILE", store.file, "File to read")
-      ->required();
-  add("repair", Verb::Repair,
-      "Recover a store with a damaged log; lost commits are dropped, a copy of the log is kept");
-  add("forget", Verb::Forget, "Remove the contents of a run permanently", " RUN")
-      ->add_option("RUN", store.run, "Name of the run")
-      ->required();
+  add_store_options(app, *given);
   return as_given(given);
 }
 
@@ -549,6 +535,20 @@ Finish add_explain(CLI::App& app) {
   return as_given(given);
 }
 
+Finish add_stubs(CLI::App& app) {
+  const auto given = std::make_shared<StubsCommand>();
+  StubsCommand& stubs = *given;
+  app.add_option("FILE", stubs.files, "Programs whose stubs are written")->required();
+  app.add_option("--output", stubs.output, "Write the stub to a file, or - for stdout (default: FILE.pyi)")
+      ->type_name("FILE");
+  return as_given(given);
+}
+
+Finish add_ray(CLI::App& app) {
+  add_ray_options(app);
+  return as_given(std::make_shared<RayCommand>());
+}
+
 struct Subcommand {
   std::string_view name;
   const char* help;
@@ -579,6 +579,12 @@ constexpr std::array subcommands = {
                "  tenon serve desk.tn --store runs.store\n"
                "  tenon serve desk.tn --store runs.store --host 0.0.0.0 --token-env TOKEN\n",
                add_serve},
+    Subcommand{"ray", "Run programs on a Ray cluster", run_group,
+               "Examples:\n"
+               "  tenon ray up desk.tn --nodes 2\n"
+               "  tenon ray serve desk.tn --store postgres://tenon@db.example.org/runs\n"
+               "The Python package `tenon[ray]` performs these commands.\n",
+               add_ray},
     Subcommand{"test", "Run the test blocks of a program", run_group,
                "Examples:\n"
                "  tenon test order.tn\n"
@@ -612,6 +618,10 @@ constexpr std::array subcommands = {
                "Examples:\n"
                "  tenon explain E2101\n",
                add_explain},
+    Subcommand{"stubs", "Write types of programs for Python", write_group,
+               "Examples:\n"
+               "  tenon stubs desk.tn\n",
+               add_stubs},
     Subcommand{"runs", "List the runs of a store", manage_group,
                "Examples:\n"
                "  tenon runs --store runs.store --waiting\n",
@@ -625,7 +635,7 @@ constexpr std::array subcommands = {
                "Examples:\n"
                "  tenon cancel RUN --store runs.store --reason \"out of stock\"\n",
                add_cancel},
-    Subcommand{"store", "Check, compact, export, import or forget", manage_group,
+    Subcommand{"store", "Check, copy, compact, export, import or forget", manage_group,
                "Examples:\n"
                "  tenon store check --store runs.store\n"
                "  tenon store export RUN --output run.bin --store runs.store\n",
@@ -734,6 +744,10 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   if (!arguments.empty()) {
     if (auto error = check_first(arguments.front())) return failure(std::move(*error));
   }
+  if (auto serving = find_ray_serving(arguments)) {
+    serving->insert(serving->begin(), argv[0]);
+    return parse_command_line(static_cast<int>(serving->size()), serving->data());
+  }
   CLI::App app{"Tenon: a typed language and durable runtime for LLM agents", "tenon"};
   const std::string_view chosen = arguments.empty() || arguments.front()[0] == '-' ? "" : arguments.front();
   const Finish finish = add_commands(app, chosen);
@@ -752,6 +766,8 @@ Result<Command, UsageError> parse_command_line(int argc, const char* const* argv
   ENSURE(finish);  // the parser requires a command
   auto command = finish();
   if (!command) command.error().command = chosen;
+  if (auto* const ray = command ? std::get_if<RayCommand>(&*command) : nullptr)
+    ray->arguments.assign(arguments.begin() + 1, arguments.end());
   return command;
 }
 

@@ -64,11 +64,13 @@ struct RunsCommand {
 };
 /// `tenon store check|compact|export|import|forget`.
 struct StoreCommand {
-  enum class Verb : std::uint8_t { Backup, Check, Compact, Export, Import, Forget, Repair };
+  enum class Verb : std::uint8_t { Backup, Check, Compact, Copy, Export, Import, Forget, Owners, Repair };
   Verb verb = Verb::Check;
   StoreChoice store;
-  std::string run;   ///< Export, Forget
-  std::string file;  ///< Backup, Export (`-`: stdout), Import
+  StoreChoice target;  ///< Copy
+  std::string run;     ///< Export, Forget
+  std::string file;    ///< Backup, Export (`-`: stdout), Import
+  bool json = false;   ///< Owners
 };
 struct ServeCommand {
   std::vector<std::string> files;
@@ -77,8 +79,12 @@ struct ServeCommand {
   std::uint16_t port = 8080;
   std::string token_variable;                                 ///< of the environment; empty: clients send no token
   std::vector<std::pair<std::string, std::uint64_t>> limits;  ///< name, maximum
-  bool upgrades_conversations = false;                        ///< to the served programs, at their next turn
-  bool edits = false;                                         ///< clients may read and edit the programs' files
+  std::string pool;                     ///< of the servers that continue the runs which are started here
+  std::string agent;                    ///< a placed agent, for which this server is; empty: none
+  bool is_gateway = false;              ///< leaves requests to the other servers of the store
+  std::string engine = "local";         ///< `ray`: runs continue in the hosts of a cluster
+  bool upgrades_conversations = false;  ///< to the served programs, at their next turn
+  bool edits = false;                   ///< clients may read and edit the programs' files
 };
 /// `tenon trace artifacts|hash|show|diff|reconstruct`.
 struct TraceCommand {
@@ -147,13 +153,22 @@ struct EditCommand {
 struct ExplainCommand {
   std::string code;
 };
+struct StubsCommand {
+  std::vector<std::string> files;
+  std::string output;
+};
+/// `ray …` and `serve --engine ray`, which the Python package performs.
+struct RayCommand {
+  std::vector<std::string> arguments;  ///< after `ray`
+};
 /// `--help`, `help` and `--version`: text for stdout.
 struct PrintCommand {
   std::string text;
 };
-using Command = std::variant<RunCommand, ChatCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand,
-                             StoreCommand, TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand,
-                             TestCommand, ShowCommand, PlanCommand, EditCommand, ExplainCommand, PrintCommand>;
+using Command =
+    std::variant<RunCommand, ChatCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand,
+                 TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand, TestCommand, ShowCommand,
+                 PlanCommand, EditCommand, ExplainCommand, StubsCommand, RayCommand, PrintCommand>;
 
 /// What is wrong with a command line.
 struct UsageError {

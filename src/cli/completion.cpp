@@ -15,7 +15,7 @@ _tenon() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words=
   if [ "$COMP_CWORD" -eq 1 ]; then command=; fi
   case $command in
-    store|trace) if [ "$COMP_CWORD" -gt 2 ]; then command="$command ${COMP_WORDS[2]}"; fi ;;
+    store|trace|ray) if [ "$COMP_CWORD" -gt 2 ]; then command="$command ${COMP_WORDS[2]}"; fi ;;
   esac
   case $command in
 )";
@@ -24,7 +24,7 @@ _tenon() {
 constexpr std::string_view script_end = R"(  esac
   case $word in
     -*) ;;
-    *) case $command in ""|help|completion|store|trace) ;; *) words= ;; esac ;;
+    *) case $command in ""|help|completion|store|trace|ray) ;; *) words= ;; esac ;;
   esac
   COMPREPLY=()
   if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$word")); fi

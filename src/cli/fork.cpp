@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/engine_report.h"
+#include "cli/shown_store.h"
 #include "engine/program.h"
 #include "engine/secret_key.h"
 #include "engine/store_access.h"
@@ -56,7 +57,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
     if (forked.turns_left > 0) {
       notify(fmt::format("{} later turns of run {} are not part of it, because the recorded outcomes do not complete "
                          "the turn before them\n  repeat their prompts with: tenon chat --run {} --store {}",
-                         forked.turns_left, options.from.text, options.name.text, command.store.path),
+                         forked.turns_left, options.from.text, options.name.text, shown_store(command.store)),
              environment);
     }
     if (const auto head = journals.head(options.name); head && head->summary.state == journal::RunState::Idle) {

@@ -4,6 +4,7 @@
 #include "cli/engine_report.h"
 #include "cli/given_value.h"
 #include "cli/run_report.h"
+#include "cli/shown_store.h"
 #include "cli/stopping.h"
 #include "cli/terminal_engine.h"
 #include "engine/stored_program.h"
@@ -12,6 +13,11 @@
 namespace tenon::cli {
 namespace {
 
+/// Whether several processes can continue runs of the store.
+bool is_shared(const engine::StoreChoice& store) {
+  return !journal::file_of_store(store.path);
+}
+
 /// Answers the question of `--input`. Returns an exit code if the answer is not accepted.
 std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, const ResumeCommand& command,
                                const Environment& environment) {
@@ -19,7 +25,7 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
   const runtime::Conversation* const conversation = runtime.conversation(run);
   const bool waits_for_prompt = conversation != nullptr && !conversation->is_in_turn();
   if (waits_for_prompt && (command.input || !wait.empty())) {
-    static_cast<void>(report_run(runtime, run, command.store.path, environment));
+    static_cast<void>(report_run(runtime, run, shown_store(command.store), environment));
     return exit_usage;
   }
   if (!command.input) {
@@ -32,7 +38,7 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
       fail(questions.empty() ? "the run has no open question"
                              : "the run has several open questions; choose one with `--wait`",
            environment);
-      if (!questions.empty()) static_cast<void>(report_run(runtime, run, command.store.path, environment));
+      if (!questions.empty()) static_cast<void>(report_run(runtime, run, shown_store(command.store), environment));
       return exit_usage;
     }
     wait = questions.front().wait;
@@ -43,33 +49,35 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
       return std::nullopt;  // the run continues without the answer
     }
     fail(taken.error().message, environment);
-    static_cast<void>(report_run(runtime, run, command.store.path, environment));
+    static_cast<void>(report_run(runtime, run, shown_store(command.store), environment));
     return exit_usage;
   }
   return std::nullopt;
 }
 
-/// Sends a command to the process that owns the store. Returns the exit code after printing the reply.
+/// Sends a command to the process that owns the store, or the run. Returns the exit code after printing the reply.
 int send_to_owner(const engine::StoreChoice& store, const journal::RunName& run, runtime::InboxCommand command,
                   const Environment& environment) {
   const auto sent = engine::send_to_owner(store, run, std::move(command), environment.system);
   if (!sent) return report(sent.error(), environment);
-  notify(fmt::format("run {}: accepted by the process that owns the store, which continues the run", run.text),
+  notify(fmt::format("run {}: accepted by the process that owns the {}, which continues the run", run.text,
+                     is_shared(store) ? "run" : "store"),
          environment);
   return exit_done;
 }
 
-/// What `tenon resume` can do with a run of a store that another process owns. Returns the exit code.
+/// What `tenon resume` can do with a run that another process continues. Returns the exit code.
 int resume_with_owner(const ResumeCommand& command, const journal::RunName& run, const Environment& environment) {
-  using Verb = runtime::InboxCommand::Verb;
   if (command.input) {
-    return send_to_owner(command.store, run, {Verb::Resume, command.wait, *command.input, ""}, environment);
+    const runtime::Input input{runtime::Input::Form::Typed, Json(*command.input)};
+    return send_to_owner(command.store, run, {.action = runtime::AnswerQuestion{command.wait, input}}, environment);
   }
   const auto waits = engine::waits_for_service(command.store, run, environment.system);
   if (!waits) report(waits.error(), environment);
-  if (waits && *waits) return send_to_owner(command.store, run, {Verb::Retry, "", "", ""}, environment);
-  return fail(fmt::format("another process owns {} and continues its runs; send it an answer with `--input`",
-                          command.store.path),
+  if (waits && *waits) return send_to_owner(command.store, run, {.action = runtime::RetryServices{}}, environment);
+  const std::string what = is_shared(command.store) ? fmt::format("owns run {} of", run.text) : "owns";
+  return fail(fmt::format("another process {} {} and continues {}; send it an answer with `--input`", what,
+                          journal::name_of_store(command.store.path), is_shared(command.store) ? "it" : "its runs"),
               environment);
 }
 
@@ -130,6 +138,10 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   if (!local) return report(local.error(), environment);
   const auto id = (*local)->engine().resume(name, engine::images_with(program->image),
                                             is_same_model ? runtime::SameModel::Yes : runtime::SameModel::No);
+  if (!id && id.error().kind == engine::EngineError::Kind::InUse) {
+    local->reset();  // the store is used by others while this process waits for the reply
+    return resume_with_owner(command, name, environment);
+  }
   if (!id) return report(id.error(), environment);
   runtime::Runtime& runtime = (*local)->runtime();
   const runtime::Conversation* const conversation = runtime.conversation(*id);
@@ -140,16 +152,17 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   if (was_in_turn && !runtime.end(*id) && !runtime.conversation(*id)->is_in_turn()) {
     return report_turn(runtime, *id, environment);
   }
-  return report_run(runtime, *id, command.store.path, environment);
+  return report_run(runtime, *id, shown_store(command.store), environment);
 }
 
 int cancel(const CancelCommand& command, const Environment& environment) {
   const journal::RunName name{command.run};
-  const auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
-  if (!store && store.error().kind == engine::EngineError::Kind::InUse) {
-    return send_to_owner(command.store, name, {runtime::InboxCommand::Verb::Cancel, "", "", command.reason},
-                         environment);
-  }
+  const auto send = [&] {
+    const runtime::CancelRun cancel{runtime::CancelScope::Run, command.reason};
+    return send_to_owner(command.store, name, {.action = cancel}, environment);
+  };
+  auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
+  if (!store && store.error().kind == engine::EngineError::Kind::InUse) return send();
   if (!store) return report(store.error(), environment);
   journal::Store& journals = (*store)->journals();
   auto head = journals.head(name);
@@ -162,12 +175,16 @@ int cancel(const CancelCommand& command, const Environment& environment) {
   const std::int64_t now = wall_ms(environment.system.clock);
   // A run that cannot be read can still be cancelled.
   const auto begun = runtime::request_stored_cancel(journals, name, reason, now, engine::images_without_externs());
+  if (!begun && begun.error().store == journal::StoreError::Kind::Owned) {
+    store->reset();
+    return send();
+  }
   if (begun && *begun) {
     environment.write_error(
         fmt::format("tenon: run {} is cancelled, but its `finally` blocks have not run yet\n"
                     "  run them with: tenon resume {} --store {}\n"
                     "  or cancel the run again to skip them\n",
-                    name.text, name.text, command.store.path));
+                    name.text, name.text, shown_store(command.store)));
     return exit_waits;
   }
   if (const auto cancelled = runtime::cancel_stored(journals, name, reason, now); !cancelled) {

@@ -7,10 +7,11 @@
 #include "cli/engine_report.h"
 #include "cli/given_value.h"
 #include "cli/run_report.h"
+#include "cli/shown_store.h"
 #include "cli/stopping.h"
 #include "cli/terminal_engine.h"
-#include "engine/arguments.h"
 #include "engine/program.h"
+#include "runtime/arguments.h"
 
 namespace tenon::cli {
 namespace {
@@ -29,13 +30,13 @@ std::string unknown_function(const bytecode::Program& program, const std::string
   if (is_generic(file, name, environment)) {
     return fmt::format("`{}` is generic; choose a function that calls it with types", name);
   }
-  std::string message = engine::describe_unknown_function(program, name);
+  std::string message = runtime::describe_unknown_function(program, name);
   if (name == "main") message += "; choose a function with `--fn NAME`";
   return message;
 }
 
-std::string describe(const engine::ArgumentProblem& problem, const std::string& function) {
-  using Kind = engine::ArgumentProblem::Kind;
+std::string describe(const runtime::ArgumentProblem& problem, const std::string& function) {
+  using Kind = runtime::ArgumentProblem::Kind;
   switch (problem.kind) {
     case Kind::Missing:
       return fmt::format("missing argument of `{}`: add `--arg {}=…` ({})", function, problem.name, problem.detail);
@@ -96,7 +97,7 @@ int run(const RunCommand& given, const Environment& environment) {
                 exit_usage);
   }
   const bytecode::Function& function = loaded->program().functions[*index];
-  auto arguments = engine::read_arguments(*loaded, function, command.arguments);
+  auto arguments = runtime::read_arguments(*loaded, function, command.arguments);
   if (!arguments) {
     for (const auto& problem : arguments.error()) fail(describe(problem, function.name), environment);
     return exit_usage;
@@ -121,7 +122,7 @@ int run(const RunCommand& given, const Environment& environment) {
   // A run that is recorded is left to `tenon resume`.
   if (environment.interrupted->load() && !is_recorded) clean_up(runtime, *id, environment.system.clock);
   (*local)->end_trace();
-  const int code = report_run(runtime, *id, command.store.path, environment);
+  const int code = report_run(runtime, *id, shown_store(command.store), environment);
   if (code == exit_done && !is_recorded) {
     for (const std::string& unused : (*local)->engine().unused_answers()) {
       warn(fmt::format("the scripted model was not asked for {}", unused), environment);

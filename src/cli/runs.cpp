@@ -3,28 +3,12 @@
 
 #include "cli/commands.h"
 #include "cli/engine_report.h"
+#include "engine/listings.h"
 #include "engine/store_access.h"
 #include "json/reader.h"
 
 namespace tenon::cli {
 namespace {
-
-Json to_json(const journal::RunHead& head) {
-  Json json = Json::object({{"run", head.run.text},
-                            {"state", journal::name_of(head.summary.state)},
-                            {"function", head.summary.title},
-                            {"records", head.records},
-                            {"created_at", head.created_at},
-                            {"updated_at", head.summary.updated_at}});
-  if (head.summary.wake_at) json["wakes_at"] = *head.summary.wake_at;
-  const Json details = parse_own_json(head.summary.detail);
-  if (!details.is_array()) return json;
-  json["waits"] = Json::array();
-  for (const Json& detail : details.items()) {
-    json[detail.contains("unavailable") ? "unavailable" : "waits"].push_back(detail);
-  }
-  return json;
-}
 
 std::string to_unavailable_line(const Json& detail) {
   std::string line =
@@ -62,8 +46,8 @@ int runs(const RunsCommand& command, const Environment& environment) {
   for (const journal::RunHead& head : *heads) {
     if (!head.is_damaged) continue;
     environment.system.notify(engine::NoticeKind::Warning,
-                              fmt::format("the summary of run {} is damaged, and what is shown of it may be wrong; the "
-                                          "next command that opens the store for writing derives it from the records",
+                              fmt::format("the summary of run {} is damaged, and what is shown of it may be wrong; "
+                                          "`tenon store repair` derives it from the records",
                                           head.run.text));
   }
   if (!command.json) {
@@ -71,7 +55,7 @@ int runs(const RunsCommand& command, const Environment& environment) {
     return exit_done;
   }
   Json list = Json::array();
-  for (const journal::RunHead& head : *heads) list.push_back(to_json(head));
+  for (const journal::RunHead& head : *heads) list.push_back(engine::describe_run(head));
   environment.write_output(list.dump() + "\n");
   return exit_done;
 }

@@ -7,16 +7,20 @@
 #include "cli/replace_file.h"
 #include "cli/stopping.h"
 #include "engine/hosting.h"
-#include "server/http_server.h"
+#include "server/service.h"
 
 namespace tenon::cli {
 namespace {
+
+journal::OwnerRole role_of(const ServeCommand& command) {
+  return command.is_gateway ? journal::OwnerRole::Gateway : journal::OwnerRole::Host;
+}
 
 /// Loads the programs of all files. Returns nothing after printing why one cannot be served, and the exit code in
 /// `code`.
 std::optional<engine::HostedPrograms> load_programs(const ServeCommand& command, const Environment& environment,
                                                     int& code) {
-  engine::HostedPrograms programs;
+  engine::HostedPrograms programs(role_of(command));
   for (const std::string& file : command.files) {
     const auto warnings = programs.add(file, command.settings, environment.system);
     if (warnings) {
@@ -30,14 +34,6 @@ std::optional<engine::HostedPrograms> load_programs(const ServeCommand& command,
     return std::nullopt;
   }
   return programs;
-}
-
-server::Catalog make_catalog(const engine::HostedPrograms& programs) {
-  server::Catalog catalog;
-  for (const auto& [file, image, options] : programs.entries()) {
-    catalog.add_program(std::filesystem::path(file).stem().string(), image, options);
-  }
-  return catalog;
 }
 
 server::Limits limits_of(const ServeCommand& command) {
@@ -99,12 +95,11 @@ int serve(const ServeCommand& command, const Environment& environment) {
   int code = exit_done;
   auto loaded = load_programs(command, environment, code);
   if (!loaded) return code;
-  server::ServerCounts counts;
-  server::HttpServer* listening = nullptr;
+  server::Service* listening = nullptr;
   bool is_broken = false;
-  server::EventHub hub(
+  engine::EventHub hub(
       limits.queue_bytes, [&](std::string_view message) { fail(message, environment); },
-      [&] {
+      [&](std::string_view /*message*/) {
         is_broken = true;
         listening->stop();
       },
@@ -113,28 +108,18 @@ int serve(const ServeCommand& command, const Environment& environment) {
       });
   engine::HostingOptions options;
   options.store_choice = command.settings.store;
+  options.pool = command.pool;
+  options.agent = command.agent;
+  options.host.role = role_of(command);
   if (command.upgrades_conversations) options.upgrades = engine::ConversationUpgrades::On;
   options.host.runtime.memory_bytes_max = std::uint64_t{limits.memory_mb} << 20U;
   options.host.idle_runs_max = limits.idle_runs;
-  const auto hosting = engine::Hosting::open(std::move(*loaded), options, hub, environment.system);
+  const auto hosting = engine::Hosting::open(std::move(*loaded), std::move(options), hub, environment.system);
   if (!hosting) return report(hosting.error(), environment);
   runtime::Host& host = (*hosting)->host();
-  journal::StoreConnection& reader = (*hosting)->reader();
-  const server::Catalog catalog = make_catalog((*hosting)->programs());
   const server::ProgramFiles programs = program_files(command, environment);
-  server::Api api({.host = host,
-                   .hub = hub,
-                   .store = reader.journals(),
-                   .runs = reader.runs(),
-                   .catalog = catalog,
-                   .limits = limits,
-                   .counts = counts,
-                   .spans = (*hosting)->exported_spans(),
-                   .token = std::move(*token),
-                   .model = (*hosting)->programs().model().spec,
-                   .reports = (*hosting)->reports(),
-                   .programs = command.edits ? &programs : nullptr});
-  server::HttpServer http(api, limits, counts);
+  server::Service http(**hosting, hub,
+                       {.limits = limits, .token = std::move(*token), .programs = command.edits ? &programs : nullptr});
   listening = &http;
   const auto port = http.listen({command.host, command.port});
   if (!port) {

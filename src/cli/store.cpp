@@ -3,12 +3,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "base/descriptor.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
+#include "engine/listings.h"
+#include "engine/secret_key.h"
 #include "engine/store_access.h"
+#include "journal/copy_store.h"
 
 namespace tenon::cli {
 namespace {
@@ -50,11 +55,60 @@ int import_run(journal::StoreConnection& store, const StoreCommand& command, con
   return exit_done;
 }
 
+/// After a copy to another kind of store, where the key for the secrets of its runs is to be.
+void notify_about_key(const StoreCommand& command, const Environment& environment) {
+  const auto file = journal::file_of_store(command.store.path);
+  const std::string key = file.value_or("") + ".key";
+  std::error_code ignored;
+  if (!file || !std::filesystem::exists(key, ignored)) return;
+  const auto target = journal::file_of_store(command.target.path);
+  notify(target
+             ? fmt::format("the key for the secrets of the runs was not copied: copy `{}` to `{}.key`", key, *target)
+             : fmt::format("the key for the secrets of the runs was not copied: set {} to the content of `{}` in all "
+                           "processes that use the other store",
+                           engine::secret_key_variable, key),
+         environment);
+}
+
+int copy_store(const StoreCommand& command, const Environment& environment) {
+  using engine::StoreUse;
+  if (command.store.path == command.target.path) {
+    return fail("both stores are the same", environment, exit_usage);
+  }
+  const auto from = engine::open_store(command.store, StoreUse::ChangeExisting, environment.system);
+  if (!from) return report(from.error(), environment);
+  const auto to = engine::open_store(command.target, StoreUse::Change, environment.system);
+  if (!to) return report(to.error(), environment);
+  const auto copied = journal::copy_store(**from, **to, wall_ms(environment.system.clock));
+  if (!copied) return fail(copied.error().message, environment);
+  for (const std::string& problem : copied->problems) fail(problem, environment);
+  environment.write_output(fmt::format("{} runs copied, {} were there, {} notes, {} problems\n", copied->runs,
+                                       copied->runs_there, copied->notes, copied->problems.size()));
+  notify_about_key(command, environment);
+  return copied->problems.empty() ? exit_done : exit_failed;
+}
+
+int list_owners(journal::StoreConnection& store, const StoreCommand& command, const Environment& environment) {
+  const auto owners = store.ownership().owners();
+  if (!owners) return fail(owners.error().message, environment);
+  Json list = Json::array();
+  for (const journal::Owner& owner : *owners) {
+    list.push_back(engine::describe_owner(owner));
+    if (command.json) continue;
+    const std::string pool = owner.pool.empty() ? "" : fmt::format(" of `{}`", owner.pool);
+    environment.write_output(fmt::format("{}  {}{}  {} runs  {}\n", owner.id.number, engine::name_of(owner.role), pool,
+                                         owner.runs, owner.label));
+  }
+  if (command.json) environment.write_output(list.dump() + "\n");
+  return exit_done;
+}
+
 }  // namespace
 
 int store(const StoreCommand& command, const Environment& environment) {
   using Verb = StoreCommand::Verb;
-  const bool only_reads = command.verb == Verb::Backup || command.verb == Verb::Export;
+  if (command.verb == Verb::Copy) return copy_store(command, environment);
+  const bool only_reads = command.verb == Verb::Backup || command.verb == Verb::Export || command.verb == Verb::Owners;
   using engine::StoreUse;
   const StoreUse use = only_reads                     ? StoreUse::Read
                        : command.verb == Verb::Check  ? StoreUse::Check
@@ -72,6 +126,10 @@ int store(const StoreCommand& command, const Environment& environment) {
     case Verb::Check:
     case Verb::Repair:
       return check_store(store, environment);
+    case Verb::Copy:
+      break;  // it opens two stores
+    case Verb::Owners:
+      return list_owners(store, command, environment);
     case Verb::Export:
       return export_run(store, command, environment);
     case Verb::Import:

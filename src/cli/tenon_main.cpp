@@ -126,6 +126,8 @@ int run_command(int argc, char** argv) {
   if (const auto* show = std::get_if<cli::ShowCommand>(&*command)) return cli::show(*show, environment);
   if (const auto* plan = std::get_if<cli::PlanCommand>(&*command)) return cli::plan(*plan, environment);
   if (const auto* edit = std::get_if<cli::EditCommand>(&*command)) return cli::edit(*edit, environment);
+  if (const auto* ray = std::get_if<cli::RayCommand>(&*command)) return cli::ray(*ray, environment);
+  if (const auto* stubs = std::get_if<cli::StubsCommand>(&*command)) return cli::stubs(*stubs, environment);
   if (const auto* explain = std::get_if<cli::ExplainCommand>(&*command)) return cli::explain(*explain, environment);
   environment.write_output(std::get<cli::PrintCommand>(*command).text);
   return cli::exit_done;

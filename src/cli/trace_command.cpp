@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include "algebra/compare.h"
+#include "algebra/derived_forms.h"
 #include "algebra/extract.h"
 #include "algebra/form.h"
 #include "algebra/npz.h"
 #include "algebra/reconstruct.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
-#include "cli/trace_forms.h"
 #include "engine/program.h"
 #include "engine/store_access.h"
 #include "engine/stored_run.h"
@@ -35,7 +35,7 @@ int print_artifacts(const TraceCommand& command, const algebra::Artifacts& artif
     environment.write_output(*archive);
     return exit_done;
   }
-  environment.write_output(write_form(artifacts, command.form) + "\n");
+  environment.write_output(algebra::write_form(artifacts, command.form) + "\n");
   return exit_done;
 }
 
@@ -102,7 +102,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
       environment.write_output(algebra::name_of(run->artifacts) + "\n");
       return exit_done;
     case Verb::Show:
-      environment.write_output(draw_calls(*run));
+      environment.write_output(algebra::draw_calls(*run));
       return exit_done;
     case Verb::Diff: {
       const auto other = read_interaction(store, command.other, environment);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/store_options.h"
 #include "cli/usage_error.h"
 
 namespace tenon::cli {
@@ -14,12 +15,6 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
     added->callback([&command, verb] { command.verb = verb; });
     return added;
   };
-  const auto add_store = [&](CLI::App* verb) {
-    verb->add_option("--store", command.store.path, "File with the recorded runs (the same as sqlite:FILE)")
-        ->type_name("FILE")
-        ->required();
-  };
-
   const auto add_form_version = [&](CLI::App* verb) {
     verb->add_option("--form-version", command.form_version,
                      "Version of the form; 1: for hashes without a version prefix")
@@ -33,7 +28,7 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
                                   "  tenon trace artifacts RUN --store runs.store --form npz > run.npz\n"
                                   "docs/guides/recorded_runs.md explains the record and the values of --form.\n");
   artifacts->add_option("RUN", command.run, "Name of the run")->required();
-  add_store(artifacts);
+  add_needed_store_option(*artifacts, command.store);
   artifacts
       ->add_option(
           "--form", command.form,
@@ -48,19 +43,19 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
   CLI::App* const hash =
       add("hash", Verb::Hash, "Print the SHA-256 of a run's artifacts", "  tenon trace hash RUN --store runs.store\n");
   hash->add_option("RUN", command.run, "Name of the run")->required();
-  add_store(hash);
+  add_needed_store_option(*hash, command.store);
   add_form_version(hash);
 
   CLI::App* const show = add("show", Verb::Show, "Print a run's calls as a tree, with the contexts of the model",
                              "  tenon trace show RUN --store runs.store\n");
   show->add_option("RUN", command.run, "Name of the run")->required();
-  add_store(show);
+  add_needed_store_option(*show, command.store);
 
   CLI::App* const diff = add("diff", Verb::Diff, "Print where two runs differ, and why",
                              "  tenon trace diff RUN1 RUN2 --store runs.store\n");
   diff->add_option("A", command.run, "Name of the first run")->required();
   diff->add_option("B", command.other, "Name of the second run")->required();
-  add_store(diff);
+  add_needed_store_option(*diff, command.store);
   diff->add_flag("--json", command.json, "Print a JSON object");
 
   CLI::App* const reconstruct =

@@ -73,9 +73,9 @@ constexpr std::uint64_t records_looked_back_max = 10'000;
 class AguiBody final : public BodySource {
  public:
   /// Reads the same run after another number.
-  using Reread = std::function<std::unique_ptr<EventReader>(std::uint64_t after)>;
+  using Reread = std::function<std::unique_ptr<engine::EventReader>(std::uint64_t after)>;
 
-  AguiBody(std::unique_ptr<EventReader> reader, Reread reread, ShownValues values, runtime::Host& host,
+  AguiBody(std::unique_ptr<engine::EventReader> reader, Reread reread, ShownValues values, runtime::Host& host,
            std::string thread, std::string run)
       : turn_(std::move(reader)),
         reread_(std::move(reread)),
@@ -213,7 +213,7 @@ class AguiBody final : public BodySource {
     const auto reader = reread_(number > records_looked_back_max ? number - records_looked_back_max : 0);
     if (reader == nullptr) return;
     for (auto events = reader->take(look_back_bytes); !events.empty(); events = reader->take(look_back_bytes)) {
-      for (const EventReader::Read& read : events) {
+      for (const engine::EventReader::Read& read : events) {
         if (read.event->number >= number) return;
         take_earlier(*read.event);
       }

@@ -116,6 +116,11 @@ std::optional<HttpResponse> Api::refuse_sender(const HttpRequest& request, const
 std::optional<HttpResponse> Api::refuse(const HttpRequest& request, const Target& target, const Route& route) const {
   if (auto refusal = refuse_sender(request, route)) return refusal;
   if (auto problem = find_query_problem(target, route)) return make_error(422, "wrong_input", *problem);
+  if (route.method != "GET" && parts_.ownership.lease() != journal::LeaseState::Held) {
+    HttpResponse response = make_error(503, "unavailable", out_of_reach);
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+  }
   if (request.body.empty() || route.method == "GET" || is_json(request.header("content-type"))) return std::nullopt;
   return make_error(415, "unsupported_media_type",
                     "the body must be JSON; send it with the header `Content-Type: application/json`");
@@ -174,12 +179,14 @@ HttpAnswer make_answer(const runtime::HostFailure& failure) {
     case Kind::NotFound:
       return error(404, "not_found");
     case Kind::Conflict:
+    case Kind::Raced:
       return error(409, "conflict");
     case Kind::WrongInput:
       return error(422, "wrong_input");
     case Kind::KeyReused:
       return error(422, "idempotency_key_reused");
     case Kind::Unavailable:
+    case Kind::Elsewhere:
       return error(503, "unavailable");
     case Kind::Damaged:
       return error(500, "damaged");

@@ -7,16 +7,19 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "engine/event_hub.h"
+#include "engine/event_reader.h"
+#include "journal/ownership.h"
 #include "journal/run_queries.h"
 #include "runtime/host/host.h"
 #include "server/catalog.h"
-#include "server/event_hub.h"
-#include "server/event_reader.h"
 #include "server/http_message.h"
 #include "server/limits.h"
 #include "server/program_files.h"
 #include "server/request_fields.h"
+#include "server/run_programs.h"
 #include "server/shown_values.h"
 #include "telemetry/otlp_exporter.h"
 
@@ -31,9 +34,10 @@ struct ServerCounts {
 /// What the routes need; all of it outlives the Api.
 struct ApiParts {
   runtime::Host& host;
-  EventHub& hub;
-  journal::Store& store;      ///< opened for reading; used by the server's thread
-  journal::RunQueries& runs;  ///< of the same store
+  engine::EventHub& hub;
+  journal::Store& store;          ///< opened for reading; used by the server's thread
+  journal::RunQueries& runs;      ///< of the same store
+  journal::Ownership& ownership;  ///< of the host
   const Catalog& catalog;
   const Limits& limits;
   ServerCounts& counts;
@@ -43,6 +47,9 @@ struct ApiParts {
   std::string reports = {};                        ///< the folder that has a folder of reports for each run
   const ProgramFiles* programs = nullptr;          ///< none: they are neither shown nor edited
 };
+
+/// Why a process changes nothing that has no lease (journal::LeaseState), or reads nothing.
+inline constexpr std::string_view out_of_reach = "the store's server cannot be reached; try again";
 
 struct Route;
 class ResponseBody;
@@ -112,9 +119,7 @@ class Api {
 
   [[nodiscard]] const ProgramFiles::File* find_program_file(const Call& call);
   [[nodiscard]] std::optional<journal::RunHead> find_run(const Call& call);
-  [[nodiscard]] std::unique_ptr<EventReader> make_reader(const journal::RunName& run, std::uint64_t after);
-  /// The program with which the run continues; null when it cannot be read.
-  [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> find_program(const journal::RunName& run);
+  [[nodiscard]] std::unique_ptr<engine::EventReader> make_reader(const journal::RunName& run, std::uint64_t after);
   [[nodiscard]] ShownValues values_of(const journal::RunName& run);
   /// The agent or function that a request in OpenAI's format names; null when it was refused.
   [[nodiscard]] const CatalogEntry* find_model(const Json& body, const OnAnswer& answer) const;
@@ -140,7 +145,7 @@ class Api {
   [[nodiscard]] std::unique_ptr<ResponseBody> make_response(const std::string& id, ResponseForm form);
 
   ApiParts parts_;
-  std::map<Hash, std::shared_ptr<const vm::LoadedProgram>> older_programs_;  ///< of runs; no longer served
+  RunPrograms programs_{parts_.catalog};
   bool is_draining_ = false;
 };
 

@@ -12,9 +12,6 @@ using runtime::HostReply;
 
 namespace {
 
-/// How many programs of runs are kept that are no longer served; further ones are read again.
-constexpr std::size_t older_programs_max = 16;
-
 runtime::OnReply reply_with(int status, const OnAnswer& answer) {
   return [status, answer](HostReply reply) {
     if (!reply) return answer(make_answer(reply.error()));
@@ -38,6 +35,12 @@ std::optional<std::uint64_t> read_query(const Target& target, const std::string&
   return number;
 }
 
+/// Of a store that cannot be read. Clients do not learn where a database's server is.
+HttpResponse make_read_error(const journal::StoreError& error) {
+  const bool is_out_of_reach = error.kind == journal::StoreError::Kind::Unavailable;
+  return make_error(503, "unavailable", is_out_of_reach ? out_of_reach : std::string_view(error.message));
+}
+
 Json describe_run(const journal::RunHead& head) {
   Json json = Json::object();
   json.set("run", head.run.text).set("state", journal::name_of(head.summary.state));
@@ -58,17 +61,11 @@ Json describe_run(const journal::RunHead& head) {
   return json;
 }
 
-std::optional<journal::RunState> find_state(std::string_view name) {
-  for (std::uint8_t at = 0; at <= static_cast<std::uint8_t>(journal::RunState::Forgotten); ++at) {
-    if (journal::name_of(journal::RunState{at}) == name) return journal::RunState{at};
-  }
-  return std::nullopt;
-}
-
 /// The events of a run as a stream of server-sent events.
 class EventsBody final : public BodySource {
  public:
-  EventsBody(std::unique_ptr<EventReader> reader, ServerCounts& counts) : reader_(std::move(reader)), counts_(counts) {
+  EventsBody(std::unique_ptr<engine::EventReader> reader, ServerCounts& counts)
+      : reader_(std::move(reader)), counts_(counts) {
     ++counts_.readers;
   }
   ~EventsBody() override { --counts_.readers; }
@@ -78,7 +75,7 @@ class EventsBody final : public BodySource {
   void watch(std::function<void()> notify) override { reader_->watch(std::move(notify)); }
   std::string take(std::size_t bytes_max) override {
     std::string text;
-    for (const EventReader::Read& read : reader_->take(bytes_max)) {
+    for (const engine::EventReader::Read& read : reader_->take(bytes_max)) {
       const protocol::Event& event = *read.event;
       text += make_sse(event.number > 0 ? std::optional(event.number) : std::nullopt, event.json);
     }
@@ -92,7 +89,7 @@ class EventsBody final : public BodySource {
   }
 
  private:
-  std::unique_ptr<EventReader> reader_;
+  std::unique_ptr<engine::EventReader> reader_;
   ServerCounts& counts_;
   bool is_broken_off_ = false;
 };
@@ -105,7 +102,7 @@ std::optional<journal::RunHead> Api::find_run(const Call& call) {
     auto head = parts_.store.head({name});
     if (head) return std::move(*head);
     if (head.error().kind != journal::StoreError::Kind::Missing) {
-      call.answer(whole(make_error(503, "unavailable", head.error().message)));
+      call.answer(whole(make_read_error(head.error())));
       return std::nullopt;
     }
   }
@@ -113,36 +110,14 @@ std::optional<journal::RunHead> Api::find_run(const Call& call) {
   return std::nullopt;
 }
 
-std::unique_ptr<EventReader> Api::make_reader(const journal::RunName& run, std::uint64_t after) {
+std::unique_ptr<engine::EventReader> Api::make_reader(const journal::RunName& run, std::uint64_t after) {
   auto head = parts_.store.head(run);
   if (!head) return nullptr;
-  return std::make_unique<EventReader>(parts_.hub, parts_.store, std::move(*head), after);
-}
-
-std::shared_ptr<const vm::LoadedProgram> Api::find_program(const journal::RunName& run) {
-  const auto find_served = [&](const Hash& hash) -> std::shared_ptr<const vm::LoadedProgram> {
-    for (const auto& [name, entry] : parts_.catalog.entries()) {
-      if (entry.image->hash() == hash) return entry.image->loaded();
-    }
-    return nullptr;
-  };
-  const auto started = runtime::read_started(parts_.store, run);
-  if (!started) return nullptr;
-  if (auto served = find_served(started->program)) return served;
-  // The conversation may have been upgraded to another program; that takes reading all records.
-  const auto newest = runtime::read_program(parts_.store, run);
-  if (!newest) return nullptr;
-  if (auto served = find_served(newest->program)) return served;
-  if (const auto known = older_programs_.find(newest->program); known != older_programs_.end()) return known->second;
-  const auto bundle = parts_.store.content(run, newest->program);
-  const auto program = bundle ? runtime::read_bundle(*bundle) : failure(runtime::ImageError{});
-  if (!program) return nullptr;
-  if (older_programs_.size() >= older_programs_max) older_programs_.clear();
-  return older_programs_[newest->program] = program->loaded;
+  return std::make_unique<engine::EventReader>(parts_.hub, parts_.store, std::move(*head), after);
 }
 
 ShownValues Api::values_of(const journal::RunName& run) {
-  return {parts_.store, run, find_program(run), parts_.limits.answer_bytes};
+  return {parts_.store, run, programs_.find(parts_.store, run), parts_.limits.answer_bytes};
 }
 
 void Api::list_agents(const Call& call) {
@@ -179,7 +154,9 @@ void Api::start_run(const Call& call) {
   const Json* const said = body->find("input");
   if (said != nullptr && arguments != nullptr)
     return wrong(422, "wrong_input", "`input` and `args` cannot be used together; give one, not both");
-  runtime::RunStart start = entry->make_start();
+  runtime::RunStart start = said != nullptr && said->is_string() && entry->takes_a_text()
+                                ? entry->make_start(said->as_string())
+                                : entry->make_start();
   if (entry->agent) {
     if (arguments != nullptr) {
       return wrong(422, "wrong_input", fmt::format("`{}` is an agent; use `input` instead of `args`", entry->name));
@@ -192,11 +169,8 @@ void Api::start_run(const Call& call) {
                                entry->takes_a_text() ? "takes one text; expected a string as `input`"
                                                      : "does not take one text; use `args` instead of `input`"));
     }
-    start.arguments = [entry, text = said->as_string()] { return entry->read_text(text); };
-  } else {
-    start.arguments = [entry, json = arguments == nullptr ? Json::object() : *arguments] {
-      return entry->read_arguments(json);
-    };
+  } else if (arguments != nullptr) {
+    start.arguments = *arguments;
   }
   parts_.host.start(std::move(start), key_of(call.request), reply_with(201, call.answer));
 }
@@ -206,10 +180,13 @@ void Api::list_runs(const Call& call) {
   const auto limit = read_query(call.target, "limit", 100, call.answer);
   if (!limit) return;
   filter.limit = std::min<std::size_t>(*limit, parts_.limits.listed);
-  if (const auto after = call.target.query.find("after"); after != call.target.query.end())
+  if (const auto after = call.target.query.find("after"); after != call.target.query.end()) {
+    if (!after->second.empty() && !journal::is_run_name(after->second))
+      return call.answer(whole(make_error(422, "wrong_input", "`after` takes the name of a run")));
     filter.after = after->second;
+  }
   if (const auto state = call.target.query.find("state"); state != call.target.query.end()) {
-    filter.state = find_state(state->second);
+    filter.state = journal::find_state(state->second);
     if (!filter.state) {
       return call.answer(whole(make_error(422, "wrong_input",
                                           fmt::format("unknown state `{}`; expected running, waiting, idle, done, "
@@ -218,7 +195,7 @@ void Api::list_runs(const Call& call) {
     }
   }
   const auto heads = parts_.runs.list(filter);
-  if (!heads) return call.answer(whole(make_error(503, "unavailable", heads.error().message)));
+  if (!heads) return call.answer(whole(make_read_error(heads.error())));
   Json list = Json::array();
   for (const journal::RunHead& head : *heads) list.push_back(describe_run(head));
   const bool has_more = heads->size() == filter.limit && filter.limit > 0;
@@ -233,7 +210,7 @@ void Api::show_run(const Call& call) {
   if (!head) return;
   Json json = describe_run(*head);
   if (has_ended(head->summary.state) && head->records > 0) {
-    EventReader reader(parts_.hub, parts_.store, *head, head->records - 1);
+    engine::EventReader reader(parts_.hub, parts_.store, *head, head->records - 1);
     const auto events = reader.take(1);
     auto end = events.empty() ? parse_json("null") : parse_json(events.back().event->json);
     if (end) json.set("end", std::move(*end));
@@ -304,7 +281,7 @@ void Api::read_events(const Call& call) {
     return call.answer(whole(make_error(
         422, "wrong_input", fmt::format("the run has {} records; there is no event {}", head->records, *after))));
   }
-  auto reader = std::make_unique<EventReader>(parts_.hub, parts_.store, *head, *after);
+  auto reader = std::make_unique<engine::EventReader>(parts_.hub, parts_.store, *head, *after);
   const bool wants_list = call.request.header("accept").find("application/json") != std::string_view::npos;
   if (!wants_list) {
     HttpResponse response;
@@ -327,7 +304,7 @@ void Api::read_events(const Call& call) {
   while (count < most && list.size() < parts_.limits.queue_bytes) {
     const auto events = reader->take(std::min(parts_.limits.chunk_bytes, parts_.limits.queue_bytes - list.size()));
     if (events.empty()) break;
-    for (const EventReader::Read& read : events) {
+    for (const engine::EventReader::Read& read : events) {
       has_more = count == most;
       if (has_more) break;
       if (count++ > 0) list += ',';

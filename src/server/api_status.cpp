@@ -19,6 +19,9 @@ void Api::show_readiness(const Call& call) {
     answer(whole(make_error(503, "not_ready", reason)));
   };
   if (is_draining_) return not_ready("the server is stopping");
+  if (parts_.ownership.lease() != journal::LeaseState::Held) {
+    return not_ready(out_of_reach);
+  }
   parts_.host.use_notes([answer = call.answer, not_ready](Result<runtime::StoreNotes*, runtime::HostFailure> notes) {
     if (!notes) return not_ready(notes.error().message);
     (*notes)->check_store([answer, not_ready](const runtime::StoreNotes::Done& checked) {
@@ -41,6 +44,8 @@ void Api::show_metrics(const Call& call) {
   add("runs_released_total", "counter", "Runs that were dropped from memory.", host.runs_released);
   add("runs_resident", "gauge", "Runs in memory.", host.resident);
   add("effects_under_way", "gauge", "Generations and tool calls in progress.", host.effects_under_way);
+  add("lease_held", "gauge", "Whether this process may begin effects: 1 or 0.",
+      parts_.ownership.lease() == journal::LeaseState::Held ? 1 : 0);
   add("answers_taken_total", "counter", "Answers of people that were accepted.", host.answers_taken);
   add("commands_taken_total", "counter", "Commands of other processes that were answered.", host.commands_taken);
   add("records_total", "counter", "Records that have become durable.", host.records);

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "diagnostics/nearest.h"
-#include "engine/arguments.h"
 #include "inference/answers/schema_writer.h"
 #include "json/reader.h"
 
@@ -36,22 +35,12 @@ bool CatalogEntry::takes_a_text() const {
   return kind == types::TypeKind::String || kind == types::TypeKind::Text;
 }
 
-Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_arguments(const Json& arguments) const {
-  return engine::read_json_arguments(*image, declared(), name, arguments);
-}
-
-Result<std::vector<vm::Argument>, std::string> CatalogEntry::read_text(const std::string& text) const {
-  Json arguments = Json::object();
-  arguments.set(declared().parameter_names[given_parameters().front()], Json(text));
-  return read_arguments(arguments);
-}
-
 runtime::RunStart CatalogEntry::make_start(const std::string& text) const {
   runtime::RunStart start = make_start();
   if (agent) {
     start.input = Json(text);
   } else {
-    start.arguments = [this, text] { return read_text(text); };
+    start.arguments.set(declared().parameter_names[given_parameters().front()], Json(text));
   }
   return start;
 }

@@ -20,7 +20,9 @@ struct CatalogEntry {
   runtime::RunOptions options;
 
   /// Without input or arguments.
-  [[nodiscard]] runtime::RunStart make_start() const { return {image, function, agent, {}, {}, options}; }
+  [[nodiscard]] runtime::RunStart make_start() const {
+    return {.image = image, .function = function, .agent = agent, .options = options, .shown_name = name};
+  }
   /// For an entry that takes one text.
   [[nodiscard]] runtime::RunStart make_start(const std::string& text) const;
   [[nodiscard]] const bytecode::Function& declared() const { return image->program().functions[function]; }
@@ -32,11 +34,6 @@ struct CatalogEntry {
   [[nodiscard]] std::vector<std::size_t> given_parameters() const;
   /// Whether it takes exactly one text, so that it can be used in a chat.
   [[nodiscard]] bool takes_a_text() const;
-  /// Reads an object with a member for each parameter. The error names everything that is wrong. Call it on the thread
-  /// that owns the values.
-  [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_arguments(const Json& arguments) const;
-  /// The arguments of an entry that takes one text.
-  [[nodiscard]] Result<std::vector<vm::Argument>, std::string> read_text(const std::string& text) const;
   /// {"name","kind": "agent" or "function","description","input": JSON Schema of the arguments,"output": JSON Schema of
   /// the value,"takes_text"}
   [[nodiscard]] Json describe() const;

@@ -23,7 +23,7 @@ struct ChatHead {
 /// One answer of a chat, as a stream of chunks or as one object.
 class ChatBody final : public TurnAnswer {
  public:
-  ChatBody(std::unique_ptr<EventReader> reader, ChatHead head, ShownValues values, runtime::Host& host)
+  ChatBody(std::unique_ptr<engine::EventReader> reader, ChatHead head, ShownValues values, runtime::Host& host)
       : TurnAnswer(std::move(reader), std::move(values), host, head.is_streamed ? Delivery::Pieces : Delivery::Whole),
         head_(std::move(head)) {}
 

@@ -124,7 +124,7 @@ struct HttpServer::State {
   };
 
   State(Api& used_api, const Limits& used_limits, ServerCounts& used_counts)
-      : api(used_api), limits(used_limits), counts(used_counts), acceptor(io), signals(io, SIGINT, SIGTERM) {}
+      : api(used_api), limits(used_limits), counts(used_counts), acceptor(io), signals(io) {}
 
   asio::awaitable<void> accept();
   asio::awaitable<void> serve(std::list<Connection>::iterator connection);
@@ -433,8 +433,12 @@ void HttpServer::State::end_drain() {
   });
 }
 
-HttpServer::HttpServer(Api& api, const Limits& limits, ServerCounts& counts)
-    : state_(std::make_unique<State>(api, limits, counts)) {}
+HttpServer::HttpServer(Api& api, const Limits& limits, ServerCounts& counts, StoppedBy stopped_by)
+    : state_(std::make_unique<State>(api, limits, counts)) {
+  if (stopped_by == StoppedBy::Caller) return;
+  state_->signals.add(SIGINT);
+  state_->signals.add(SIGTERM);
+}
 
 HttpServer::~HttpServer() = default;
 
@@ -454,6 +458,7 @@ Result<std::uint16_t, std::string> HttpServer::listen(const Address& address) {
 
 void HttpServer::run(const std::function<void()>& on_stop) {
   State& state = *state_;
+  // Without signals to wait for, this never happens; it does not keep the server from ending.
   state.signals.async_wait([&](error_code error, int) {
     if (error) return;
     error_code ignored;

@@ -19,10 +19,13 @@ struct Address {
 /// Whether only this machine can reach the address. Nothing when it is not an IP address.
 [[nodiscard]] std::optional<bool> is_loopback(const std::string& host);
 
-/// HTTP/1.1 on one thread: connections, their limits, and the end on SIGTERM or SIGINT.
+/// What ends a server: SIGTERM and SIGINT, which it then handles, or `stop` alone.
+enum class StoppedBy : std::uint8_t { Signals, Caller };
+
+/// HTTP/1.1 on one thread: connections, their limits, and the end.
 class HttpServer {
  public:
-  HttpServer(Api& api, const Limits& limits, ServerCounts& counts);
+  HttpServer(Api& api, const Limits& limits, ServerCounts& counts, StoppedBy stopped_by);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

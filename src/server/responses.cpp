@@ -15,7 +15,7 @@ struct ResponsePlace {
   journal::RunName run;
   std::uint64_t after = 0;  ///< the number of the last record before the request
 
-  [[nodiscard]] std::string suffix() const { return fmt::format("{}_{}", run.text, after); }
+  [[nodiscard]] std::string suffix() const { return runtime::Accepted{run, "", after}.place(); }
   [[nodiscard]] std::string id() const { return "resp_" + suffix(); }
 };
 
@@ -41,11 +41,12 @@ struct ResponseRequest {
   std::string conversation;  ///< as the client named it
   bool is_background = false;
 
-  static std::string note_key(const ResponsePlace& place) { return "response/" + place.id(); }
-  [[nodiscard]] journal::Note to_note(const ResponsePlace& place) const {
+  static constexpr std::string_view note_prefix = "response/resp_";  ///< is followed by ResponsePlace::suffix
+  static std::string note_key(const ResponsePlace& place) { return std::string(note_prefix) + place.suffix(); }
+  [[nodiscard]] runtime::AcceptedNote to_note() const {
     const Json json =
         Json::object({{"previous", previous}, {"conversation", conversation}, {"background", is_background}});
-    return {note_key(place), json.dump(), std::nullopt};
+    return {std::string(note_prefix), json.dump()};
   }
   static ResponseRequest from_note(std::string_view bytes) {
     const Json json = parse_own_json(bytes);
@@ -58,8 +59,8 @@ class ResponseBody final : public TurnAnswer {
  public:
   using Form = ResponseForm;
 
-  ResponseBody(std::unique_ptr<EventReader> reader, ShownValues values, runtime::Host& host, ResponsePlace place,
-               ResponseRequest request, std::string model, std::int64_t created, Form form)
+  ResponseBody(std::unique_ptr<engine::EventReader> reader, ShownValues values, runtime::Host& host,
+               ResponsePlace place, ResponseRequest request, std::string model, std::int64_t created, Form form)
       : TurnAnswer(std::move(reader), std::move(values), host,
                    form == Form::Streamed ? Delivery::Pieces : Delivery::Whole),
         place_(std::move(place)),
@@ -214,7 +215,7 @@ class ResponseBody final : public TurnAnswer {
 namespace {
 
 /// When the request was accepted: the time of the first event after it, in seconds since 1970.
-std::int64_t created_at(EventReader& reader) {
+std::int64_t created_at(engine::EventReader& reader) {
   const auto events = reader.take(1);
   if (events.empty()) return 0;
   const auto event = parse_own_json(events.front().event->json);
@@ -352,9 +353,7 @@ void Api::create_response(const Call& call) {
     *conversation = place->run.text;
     key.find_refusal = [place = *place](journal::Store& store) { return find_newer_response(store, place); };
   }
-  key.notes = [request](const runtime::Accepted& accepted) {
-    return std::vector<journal::Note>{request.to_note({accepted.run, accepted.after})};
-  };
+  key.notes.push_back(request.to_note());
   using Form = ResponseBody::Form;
   const Form form = wanted->is_streamed ? Form::Streamed : *is_background ? Form::AsItIsNow : Form::Created;
   const auto on_reply = [this, form, answer = call.answer](runtime::HostReply reply) {

@@ -22,7 +22,7 @@ class TurnAnswer : public BodySource {
     Whole,   ///< the text is needed only at its end
     Pieces,  ///< pieces of the model's answer are shown while they are written
   };
-  TurnAnswer(std::unique_ptr<EventReader> reader, ShownValues values, runtime::Host& host, Delivery delivery)
+  TurnAnswer(std::unique_ptr<engine::EventReader> reader, ShownValues values, runtime::Host& host, Delivery delivery)
       : turn_(std::move(reader)), values_(std::move(values)), host_(host), delivery_(delivery) {}
 
   void watch(std::function<void()> notify) override { turn_.watch(std::move(notify)); }

@@ -7,7 +7,7 @@ namespace tenon::server {
 std::vector<TurnFollower::Step> TurnFollower::take(std::size_t bytes_max) {
   std::vector<Step> steps;
   if (is_over_) return steps;
-  for (const EventReader::Read& read : reader_->take(bytes_max)) {
+  for (const engine::EventReader::Read& read : reader_->take(bytes_max)) {
     const protocol::Event& event = *read.event;
     has_news_ = has_news_ || event.number > 0;
     steps.push_back({parse_own_json(event.json), event.kind, read.is_answer});

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "engine/event_reader.h"
 #include "json/json.h"
-#include "server/event_reader.h"
 
 namespace tenon::server {
 
@@ -15,7 +15,7 @@ class TurnFollower {
     bool is_answer = false;  ///< a piece of the turn's answer
   };
 
-  explicit TurnFollower(std::unique_ptr<EventReader> reader) : reader_(std::move(reader)) {}
+  explicit TurnFollower(std::unique_ptr<engine::EventReader> reader) : reader_(std::move(reader)) {}
 
   void watch(std::function<void()> notify) { reader_->watch(std::move(notify)); }
   [[nodiscard]] std::vector<Step> take(std::size_t bytes_max);
@@ -27,7 +27,7 @@ class TurnFollower {
   [[nodiscard]] const Json::Array& waits() const { return waits_; }
 
  private:
-  std::unique_ptr<EventReader> reader_;
+  std::unique_ptr<engine::EventReader> reader_;
   Json::Array waits_;
   bool has_news_ = true;
   bool is_over_ = false;

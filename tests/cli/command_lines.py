@@ -2,12 +2,14 @@
 import json
 import re
 import subprocess
+import sys
 
 from tenon_process import ROOT, tenon
 
-COMMANDS = ["run", "chat", "serve", "test", "check", "fmt", "show", "plan", "edit", "explain", "runs", "resume", "cancel", "store backup",
-            "store check", "store compact", "store export", "store import", "store repair", "store forget", "trace artifacts", "trace hash", "trace show", "trace diff",
-            "trace reconstruct", "replay", "fork"]
+COMMANDS = ["run", "chat", "serve", "test", "check", "fmt", "show", "plan", "edit", "explain", "stubs", "runs", "resume", "cancel", "store backup",
+            "store check", "store compact", "store copy", "store export", "store import", "store owners", "store repair", "store forget",
+            "trace artifacts", "trace hash", "trace show", "trace diff", "trace reconstruct", "replay", "fork", "ray serve", "ray up",
+            "ray status", "ray stop"]
 
 PROGRAM = '''\
 fn main() -> i32 { 42 }
@@ -73,9 +75,45 @@ def test_without_a_command_the_help_is_printed(_):
         expect(tenon(*arguments), 0, overview.stdout, "")
     listed = re.findall(r"^  ([a-z]+)  ", overview.stdout, re.MULTILINE)
     assert sorted(listed) == sorted({command.split()[0] for command in COMMANDS}), listed
-    for group in ("store", "trace"):
-        verbs = re.findall(r"^  ([a-z]+)  ", tenon(group, "--help").stdout, re.MULTILINE)
-        assert [f"{group} {verb}" for verb in verbs] == [c for c in COMMANDS if c.startswith(group + " ")], verbs
+    for group in ("store", "trace", "ray"):
+        shown = tenon(group, "--help")
+        verbs = re.findall(r"^  ([a-z]+)  ", shown.stdout, re.MULTILINE)
+        assert sorted(f"{group} {verb}" for verb in verbs) == sorted(c for c in COMMANDS if c.startswith(group + " ")), verbs
+        expect(tenon("help", group), 0, shown.stdout, "")
+
+
+def test_commands_of_ray_need_no_python_for_their_help(_):
+    """And they have the options that the Python package takes."""
+    without_python = {"TENON_PYTHON": "/nowhere/python3"}
+    for verb, parser in python_parsers().items():
+        shown = tenon("ray", verb, "--help", environment=without_python)
+        assert shown.returncode == 0 and shown.stderr == "" and set(options_of(f"ray {verb}")) == set(parser), (verb, parser, shown)
+    serving = tenon("serve", "--engine", "ray", "--help", environment=without_python)
+    expect(serving, 0, tenon("ray", "serve", "--help").stdout, "")
+    for arguments, message in ((["ray"], "missing command: one of serve, up, status, stop"), (["ray", "fly"], "unknown command `ray fly`")):
+        expect_usage_error(arguments, message, "ray")
+    store = "postgres://tenon@/runs"
+    for arguments, message in ((["desk.tn"], "missing `--store URL`"), (["desk.tn", "--store", store, "--nodes", "2"], "unknown option `--nodes`"),
+                               (["desk.tn", "--store", store, "--port", "65536"],
+                                "invalid value for `--port`: expected a whole number from 0 to 65535, got `65536`")):
+        for command in (["ray", "serve"], ["serve", "--engine=ray"], ["serve", "--engine", "ray"]):
+            process = tenon(*command, *arguments)
+            assert (process.returncode, process.stdout) == (2, "") and process.stderr.startswith(f"error: {message}"), process
+    process = tenon("ray", "status", environment=without_python)
+    assert process.returncode == 1 and process.stderr.startswith("error: cannot start `/nowhere/python3`"), process
+
+
+def python_parsers():
+    """The options of each command of `python -m tenon.ray`. Its module is read without the package's library, which is not built here."""
+    script = """import argparse, json, sys, types
+package = types.ModuleType("tenon")
+package.__path__ = [sys.argv[1]]
+sys.modules["tenon"] = package
+from tenon.ray.__main__ import _parser
+commands = next(action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)).choices
+print(json.dumps({name: [o for a in parser._actions for o in a.option_strings if o != "-h"] for name, parser in commands.items()}))"""
+    shown = subprocess.run([sys.executable, "-B", "-c", script, ROOT / "python/tenon"], stdout=subprocess.PIPE, text=True, check=True, timeout=20)
+    return json.loads(shown.stdout)
 
 
 def test_help_topics(_):
@@ -245,7 +283,7 @@ def test_errors_have_one_form_and_one_scheme_of_exit_codes(work):
             (1, "test", missing), (1, "test", file, "--filter", "wings"), (1, "check", missing), (1, "check", broken), (1, "fmt", missing),
             (1, "fmt", broken), (1, "show", missing, "--as", "graph"), (1, "show", missing, "--as", "types"),
             (2, "show", file, "--as", "prompts", "--prompts", missing), (1, "plan", missing), (2, "plan", file), (1, "check", in_project), (1, "edit", missing, "--ops", missing),
-            (1, "edit", file, "--ops", missing), (2, "explain", "E0000"), (1, "runs", "--store", store),
+            (1, "edit", file, "--ops", missing), (2, "explain", "E0000"), (1, "stubs", missing), (1, "runs", "--store", store),
             (1, "resume", "x", "--store", store), (1, "cancel", "x", "--store", store), (1, "store", "check", "--store", store),
             (1, "store", "compact", "--store", store), (1, "store", "export", "x", "--output", missing, "--store", store),
             (1, "store", "import", missing, "--store", work / "new.store"), (1, "store", "forget", "x", "--store", store),

@@ -1,10 +1,12 @@
 """`tenon chat`: transcripts, failed turns, questions, conversations that are detached and resumed."""
 import json
 import re
+import shlex
 import signal
 import subprocess
 
 from durable_runs import expect, expect_error
+from store_places import new_store
 from tenon_process import TENON, tenon
 
 PROGRAM = '''\
@@ -74,7 +76,7 @@ def test_what_the_model_sees(work):
 
 def test_a_conversation_is_left_and_continued(work):
     file = write(work)
-    store = work / "chats.store"
+    store = new_store(work, "chats.store")
     first = chat(work, "milk\n", "--store", store, file=file)
     expect(first, 0, "milk fine\n")
     run = name_of(first)
@@ -93,9 +95,9 @@ def test_a_conversation_is_left_and_continued(work):
 
 def test_a_turn_that_is_resumed(work):
     file = write(work)
-    store = work / "chats.store"
+    store = new_store(work, "chats.store")
     run = name_of(chat(work, "clear\n", "--store", store, file=file))
-    waits = f"tenon: run {run} waits for the next prompt\n  continue with: tenon chat --run {run} --store {store}\n"
+    waits = f"tenon: run {run} waits for the next prompt\n  continue with: tenon chat --run {run} --store {shlex.quote(str(store))}\n"
     expect(tenon("resume", run, "--store", store, "--input", "false"), 1)
     expect(tenon("resume", run, "--store", store), 3, "", waits)
     expect(tenon("resume", run, "--store", store, "--input", "hello"), 2, "", waits)
@@ -138,7 +140,7 @@ agent Support {
 
 def test_a_conversation_that_does_not_exist(work):
     file = write(work)
-    store = work / "chats.store"
+    store = new_store(work, "chats.store")
     run = name_of(chat(work, "", "--store", store, file=file))
     assert "waits for the next prompt" in tenon("resume", run, "--store", store).stderr
     expect(chat(work, "tea\n", "--store", store, "--run", run), 0, "tea fine\n")
@@ -148,7 +150,7 @@ def test_a_conversation_that_does_not_exist(work):
 
 def test_a_changed_file_changes_no_conversation(work):
     file = write(work)
-    store = work / "chats.store"
+    store = new_store(work, "chats.store")
     run = name_of(chat(work, "milk\n", "--store", store, file=file))
     write(work, PROGRAM.replace("items: List<String>", "things: i32"))
     expect(chat(work, "bread\n", "--store", store, "--run", run), 0, "milk,bread fine\n", "")
@@ -199,7 +201,7 @@ def test_invalid_options(work):
 
 def test_a_run_that_is_not_a_conversation(work):
     file = write(work, "fn main() -> Boolean { ask<Boolean>(\"Sure?\") }\n")
-    store = work / "runs.store"
+    store = new_store(work)
     run = name_of(tenon("run", file, "--model", f"script:{work / 'model.script'}", "--store", store))
     expect_error(chat(work, "hello\n", "--store", store, "--run", run), 1, "is not a conversation")
 
@@ -208,7 +210,7 @@ def test_a_question_with_a_deadline_is_asked_at_once(work):
     (work / "hurried.tn").write_text('agent Clerk {\n    fn turn(ctx: Context, input: String) -> String {\n'
                                      '        "said " + ask_within<String>("Which one?", 600_000)\n    }\n}\n')
     (work / "empty.script").write_text("#\n")
-    for store in ([], ["--store", work / "hurried.store"]):
+    for store in ([], ["--store", new_store(work, "hurried.store")]):
         process = tenon("chat", work / "hurried.tn", "--model", f"script:{work / 'empty.script'}", *store, stdin=None,
                         input="hi\nthe red one\n")
         assert process.stdout == "said the red one\n" and "Which one? (String): " in process.stderr, process

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import sqlite3
@@ -9,7 +10,8 @@ import subprocess
 import threading
 import time
 
-from tenon_process import TENON, tenon
+from store_places import new_store
+from tenon_process import TENON, free_port, tenon
 
 PROGRAM = '''\
 struct Trip { city: String, nights: i32 in 1..=30 }
@@ -98,11 +100,11 @@ fn rounds() -> i32 {
 
 
 class Store:
-    """A store in a folder, with its own program and script."""
+    """A store, with its own program and script in a folder."""
 
     def __init__(self, work, script='summarize => "short"\n'):
         self.work = work
-        self.path = work / "runs.store"
+        self.path = new_store(work)
         self.program = work / "program.tn"
         self.program.write_text(PROGRAM)
         self.script = work / "model.script"
@@ -124,6 +126,11 @@ class Store:
         process = tenon("runs", "--store", self.path, "--json", *options)
         expect(process, 0, None, "")
         return json.loads(process.stdout)
+
+    def list_once_it_exists(self):
+        """Empty while the process that makes the store has not done so."""
+        process = tenon("runs", "--store", self.path, "--json")
+        return json.loads(process.stdout) if process.returncode == 0 else []
 
     def state(self, run):
         return next(one["state"] for one in self.list() if one["run"] == run)
@@ -150,7 +157,7 @@ def test_a_waiting_run_prints_how_to_continue(work):
     process = store.run()
     run = re.match(r"tenon: run (\w+)\n", process.stderr)[1]
     expect(process, 3, "", f"tenon: run {run}\ntenon: run {run} waits\n  wait 1 (Boolean): Publish `short`?\n"
-                           f"  continue with: tenon resume {run} --store {store.path} --input ANSWER\n")
+                           f"  continue with: tenon resume {run} --store {shlex.quote(str(store.path))} --input ANSWER\n")
 
 
 def test_a_run_with_a_store_that_does_not_wait(work):
@@ -308,7 +315,7 @@ def test_forget_removes_the_contents(work):
 def test_export_and_import_into_another_store(work):
     store = Store(work)
     run = store.start()
-    file, other = work / "run.tenon", work / "other.store"
+    file, other = work / "run.tenon", new_store(work, "other.store")
     expect(store.store("export", run, "--output", file), 0, "", "")
     assert file.stat().st_mode & 0o077 == 0, oct(file.stat().st_mode)
     expect(store.store("import", file, path=other), 0, "", f"tenon: run {run}\n")
@@ -319,7 +326,7 @@ def test_export_and_import_into_another_store(work):
     whole = file.read_bytes()
     for broken in (whole[:-1], whole[:100], b"", b"hello\n", whole[:200] + bytes([whole[200] ^ 1]) + whole[201:]):
         file.write_bytes(broken)
-        expect(store.store("import", file, path=work / "third.store"), 1, "")
+        expect(store.store("import", file, path=new_store(work, "third.store")), 1, "")
     expect_error(store.store("import", work / "nowhere", path=other), 1, "nowhere")
     expect_error(store.store("export", run, "--output", work / "nowhere" / "file"), 1, "nowhere")
     expect_error(store.store("export", "nosuchrun", "--output", file), 1, "no run nosuchrun")
@@ -409,7 +416,7 @@ def test_killed_while_the_model_answers(work):
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     run = re.match(r"tenon: run (\w+)\n", process.stderr.readline())[1]
     deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and not (store.path.exists() and any(one["records"] >= 4 for one in store.list())):
+    while time.monotonic() < deadline and not any(one["records"] >= 4 for one in store.list_once_it_exists()):
         time.sleep(0.02)
     process.kill()
     process.communicate()
@@ -428,7 +435,7 @@ def test_questions_are_listed_while_another_effect_is_pending(work):
             env={**os.environ, "OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"})
         run = re.match(r"tenon: run (\w+)\n", process.stderr.readline())[1]
         deadline = time.monotonic() + 20
-        while time.monotonic() < deadline and not (store.path.exists() and any(one.get("waits") for one in store.list())):
+        while time.monotonic() < deadline and not any(one.get("waits") for one in store.list_once_it_exists()):
             time.sleep(0.02)
         listed = store.list()
         process.kill()
@@ -459,10 +466,17 @@ def test_a_store_has_a_url(work):
     store.run("two")
     listed = tenon("runs", "--store", store.path).stdout
     assert listed and tenon("runs", "--store", f"sqlite:{store.path}").stdout == listed
-    for url in ("postgresql://host/runs", "redis:runs"):
-        for arguments in (["run", store.program, "--model", f"script:{store.script}"], ["runs"], ["store", "check"]):
+    commands = (["run", store.program, "--model", f"script:{store.script}"], ["runs"], ["store", "check"])
+    for url in ("mysql://host/runs", "redis:runs"):
+        for arguments in commands:
             expect_error(tenon(*arguments, "--store", url), 1, f"no store has the scheme `{url.partition(':')[0]}`",
                          "available: `sqlite:PATH`", f"`./{url}`")
+    port = free_port()
+    for scheme in ("postgres", "postgresql"):
+        for arguments in commands:
+            process = tenon(*arguments, "--store", f"{scheme}://tenon:sesame@127.0.0.1:{port}/runs")
+            expect_error(process, 1, f"error: {scheme}://tenon@127.0.0.1:{port}/runs: the server cannot be reached", "Connection refused")
+            assert "sesame" not in process.stdout + process.stderr, process
 
 
 def test_only_commands_that_start_a_run_create_a_store(work):

@@ -187,6 +187,9 @@ def test_unknown_query_parameters(work):
             assert reply.status == 422 and words in reply.json["error"]["message"], (path, reply.body)
         assert server.post("/v1/runs?dry=1", {"fn": "add", "args": {"x": 1, "y": 2}}).status == 422
         assert server.get("/v1/runs?after=").status == 200
+        for name in ("%00", "%FF", "a%20b", "x" * 500):
+            refused = server.get(f"/v1/runs?after={name}")
+            assert refused.status == 422 and "name of a run" in refused.json["error"]["message"], refused.body
 
 
 def test_invalid_command_lines(work):

@@ -6,15 +6,22 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
+import threading
 import time
 
 from documents import Assertion
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from postgres_process import USER  # noqa: E402
+from store_places import shared_database  # noqa: E402
 
 PROCESS_SECONDS_MAX = 120
 # The folder with tenon/extern.h, for the C blocks of examples.
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 LIBRARIES = pathlib.Path(os.environ.get("TENON_LIBRARIES", INCLUDE.parent / "build/release"))  # with libtenon.so
 WORKERS = 2
+DATABASE_LOCK = threading.Lock()
 # When the expectations are rewritten, a background command that prints nothing for this long has printed its lines.
 BACKGROUND_QUIET_SECONDS = 1.0
 # Files per process: few enough that after a crash each can be checked alone.
@@ -252,6 +259,14 @@ def run_tests(tenon, example, folder):
     return problems, right
 
 
+def connect_database(block):
+    """Shell commands after which libpq finds a database server, if a block uses one: that of the tests."""
+    if not any("postgres://" in line for line in block.lines):
+        return ""
+    with DATABASE_LOCK:
+        return f'export PGHOST="{shared_database().folder}" PGUSER={USER}\n'
+
+
 def put_on_path(tenon, folder):
     """Returns shell commands after which `tenon` is the binary under test."""
     program = folder / "bin" / "tenon"
@@ -300,11 +315,11 @@ class Placeholders:
 
 class Background:
     """A command of a transcript that ends with ` &`: it runs in its own process, with its output in a file, until it ends, a
-    later command kills it, or the transcript is over."""
+    later command kills it, or the transcript is over. `number`: different from those of others in the folder."""
 
-    def __init__(self, tenon, start, command, folder):
-        self.output = folder / "background.output"
-        pid_file = folder / "background.pid"
+    def __init__(self, tenon, start, command, folder, number):
+        self.output = folder / f"background_{number}.output"
+        pid_file = folder / f"background_{number}.pid"
         # The shell's own messages about the process ("Killed") are not part of the output.
         script = f"{start}exec > {self.output} 2>&1\n{command} &\necho $! > {pid_file}.new\nmv {pid_file}.new {pid_file}\nexec 2> /dev/null\nwait $!"
         environment = tenon.environment()
@@ -357,27 +372,24 @@ def run_transcript(tenon, example, folder, update=False):
     and stderr as they come, and `exit N` if it does not exit with 0. The runs' names are RUN, RUN2, … in their order, in the
     commands too, and the ports of servers PORT, PORT2, …; times are TIME and milliseconds MS.
 
-    A command that ends with ` &` runs in the background: once it has printed the lines below it, the next command starts. `$!` is its
-    process id, and after a command that kills it the transcript continues when it is dead."""
+    A command that ends with ` &` runs in the background: once it has printed the lines below it, the next command starts. `$!` is the
+    process id of the newest, and after a command that kills it the transcript continues when it is dead."""
     block = example.attached["transcript"]
-    start = put_on_path(tenon, folder)
+    start = put_on_path(tenon, folder) + connect_database(block)
     runs, ports = Placeholders("RUN", RUN_NAME), Placeholders("PORT", PORT)
     lines = []
-    background = None
+    backgrounds = []
 
     def perform(command, count):
         """(what it prints, its exit code)"""
-        nonlocal background
         if command.endswith(" &"):
-            if background is not None:
-                background.stop()
-            background = Background(tenon, start, command[:-2], folder)
-            return background.wait_for_lines(None if update else count), 0
-        if background is not None:
-            command = command.replace("$!", str(background.pid))
+            backgrounds.append(Background(tenon, start, command[:-2], folder, len(backgrounds)))
+            return backgrounds[-1].wait_for_lines(None if update else count), 0
+        if backgrounds:
+            command = command.replace("$!", str(backgrounds[-1].pid))
         process = tenon.run(["-c", f"{start}{{ {command}\n}} 2>&1"], folder, program="/bin/sh")
-        if background is not None and command.startswith("kill "):
-            wait_until(background.has_ended)
+        if backgrounds and command.startswith("kill "):
+            wait_until(backgrounds[-1].has_ended)
         return process.stdout, process.returncode
 
     try:
@@ -387,7 +399,7 @@ def run_transcript(tenon, example, folder, update=False):
             printed = MILLISECONDS.sub("MS", TIME.sub("TIME", printed))
             lines += [line, *without_line_end(printed)] + ([f"exit {code}"] if code else [])
     finally:
-        if background is not None:
+        for background in backgrounds:
             background.stop()
     problems = [] if lines == block.lines else ["the transcript differs; it is:\n" + "\n".join(lines)]
     return problems, {"transcript": lines}

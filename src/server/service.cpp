@@ -1,0 +1,39 @@
+#include "server/service.h"
+
+#include <filesystem>
+#include <utility>
+
+namespace tenon::server {
+namespace {
+
+Catalog make_catalog(const engine::HostedPrograms& programs) {
+  Catalog catalog;
+  for (const auto& [file, image, options] : programs.entries()) {
+    catalog.add_program(std::filesystem::path(file).stem().string(), image, options);
+  }
+  return catalog;
+}
+
+}  // namespace
+
+Service::Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions options)
+    : options_(std::move(options)),
+      catalog_(make_catalog(hosting.programs())),
+      api_({.host = hosting.host(),
+            .hub = hub,
+            .store = hosting.reader().journals(),
+            .runs = hosting.reader().runs(),
+            .ownership = hosting.ownership(),
+            .catalog = catalog_,
+            .limits = options_.limits,
+            .counts = counts_,
+            .spans = hosting.exported_spans(),
+            .token = options_.token,
+            .model = hosting.programs().model().spec,
+            .reports = hosting.reports(),
+            .programs = options_.programs}),
+      http_(api_, options_.limits, counts_, options_.stopped_by) {
+  hub.watch_others(hosting.wakeups());
+}
+
+}  // namespace tenon::server

@@ -1,0 +1,150 @@
+"""Any server of a store serves any run, and each thing exists once for all of them."""
+import http.server
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from cluster import SECONDS_MAX, Cluster, Follower
+from server_process import Stream
+
+
+def test_any_server_serves_any_run(work):
+    with Cluster(work) as cluster:
+        first, second = cluster.server("first"), cluster.server("second")
+        run = first.begin({"fn": "approve", "input": "cake"})
+        follower = Follower([second], run)
+        follower.start()
+        (wait,) = second.wait_for(run, "waiting")["waits"]
+        assert wait["question"] == "Allow cake?"
+        refused = second.post(f"/v1/runs/{run}/resume", {"input": "maybe"})
+        assert refused.status == 422 and "expected true or false" in refused.body, refused.body
+        assert second.post(f"/v1/runs/{run}/resume", {"input": True}).status == 202
+        for server in (first, second):
+            assert server.wait_for(run, "done")["end"]["value"] == "allowed"
+            assert server.post(f"/v1/runs/{run}/resume", {"input": True}).status == 409
+        follower.check()
+        cancelled = first.begin({"fn": "approve", "input": "pie"})
+        second.wait_for(cancelled, "waiting")
+        assert second.post(f"/v1/runs/{cancelled}/cancel", {}).status == 202
+        assert first.wait_for(cancelled, "cancelled")
+        assert second.post(f"/v1/runs/{'0' * 26}/resume", {"input": 1}).status == 404
+        assert {shown["run"] for shown in second.get("/v1/runs").json["runs"]} == {run, cancelled}
+
+
+def test_a_conversation_continues_at_any_server(work):
+    with Cluster(work) as cluster:
+        servers = [cluster.server("first"), cluster.server("second")]
+        said = []
+        for turn in range(6):
+            reply = servers[turn % 2].post("/v1/chat/completions", {
+                "model": "Counter", "conversation": "ann", "messages": [{"role": "user", "content": f"m{turn}"}]})
+            assert reply.status == 200, reply.body
+            said.append(reply.json["choices"][0]["message"]["content"])
+        assert said == [f"{turn + 1}: m{turn}" for turn in range(6)], said
+        assert len(servers[0].get("/v1/runs").json["runs"]) == 1
+
+
+def test_a_key_starts_one_run_at_all_servers(work):
+    with Cluster(work) as cluster, ThreadPoolExecutor(12) as pool:
+        servers = [cluster.server("first"), cluster.server("second")]
+
+        def begin(at):
+            deadline = time.monotonic() + SECONDS_MAX
+            while True:
+                reply = servers[at % 2].post("/v1/runs", {"fn": "approve", "input": "x"}, Idempotency_Key=f"key {at // 12}")
+                if reply.status != 409 or time.monotonic() > deadline:
+                    break  # otherwise another client is just starting it
+            assert reply.status in (200, 201), (reply.status, reply.body)
+            return reply.json["run"]
+
+        def speak(at):
+            reply = servers[at % 2].post("/v1/chat/completions", {
+                "model": "Counter", "conversation": f"talk {at // 6}", "messages": [{"role": "user", "content": "x"}]})
+            return reply.status
+
+        runs = list(pool.map(begin, range(120)))
+        assert len(set(runs)) == 10, runs
+        other = servers[1].post("/v1/runs", {"fn": "approve", "input": "y"}, Idempotency_Key="key 0")
+        assert other.status == 409 or other.status == 422, (other.status, other.body)
+        statuses = set(pool.map(speak, range(60)))
+        assert statuses <= {200, 409}, statuses  # a turn may be in progress
+        assert len(servers[0].get("/v1/runs?limit=100").json["runs"]) == 20
+
+
+def test_healthy_servers_keep_their_runs(work):
+    with Cluster(work, lease_ms=10_000) as cluster:  # a busy machine is not taken for a dead one
+        first, second = cluster.server("first"), cluster.server("second")
+        for server in (first, second):
+            for _ in range(5):
+                server.begin({"fn": "work", "args": {"count": 250}})
+                server.begin({"fn": "approve", "input": "x"})
+        owners = cluster.query("SELECT name, owner, epoch FROM runs ORDER BY name")
+        assert len({owner for _, owner, _ in owners}) == 2, owners
+        time.sleep(3)
+        assert cluster.query("SELECT name, owner, epoch FROM runs ORDER BY name") == owners
+
+
+class Writing(http.server.BaseHTTPRequestHandler):
+    """An endpoint whose answer comes word by word."""
+
+    def do_POST(self):  # noqa: N802
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for word in ["Owls ", "fly ", "at ", "night."]:
+            self._send({"choices": [{"index": 0, "delta": {"content": word}}]})
+            time.sleep(0.1)
+        self._send({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _send(self, piece):
+        self.wfile.write(f"data: {json.dumps({'id': '1', 'object': 'chat.completion.chunk', 'model': 'm', **piece})}\n\n".encode())
+        self.wfile.flush()
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_an_answer_is_shown_at_other_servers_while_it_is_written(work):
+    endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Writing)
+    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+    environment = {"OPENAI_BASE_URL": f"http://127.0.0.1:{endpoint.server_address[1]}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
+    try:
+        with Cluster(work) as cluster:
+            first = cluster.server("first", model="openai:m", environment=environment)
+            gateway = cluster.server("gateway", "--gateway")
+            run = first.begin({"fn": "tell", "input": "owls"})
+            pieces, recorded = [], []
+            for number, data in Stream(gateway, "GET", f"/v1/runs/{run}/events?after=0"):
+                event = json.loads(data)
+                (pieces if number is None else recorded).append(event)
+                if event["type"] == "turn_end":
+                    break
+            assert recorded[-1]["value"] == "Owls fly at night.", recorded
+            assert pieces and all(piece["type"] == "text_delta" for piece in pieces)
+            # A reader may come late, but misses nothing between the pieces that it gets.
+            assert "Owls fly at night.".endswith("".join(piece["text"] for piece in pieces)), pieces
+            assert pieces[0]["offset"] + sum(len(piece["text"]) for piece in pieces) == len("Owls fly at night."), pieces
+    finally:
+        endpoint.shutdown()
+        endpoint.server_close()
+
+
+def test_a_gateway_leaves_requests_to_hosts(work):
+    with Cluster(work) as cluster:
+        gateway = cluster.server("gateway", "--gateway")
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(gateway.begin, {"fn": "place"})  # waits for a host
+            time.sleep(0.3)
+            assert not asked.done() and cluster.performed("who") == {}
+            host = cluster.server("host")
+            run = asked.result(SECONDS_MAX)
+        assert gateway.wait_for(run, "done")["end"]["value"] == "host"
+        conversation = gateway.post("/v1/chat/completions", {"model": "Counter", "messages": [{"role": "user", "content": "hi"}]})
+        assert conversation.json["choices"][0]["message"]["content"] == "1: hi", conversation.body
+        gateway.kill()
+        gateway.start()
+        assert gateway.run(run)["state"] == "done"
+        assert host.stop() == 0
