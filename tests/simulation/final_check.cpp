@@ -69,20 +69,23 @@ void check_final(const FinalState& state) {
   const auto report = (*store)->admin().check();
   if (!report) return ledger.add_problem("the store cannot be checked: " + report.error().message);
   for (const std::string& problem : report->problems) ledger.add_problem("the store's check: " + problem);
+  check_journal((*store)->journals(), state.images, ledger);
+}
 
+void check_journal(journal::Store& store, const runtime::ImageSource& images, Ledger& ledger) {
   for (const SnapshotUse use : {SnapshotUse::Ignore, SnapshotUse::Use}) {
     const std::string_view way = use == SnapshotUse::Use ? "from the snapshot" : "from the first record";
-    const auto head = (*store)->journals().head(ledger.run());
+    const auto head = store.head(ledger.run());
     if (!head) return ledger.add_problem("the run is gone: " + head.error().message);
-    const auto run = runtime::recover((*store)->journals(), *head, state.images, use);
+    const auto run = runtime::recover(store, *head, images, use);
     if (!run) {
       ledger.add_problem(fmt::format("{}: {}", way, run.error().message));
       continue;
     }
     if (run->conversation) {
-      check_conversation(*run, (*store)->journals(), way, ledger);
+      check_conversation(*run, store, way, ledger);
     } else {
-      check_end(*run, (*store)->journals(), way, ledger);
+      check_end(*run, store, way, ledger);
     }
   }
 }

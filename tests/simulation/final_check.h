@@ -15,6 +15,10 @@ struct FinalState {
   Ledger& ledger;  ///< receives the problems
 };
 
+/// Checks that the journal of the ledger's run, as the ledger has it, alone leads to the run's end, both from the first
+/// record and from the newest snapshot.
+void check_journal(journal::Store& store, const runtime::ImageSource& images, Ledger& ledger);
+
 /// After the last process: checks that the store is intact, and that its journal alone leads to the run's end, both
 /// from the first record and from the newest snapshot.
 void check_final(const FinalState& state);

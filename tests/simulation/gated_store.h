@@ -41,8 +41,9 @@ class GatedStore final : public journal::Store {
     }
     return committed;
   }
-  Result<journal::RunHead, journal::StoreError> claim(const journal::RunName& run) override {
-    return store_.claim(run);
+  Result<journal::ClaimOutcomes, journal::StoreError> claim(std::span<const journal::RunName> runs,
+                                                            journal::ClaimMode mode) override {
+    return store_.claim(runs, mode);
   }
   Result<journal::RunHead, journal::StoreError> head(const journal::RunName& run) override { return store_.head(run); }
   Result<std::vector<journal::Record>, journal::StoreError> read(const journal::RunName& run, std::uint64_t after,

@@ -68,12 +68,13 @@ void Ledger::take(const std::string& bytes) {
     deadlines_.erase(paused->key);
     if (paused->why == effects::Paused::Why::CutOff) {
       cut_off_.insert(paused->key);
-      ++doubts_;
+      if (!interrupted_.contains(paused->key)) ++doubts_;
     } else {
       ++paused_[paused->key];
     }
   } else if (const auto* continued = std::get_if<effects::Continued>(&record->body)) {
     if (continued->wake_at) deadlines_[continued->key] = *continued->wake_at;
+    interrupted_.erase(continued->key);
     ++(cut_off_.erase(continued->key) > 0 ? resolutions_ : continued_)[continued->key];
   } else if (std::holds_alternative<effects::CancelWanted>(record->body)) {
     is_cancelled_ = true;
@@ -87,7 +88,8 @@ void Ledger::take_attempt(std::uint64_t number, const effects::Attempted& attemp
     if (!attempts.is_away)
       add_problem(fmt::format("record {}: a retry of {}, which waits for nothing", number, attempted.key));
     attempts.is_away = false;
-    ++resolutions_[attempted.key];  // what could not be reached may be called once more
+    // What could not be reached may be called once more, but not what may have been done.
+    if (!interrupted_.contains(attempted.key)) ++resolutions_[attempted.key];
     if (attempted.next_at) deadlines_[attempted.key] = *attempted.next_at;
     return;
   }
@@ -141,6 +143,10 @@ void Ledger::check_start(const std::string& key, std::string_view what) {
 std::optional<std::string> Ledger::find_given(const std::string& request) const {
   const auto found = given_.find(run_.text + '/' + request);
   return found == given_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Ledger::note_interruption(const std::string& key) {
+  interrupted_.insert(read_call_key(key).request);
 }
 
 void Ledger::call(const std::string& key, const std::string& call, Times times, std::int64_t now_ms) {

@@ -36,6 +36,8 @@ class Ledger {
   /// An extern is called with the full key of the effect; `call` is the function with its arguments.
   enum class Times : bool { Any, Once };
   void call(const std::string& key, const std::string& call, Times times, std::int64_t now_ms);
+  /// The call with this full key says that it was interrupted.
+  void note_interruption(const std::string& key);
   /// The effect of a call on the world: the value, as JSON.
   void give(const std::string& key, std::string value) { given_.insert_or_assign(key, std::move(value)); }
   /// The result of a call of the request; nothing if it was never made.
@@ -56,9 +58,9 @@ class Ledger {
   [[nodiscard]] bool has_outcome(const std::string& key) const { return finished_.contains(key); }
   [[nodiscard]] bool has_ended() const { return ends_ > 0; }
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
-  /// Effects that were performed more than once.
-  /// How often a person was asked what has become of a call.
+  /// How often a person was asked what has become of a call, unless the call itself did not know.
   [[nodiscard]] std::uint64_t doubts() const { return doubts_; }
+  /// Effects that were performed more than once.
   [[nodiscard]] std::uint64_t repetitions() const { return repetitions_; }
   void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
@@ -87,6 +89,7 @@ class Ledger {
   std::map<std::string, std::int64_t> deadlines_;     ///< of calls with `within`, by request
   std::map<std::string, std::uint64_t> resolutions_;  ///< persons' decisions about interrupted calls, by request
   std::map<std::string, std::uint64_t> made_;         ///< calls, by the full key of the effect
+  std::set<std::string> interrupted_;                 ///< requests of calls that said so
   std::set<std::string> cut_off_;                     ///< requests whose newest question is about an interrupted call
   std::map<std::string, effects::Finished> finished_;
   std::map<std::string, std::uint64_t> paused_, continued_;  ///< questions of externs, and the answers

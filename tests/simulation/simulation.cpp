@@ -59,7 +59,8 @@ struct Process {
   Process(const Scenario& scenario, std::uint64_t life, journal::Store& store, SimulatedClock& clock, Moments& moments,
           Ledger& ledger, Random& random)
       : model(scenario.behaviour, life, clock, moments),
-        externs(scenario.behaviour, life, scenario.image->program(), clock, moments, ledger),
+        externs(scenario.behaviour, life, scenario.image->program(), clock, moments,
+                [&ledger](std::string_view /*run*/) -> Ledger& { return ledger; }),
         ear(ledger, moments, clock),
         gate(store, ledger, moments, scenario.betrayal),
         committer(gate, scenario.behaviour.seed + 47 * life) {
@@ -217,7 +218,7 @@ class Simulation {
 
   /// Loads the run as a host does: `meanwhile` is called between the steps, each of which takes time.
   bool resume(Process& process, const std::function<void()>& meanwhile) {
-    auto head = process.gate.claim(ledger_.run());
+    auto head = claim_run(process.gate, ledger_.run());
     if (!head) return expect_failed_disk("the run cannot be claimed: " + head.error().message);
     meanwhile();
     runtime::LoadedRun loaded(process.gate, std::move(*head), runtime::SnapshotUse::Use);

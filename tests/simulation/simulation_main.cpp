@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "tests/simulation/owners.h"
 #include "tests/simulation/simulation.h"
 #include "tests/support/program_image.h"
 
@@ -22,9 +23,10 @@ constexpr const char* usage = R"(simulation: durable runs under crashes, failing
   --long            10,000 of them
   --from N          the first of them
   --every           every moment and every operation of the disk of each seed, not a few: some seconds a seed
+  --owners          only the part with several owners of one store
   --program         print the seed's program, do not run it
-  --betrayal NAME   a store that breaks its promise: early (acknowledges before it commits) or sync (synchronous=NORMAL);
-                    ends well when that is noticed
+  --betrayal NAME   a store that breaks its promise: early (acknowledges before it commits), sync (synchronous=NORMAL)
+                    or lease (owners act after the end of their leases); ends well when that is noticed
 )";
 
 constexpr std::uint64_t long_seeds = 10'000;
@@ -34,15 +36,19 @@ struct Options {
   std::uint64_t seeds = 1'000;
   bool tries_every = false;
   bool is_single = false;
+  bool only_owners = false;
+  bool ignores_leases = false;  ///< a betrayal of the owners
   bool shows_program = false;
   Betrayal betrayal = Betrayal::None;
 };
 
 /// The number of disturbed runs per seed.
 constexpr std::uint64_t disturbed_runs = 6;
+/// The number of disturbed stores with several owners per seed.
+constexpr std::uint64_t disturbed_owners = 2;
 
 struct Totals {
-  std::uint64_t runs = 0, compared = 0, records = 0, repetitions = 0, lives = 0;
+  std::uint64_t runs = 0, compared = 0, records = 0, repetitions = 0, lives = 0, takeovers = 0, moves = 0;
 };
 
 /// Whether the order of events cannot change the run: then a disturbed run does the same as the undisturbed one.
@@ -87,6 +93,16 @@ class Seed {
 
   /// Why the seed has failed.
   std::optional<std::string> run() {
+    if (options_.betrayal == Betrayal::None && !options_.ignores_leases && !options_.only_owners) {
+      if (auto problem = run_processes()) return problem;
+      return run_owners();
+    }
+    return options_.betrayal == Betrayal::None ? run_owners() : run_processes();
+  }
+
+ private:
+  /// One process after the other.
+  std::optional<std::string> run_processes() {
     scenario_.lives.clear();
     undisturbed_ = simulate(scenario_);
     count(undisturbed_);
@@ -106,7 +122,58 @@ class Seed {
     return std::nullopt;
   }
 
- private:
+  /// Several processes on one store.
+  std::optional<std::string> run_owners() {
+    OwnersScenario owners{.program = &program_, .image = scenario_.image, .behaviour = scenario_.behaviour};
+    owners.runs = 1 + random_.below(3);
+    const OwnersReport undisturbed = simulate_owners(owners);
+    count(undisturbed, owners.runs);
+    if (!undisturbed.problems.empty()) return describe_owners(owners, undisturbed.problems.front());
+    owners.is_disturbed = true;
+    owners.ignores_leases = options_.ignores_leases;
+    for (std::uint64_t at = 0; at < disturbed_owners; ++at) {
+      owners.seed = random_.next();
+      owners.hosts = 1 + random_.below(3);
+      owners.behaviour.shuffles = random_.one_in(3);
+      owners.behaviour.repeats = random_.one_in(2);
+      owners.placed_agents.clear();
+      for (const char* const agent : {"Clerk", "Night", "Desk"}) {
+        if (random_.one_in(3)) owners.placed_agents.emplace_back(agent);
+      }
+      const OwnersReport report = simulate_owners(owners);
+      count(report, owners.runs);
+      if (!report.problems.empty()) return describe_owners(owners, report.problems.front());
+      for (std::uint64_t run = 0; run < owners.runs; ++run) {
+        const std::string& expected = undisturbed.interactions[run];
+        Report as_alone{.problems = {}, .interaction = expected};
+        if (!is_comparable(program_, as_alone, as_alone, owners.behaviour)) continue;
+        ++totals_.compared;
+        if (report.interactions[run] != expected) {
+          return describe_owners(owners, difference(expected, report.interactions[run]));
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::string describe_owners(const OwnersScenario& owners, const std::string& problem) const {
+    std::string text = fmt::format("seed {}: {} runs, {} owners", seed_, owners.runs, owners.hosts);
+    if (owners.is_disturbed) text += fmt::format(", disturbances {:x}", owners.seed);
+    for (const std::string& agent : owners.placed_agents) text += " with hosts of " + agent;
+    if (owners.behaviour.shuffles) text += " shuffled";
+    if (owners.behaviour.repeats) text += " repeated";
+    return text + fmt::format("\n{}\n", problem);
+  }
+
+  void count(const OwnersReport& report, std::uint64_t runs) {
+    totals_.runs += runs;
+    totals_.records += report.records;
+    totals_.repetitions += report.repetitions;
+    totals_.lives += report.hosts;
+    totals_.takeovers += report.takeovers;
+    totals_.moves += report.moves;
+  }
+
   [[nodiscard]] std::uint64_t count_of(Disturbance what) const {
     const bool is_disk =
         what == Disturbance::TearWrite || what == Disturbance::FailWrite || what == Disturbance::FillDisk;
@@ -181,6 +248,8 @@ std::optional<Options> read_options(int count, char** arguments) {
       options.seeds = long_seeds;
     } else if (name == "--every") {
       options.tries_every = true;
+    } else if (name == "--owners") {
+      options.only_owners = true;
     } else if (name == "--program") {
       options.shows_program = true;
     } else if (name == "--seed") {
@@ -189,6 +258,9 @@ std::optional<Options> read_options(int count, char** arguments) {
       if (!read_number(options.from)) return std::nullopt;
     } else if (name == "--seeds" || name == "--from") {
       if (!read_number(name == "--seeds" ? options.seeds : options.from)) return std::nullopt;
+    } else if (name == "--betrayal" && value == "lease") {
+      ++at;
+      options.ignores_leases = true;
     } else if (name == "--betrayal" && (value == "early" || value == "sync")) {
       ++at;
       options.betrayal = value == "early" ? Betrayal::AcknowledgesEarly : Betrayal::SyncsTooLittle;
@@ -202,6 +274,7 @@ std::optional<Options> read_options(int count, char** arguments) {
 int run_seeds(const Options& options) {
   // A failure of many seeds is only printed a few times.
   constexpr std::uint64_t failures_max = 10;
+  const bool betrays = options.betrayal != Betrayal::None || options.ignores_leases;
   const auto started = std::chrono::steady_clock::now();
   Totals totals;
   std::uint64_t failed = 0;
@@ -210,17 +283,23 @@ int run_seeds(const Options& options) {
     const auto problem = Seed(seed, options, totals).run();
     if (!problem) continue;
     ++failed;
-    if (options.betrayal != Betrayal::None) {
+    if (betrays) {
       fmt::print("noticed: {}", *problem);
       return 0;
     }
-    fmt::print("{}repeat with: ./dev sim --seed {}{}\n", *problem, seed, options.tries_every ? " --every" : "");
+    fmt::print("{}repeat with: ./dev sim --seed {}{}\n", *problem, seed,
+               options.tries_every   ? " --every"
+               : options.only_owners ? " --owners"
+                                     : "");
     if (options.is_single) fmt::print("{}\n", make_program(seed).source);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-  fmt::print("{} runs, {} of them compared, {} processes, {} records, {} calls made again, in {:.0f} s\n", totals.runs,
-             totals.compared, totals.lives, totals.records, totals.repetitions, took.count());
-  if (options.betrayal != Betrayal::None) {
+  fmt::print(
+      "{} runs, {} of them compared, {} processes, {} takeovers, {} moves, {} records, {} calls made again, in {:.0f} "
+      "s\n",
+      totals.runs, totals.compared, totals.lives, totals.takeovers, totals.moves, totals.records, totals.repetitions,
+      took.count());
+  if (betrays) {
     fmt::print("it was not detected that the store broke its guarantees\n");
     return 1;
   }

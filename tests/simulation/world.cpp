@@ -148,18 +148,19 @@ void SimulatedModel::poll(std::chrono::milliseconds wait) {
 }
 
 SimulatedExterns::SimulatedExterns(const Behaviour& behaviour, std::uint64_t life, const bytecode::Program& program,
-                                   SimulatedClock& clock, Moments& moments, Ledger& ledger)
+                                   SimulatedClock& clock, Moments& moments, LedgerOf ledger_of)
     : behaviour_(behaviour),
       program_(program),
       clock_(clock),
       moments_(moments),
-      ledger_(ledger),
+      ledger_of_(std::move(ledger_of)),
       random_(behaviour.seed + 31 * life),
       variation_(behaviour.varies_answers ? life + 1 : 0),
       refinements_(program.types),
       reader_(refinements_) {}
 
-tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call, const std::string& arguments) {
+tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call, const std::string& arguments,
+                                                  Ledger& ledger) {
   const bytecode::Extern& function = program_.externs[call.subject];
   Random outage(behaviour_.seed + 2, call.key);
   if (behaviour_.has_errors && outage.one_in(12) && away_.insert(call.key).second) {
@@ -172,7 +173,7 @@ tools::ExternOutcome SimulatedExterns::outcome_of(const tools::ExternCall& call,
     Random pauses(behaviour_.seed, arguments);
     const std::uint64_t wanted = pauses.below(3);
     const std::uint64_t had = read_call_key(call.key).answers;
-    if (had > 0 && !call.input) ledger_.add_problem("an extern is called again without the answer");
+    if (had > 0 && !call.input) ledger.add_problem("an extern is called again without the answer");
     if (had < wanted) return failure(tools::ExternError{{}, "", "", fmt::format("{} {}?", arguments, had)});
   }
   if (function.name == "delegate" || function.name == "pass_on") {
@@ -205,13 +206,21 @@ std::optional<tools::ExternOutcome> SimulatedExterns::start(tools::CallId id, to
     arguments += ',';
   }
   const bytecode::Extern& function = program_.externs[call.subject];
-  ledger_.call(call.key, function.name + '(' + arguments + ')',
-               function.call_options.is_once ? Ledger::Times::Once : Ledger::Times::Any, clock_.now_ms());
-  tools::ExternOutcome outcome = outcome_of(call, arguments);
+  Ledger& ledger = ledger_of_(read_call_key(call.key).run);
+  ledger.call(call.key, function.name + '(' + arguments + ')',
+              function.call_options.is_once ? Ledger::Times::Once : Ledger::Times::Any, clock_.now_ms());
+  tools::ExternOutcome outcome = outcome_of(call, arguments, ledger);
   if (function.call_options.is_once && outcome) {
     std::string value;
     ENSURE(vm::to_json(*outcome, program_.types, value));
-    ledger_.give(call.key, std::move(value));
+    ledger.give(call.key, std::move(value));
+  }
+  Random interruption(behaviour_.seed + 3, call.key);
+  if (behaviour_.has_errors && outcome && interruption.one_in(12) && away_.insert("done: " + call.key).second) {
+    ledger.note_interruption(call.key);
+    tools::ExternError error{types::FailureKind::ToolFailed, "it was interrupted", function.name};
+    error.is_interrupted = true;
+    outcome = failure(std::move(error));
   }
   moments_.pass();  // done, but not yet reported
   if (placement == tools::Placement::Inline) return outcome;

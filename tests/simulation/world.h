@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,6 +54,7 @@ class Moments {
 /// A clock that only advances when the run waits. Survives the process.
 class SimulatedClock final : public Clock {
  public:
+  explicit SimulatedClock(std::int64_t now_ms = 1'700'000'000'000) : now_ms_(now_ms) {}
   std::chrono::nanoseconds monotonic() override { return std::chrono::milliseconds(now_ms_); }
   std::chrono::system_clock::time_point wall() override {
     return std::chrono::system_clock::time_point(std::chrono::milliseconds(now_ms_));
@@ -62,7 +64,7 @@ class SimulatedClock final : public Clock {
   void advance_to(std::int64_t ms) { now_ms_ = std::max(now_ms_, ms); }
 
  private:
-  std::int64_t now_ms_ = 1'700'000'000'000;
+  std::int64_t now_ms_;
 };
 
 /// How the world behaves.
@@ -135,11 +137,14 @@ class SimulatedModel final : public inference::Model {
   inference::GenerationSink* sink_ = nullptr;
 };
 
+/// The ledger of a run, by its name. Called when an effect begins.
+using LedgerOf = std::function<Ledger&(std::string_view run)>;
+
 /// External functions: their effects survive the process. Each call is reported to the ledger.
 class SimulatedExterns final : public tools::ExternCaller {
  public:
   SimulatedExterns(const Behaviour& behaviour, std::uint64_t life, const bytecode::Program& program,
-                   SimulatedClock& clock, Moments& moments, Ledger& ledger);
+                   SimulatedClock& clock, Moments& moments, LedgerOf ledger_of);
   std::optional<tools::ExternOutcome> start(tools::CallId id, tools::ExternCall call, tools::Placement placement,
                                             tools::ExternSink& sink) override;
   void cancel(tools::CallId id) override;
@@ -147,13 +152,13 @@ class SimulatedExterns final : public tools::ExternCaller {
   void wake() override {}
 
  private:
-  tools::ExternOutcome outcome_of(const tools::ExternCall& call, const std::string& arguments);
+  tools::ExternOutcome outcome_of(const tools::ExternCall& call, const std::string& arguments, Ledger& ledger);
 
   Behaviour behaviour_;
   const bytecode::Program& program_;
   SimulatedClock& clock_;
   Moments& moments_;
-  Ledger& ledger_;
+  LedgerOf ledger_of_;
   Random random_;
   std::uint64_t variation_;
   vm::Refinements refinements_;
