@@ -1,17 +1,19 @@
 # The extension module of the Python package in python/, which pip builds with TENON_PYTHON (python/pyproject.toml). Everything of
 # Tenon is in it, and it exports nothing but its entry point. From CPython 3.12 on, one module serves all later versions.
 set(version 3.10)
-set(components Interpreter Development.Module)
-if(SKBUILD_SABI_COMPONENT)
+if(SKBUILD_SABI_VERSION)
   set(version 3.12)
-  list(APPEND components ${SKBUILD_SABI_COMPONENT})
 endif()
-find_package(Python ${version} REQUIRED COMPONENTS ${components})
+find_package(Python ${version} REQUIRED COMPONENTS Interpreter Development.Module)
+if(SKBUILD_SABI_VERSION AND NOT TARGET Python::SABIModule)
+  # CMake knows it from 3.26 on. On Linux nanobind only asks whether it exists.
+  add_library(Python::SABIModule INTERFACE IMPORTED)
+endif()
 find_package(nanobind CONFIG REQUIRED)
 nanobind_add_module(tenon_python STABLE_ABI NB_STATIC
-  python/core/module.cpp python/core/engine.cpp python/core/errors.cpp python/core/externs.cpp
-  python/core/gil.cpp python/core/model.cpp
-  python/core/types.cpp $<TARGET_OBJECTS:tenon_library>)
+  python/core/module.cpp python/core/dispatcher.cpp python/core/engine.cpp python/core/errors.cpp
+  python/core/externs.cpp python/core/gil.cpp python/core/host.cpp python/core/model.cpp python/core/options.cpp
+  python/core/replies.cpp python/core/types.cpp python/core/waiting.cpp $<TARGET_OBJECTS:tenon_library>)
 set_target_properties(tenon_python PROPERTIES OUTPUT_NAME _core TENON_IS_SHARED ON UNITY_BUILD OFF
   LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/python.map)
 foreach(part nanobind-static-abi3 nanobind-static)
@@ -24,6 +26,6 @@ foreach(part nanobind-static-abi3 nanobind-static)
 endforeach()
 target_include_directories(tenon_python PRIVATE include python)
 target_include_directories(tenon_python SYSTEM PRIVATE ${Python_INCLUDE_DIRS})
-target_link_libraries(tenon_python PRIVATE tenon_engine tenon_options)
+target_link_libraries(tenon_python PRIVATE tenon_algebra tenon_server tenon_options)
 target_link_options(tenon_python PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/python.map)
 install(TARGETS tenon_python LIBRARY DESTINATION tenon COMPONENT python)

@@ -1,58 +1,13 @@
 #include "core/engine.h"
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
+#include <array>
 
 #include "core/errors.h"
 #include "core/gil.h"
-#include "core/model.h"
 
 namespace tenon::python {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// How long the main thread waits before it looks for signals, in milliseconds.
-constexpr std::uint64_t signal_period = 50;
-
-unsigned long main_thread = 0;
-
-bool hears_signals() {
-  return PyThread_get_thread_ident() == main_thread;
-}
-
-std::uint64_t milliseconds_of(Timeout timeout) {
-  if (!timeout || *timeout > 1e12) return TENON_FOREVER;
-  return *timeout <= 0 ? 0 : static_cast<std::uint64_t>(*timeout * 1000);
-}
-
-/// Waits with `wait(milliseconds, &error)`, in pieces where signals are heard. Returns false after the timeout.
-template <class Wait>
-bool wait_in_pieces(Timeout timeout, Wait wait) {
-  const std::uint64_t whole = milliseconds_of(timeout);
-  const Clock::time_point start = Clock::now();
-  for (;;) {
-    std::uint64_t left = whole;
-    if (whole != TENON_FOREVER) {
-      const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
-      left = whole - std::min(whole, static_cast<std::uint64_t>(passed));
-    }
-    const bool is_last = !hears_signals() || left <= signal_period;
-    tenon_error* error = nullptr;
-    const tenon_status status = without_lock([&] { return wait(is_last ? left : signal_period, &error); });
-    if (check(status, error)) return true;
-    if (hears_signals() && PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (is_last) return false;
-  }
-}
-
-/// Calls a function of tenon/tenon.h without the lock, and raises its error.
-bool done(const std::function<tenon_status(tenon_error**)>& function) {
-  tenon_error* error = nullptr;
-  const tenon_status status = without_lock([&] { return function(&error); });
-  return check(status, error);
-}
 
 nb::str text(std::string_view view) {
   return nb::str(view.data(), view.size());
@@ -65,12 +20,8 @@ void cancel_interrupted(tenon_run* run) {
 
 }  // namespace
 
-void set_main_thread(unsigned long ident) {
-  main_thread = ident;
-}
-
 Run::~Run() {
-  free_outside([run = run_, call = call_] {
+  free_outside(Freeing::AtOnce, [run = run_, call = call_] {
     tenon_run_free(run);
     tenon_call_free(call);
   });
@@ -79,6 +30,11 @@ Run::~Run() {
 std::optional<std::string> Run::name() const {
   const char* const name = tenon_run_name(run_);
   return name == nullptr ? std::nullopt : std::optional<std::string>(name);
+}
+
+std::optional<std::string> Run::title() const {
+  const char* const title = tenon_run_title(run_);
+  return title == nullptr ? std::nullopt : std::optional<std::string>(title);
 }
 
 void Run::prompt(const std::string& input) const {
@@ -121,11 +77,17 @@ nb::object Run::outcome() const {
                         text(outcome.blame()));
 }
 
+std::string Run::prompts() const {
+  tenon_string* prompts = nullptr;
+  done([&](tenon_error** error) { return tenon_run_prompts(run_, &prompts, error); });
+  return host::take_text(prompts);
+}
+
 nb::object Run::value() const {
   const tenon_value* value = nullptr;
   if (done([&](tenon_error** error) { return tenon_call_value(call_, run_, &value, error); })) {
     nb::object result = read(call_, value, *result_);
-    if (tenon_failed(call_)) throw nb::type_error("the value cannot be passed to Python");
+    if (tenon_failed(call_)) raise_not_passed();
     return result;
   }
   tenon_outcome* found = nullptr;
@@ -135,23 +97,60 @@ nb::object Run::value() const {
   raise(found);
 }
 
-Program::~Program() {
-  free_outside([program = program_] { tenon_program_free(program); });
+nb::object Run::ended_value() const {
+  tenon_error* error = nullptr;
+  const tenon_value* value = nullptr;
+  if (check(tenon_call_value(call_, run_, &value, &error), error)) {
+    nb::object result = read(call_, value, *result_);
+    if (!tenon_failed(call_)) return result;
+  }
+  tenon_outcome* found = nullptr;
+  if (!check(tenon_run_outcome(run_, &found, &error), error)) raise_not_passed();
+  raise(found);
 }
 
-std::unique_ptr<Run> Program::start_agent(const std::string& agent, bool has_events) const {
+Program::~Program() {
+  free_outside(Freeing::AtOnce, [program = program_] { tenon_program_free(program); });
+}
+
+std::unique_ptr<Run> Program::start_agent(const std::string& agent, std::uint32_t flags) const {
   tenon_run* run = nullptr;
-  done([&](tenon_error** error) {
-    return tenon_run_start_agent(program_, agent.c_str(), has_events ? TENON_WITH_EVENTS : 0, &run, error);
-  });
+  done([&](tenon_error** error) { return tenon_run_start_agent(program_, agent.c_str(), flags, &run, error); });
   return std::make_unique<Run>(run);
 }
 
+std::string Program::run_test(std::size_t index, bool is_interrupted) const {
+  tenon_string* problem = nullptr;
+  const std::uint32_t flags = is_interrupted ? TENON_TEST_INTERRUPTED : 0;
+  done([&](tenon_error** error) { return tenon_program_run_test(program_, index, flags, &problem, error); });
+  return host::take_text(problem);
+}
+
+std::string Program::graph(const std::string& form) const {
+  tenon_string* graph = nullptr;
+  done([&](tenon_error** error) { return tenon_program_graph(program_, form.c_str(), &graph, error); });
+  return host::take_text(graph);
+}
+
 Function::Function(std::shared_ptr<Program> program, std::string name, std::shared_ptr<TypeList> types,
-                   const std::vector<std::pair<std::string, std::size_t>>& parameters, std::size_t result)
-    : program_(std::move(program)), name_(std::move(name)), types_(std::move(types)), result_(&types_->at(result)) {
+                   const std::vector<std::pair<std::string, std::size_t>>& parameters, std::size_t result,
+                   nb::object waiting)
+    : program_(std::move(program)),
+      name_(std::move(name)),
+      types_(std::move(types)),
+      result_(&types_->at(result)),
+      waiting_(std::move(waiting)) {
   for (const auto& [parameter, type] : parameters) {
     parameters_.push_back({parameter, nb::steal(PyUnicode_InternFromString(parameter.c_str())), &types_->at(type)});
+  }
+}
+
+void Function::refuse_unknown(const nb::kwargs& named) const {
+  for (const nb::handle key : named.keys()) {
+    const bool is_known = std::ranges::any_of(parameters_, [&](const Member& known) { return known.key.equal(key); });
+    if (is_known) continue;
+    const std::string unknown = nb::cast<std::string>(nb::str(key));
+    throw nb::type_error((name_ + "() got an unexpected argument '" + unknown + "'").c_str());
   }
 }
 
@@ -162,7 +161,8 @@ Function::Call Function::prepare(const nb::args& arguments, const nb::kwargs& na
                              .c_str());
   }
   tenon_call* made = nullptr;
-  done([&](tenon_error** error) { return tenon_call_new(program_->get(), name_.c_str(), &made, error); });
+  tenon_error* error = nullptr;
+  check(tenon_call_new(program_->get(), name_.c_str(), &made, &error), error);
   Call call(made);
   std::size_t used = 0;
   for (std::size_t at = 0; at < parameters_.size(); ++at) {
@@ -180,18 +180,12 @@ Function::Call Function::prepare(const nb::args& arguments, const nb::kwargs& na
     } else if (parameter.type->kind == TypeKind::Option) {
       continue;  // None
     } else {
+      refuse_unknown(named);
       throw nb::type_error((name_ + "() missing argument '" + parameter.name + "'").c_str());
     }
     write(made, tenon_call_parameter(made, at), given, *parameter.type);
   }
-  if (used == named.size()) return call;
-  for (const nb::handle key : named.keys()) {
-    const bool is_known =
-        std::ranges::any_of(parameters_, [&](const Member& known) { return known.key.equal(key); });
-    if (is_known) continue;
-    const std::string unknown = nb::cast<std::string>(nb::str(key));
-    throw nb::type_error((name_ + "() got an unexpected argument '" + unknown + "'").c_str());
-  }
+  if (used < named.size()) refuse_unknown(named);
   return call;
 }
 
@@ -201,13 +195,12 @@ nb::object Function::call(const nb::args& arguments, const nb::kwargs& named) co
   tenon_outcome* outcome = nullptr;
   tenon_run* started = nullptr;
   const std::uint64_t timeout = hears_signals() ? signal_period : TENON_FOREVER;
-  const bool has_ended = done([&](tenon_error** error) {
-    return tenon_call_make(call.get(), timeout, &value, &outcome, &started, error);
-  });
+  const bool has_ended = done(
+      [&](tenon_error** error) { return tenon_call_make(call.get(), timeout, &value, &outcome, &started, error); });
   if (outcome != nullptr) raise(outcome);
   if (has_ended) {
     nb::object result = read(call.get(), value, *result_);
-    if (tenon_failed(call.get())) throw nb::type_error("the value cannot be passed to Python");
+    if (tenon_failed(call.get())) raise_not_passed();
     return result;
   }
   auto run = std::make_unique<Run>(started, call.release(), types_, result_);
@@ -219,35 +212,29 @@ nb::object Function::call(const nb::args& arguments, const nb::kwargs& named) co
     cancel_interrupted(started);
     throw;
   }
-  const nb::object waiting = nb::module_::import_("tenon._errors").attr("waiting");
-  const nb::object exception = waiting(nb::cast(std::move(run)));
+  const nb::object exception = waiting_(nb::cast(std::move(run)));
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
   throw nb::python_error();
 }
 
-std::unique_ptr<Run> Function::start(const nb::args& arguments, const nb::kwargs& named, bool has_events) const {
+std::unique_ptr<Run> Function::start(const nb::args& arguments, const nb::kwargs& named, std::uint32_t flags) const {
   Call call = prepare(arguments, named);
   tenon_run* run = nullptr;
-  done([&](tenon_error** error) {
-    return tenon_call_start(call.get(), has_events ? TENON_WITH_EVENTS : 0, &run, error);
-  });
+  if ((flags & TENON_START_LATER) != 0) {
+    tenon_error* error = nullptr;
+    check(tenon_call_start(call.get(), flags, &run, &error), error);
+  } else {
+    done([&](tenon_error** error) { return tenon_call_start(call.get(), flags, &run, error); });
+  }
   return std::make_unique<Run>(run, call.release(), types_, result_);
 }
 
-Engine::Engine(const std::vector<std::pair<std::string, std::string>>& options,
-               const std::vector<std::pair<std::string, std::shared_ptr<Extern>>>& externs,
-               const std::string& model_name, const nb::object& model) {
-  const std::unique_ptr<tenon_options, host::Free<&tenon_options_free>> made(tenon_options_new());
-  for (const auto& [name, value] : options) {
-    done([&](tenon_error** error) { return tenon_options_set(made.get(), name.c_str(), value.c_str(), error); });
-  }
-  for (const auto& [name, added] : externs) add_extern(made.get(), name, added);
-  if (!model.is_none()) set_model(made.get(), model_name, model);
-  done([&](tenon_error** error) { return tenon_engine_open(made.get(), &engine_, error); });
+Engine::Engine(std::shared_ptr<Setup> setup) : setup_(std::move(setup)) {
+  done([&](tenon_error** error) { return tenon_engine_open(setup_->options(), &engine_, error); });
 }
 
 Engine::~Engine() {
-  free_outside([engine = engine_] { tenon_engine_free(engine); });
+  free_outside(Freeing::Waiting, [engine = engine_] { tenon_engine_free(engine); });
 }
 
 std::shared_ptr<Program> Engine::load(const std::string& path, const std::optional<std::string>& text) const {
@@ -258,12 +245,103 @@ std::shared_ptr<Program> Engine::load(const std::string& path, const std::option
   return std::make_shared<Program>(program);
 }
 
-std::unique_ptr<Run> Engine::resume(const std::string& name, bool has_events) const {
+std::shared_ptr<Program> Engine::compile(const std::string& path) const {
+  tenon_program* program = nullptr;
+  done([&](tenon_error** error) { return tenon_program_compile(engine_, path.c_str(), nullptr, &program, error); });
+  return std::make_shared<Program>(program);
+}
+
+std::shared_ptr<Program> Engine::load_stored(const std::string& run) const {
+  tenon_program* program = nullptr;
+  done([&](tenon_error** error) { return tenon_program_of_run(engine_, run.c_str(), &program, error); });
+  return std::make_shared<Program>(program);
+}
+
+std::unique_ptr<Run> Engine::resume(const std::string& name, std::uint32_t flags) const {
   tenon_run* run = nullptr;
-  done([&](tenon_error** error) {
-    return tenon_run_resume(engine_, name.c_str(), has_events ? TENON_WITH_EVENTS : 0, &run, error);
-  });
+  done([&](tenon_error** error) { return tenon_run_resume(engine_, name.c_str(), flags, &run, error); });
   return std::make_unique<Run>(run);
+}
+
+std::unique_ptr<Run> Engine::fork(const std::string& name, std::uint64_t at, const Program* program,
+                                  std::uint32_t flags) const {
+  tenon_run* run = nullptr;
+  tenon_program* const changed = program == nullptr ? nullptr : program->get();
+  done([&](tenon_error** error) { return tenon_run_fork(engine_, name.c_str(), at, changed, flags, &run, error); });
+  return std::make_unique<Run>(run);
+}
+
+std::string Engine::replay(const std::string& name, const Program* program) const {
+  tenon_string* difference = nullptr;
+  tenon_program* const changed = program == nullptr ? nullptr : program->get();
+  done([&](tenon_error** error) { return tenon_run_replay(engine_, name.c_str(), changed, &difference, error); });
+  return host::take_text(difference);
+}
+
+nb::bytes Engine::artifacts(const std::string& name, const std::string& form) const {
+  tenon_string* made = nullptr;
+  done([&](tenon_error** error) { return tenon_run_artifacts(engine_, name.c_str(), form.c_str(), &made, error); });
+  const std::string text = host::take_text(made);
+  return nb::bytes(text.data(), text.size());
+}
+
+std::uint64_t Engine::begin(const Function& function, const nb::args& arguments, const nb::kwargs& named,
+                            nb::object future) {
+  std::unique_ptr<Run> run = function.start(arguments, named, TENON_WITH_STOPS | TENON_START_LATER);
+  const std::uint64_t number = run->number();
+  begun_.emplace(number, Begun{std::move(run), std::move(future), function.waiting()});
+  return number;
+}
+
+void Engine::abandon(std::uint64_t number) {
+  const auto found = begun_.find(number);
+  if (found == begun_.end()) return;
+  const Begun begun = std::move(found->second);
+  begun_.erase(found);
+  without_lock([&] { static_cast<void>(tenon_run_cancel(begun.run->get(), "its caller was cancelled", nullptr)); });
+}
+
+nb::list Engine::give_up() {
+  nb::list futures;
+  for (auto& [number, begun] : std::exchange(begun_, {})) futures.append(begun.future);
+  return futures;
+}
+
+void Engine::complete(Begun begun, tenon_run_state state) {
+  if (nb::cast<bool>(begun.future.attr("done")())) return;
+  try {
+    if (state == TENON_ASKS) {
+      begun.future.attr("set_exception")(begun.waiting(nb::cast(std::move(begun.run))));
+    } else {
+      begun.future.attr("set_result")(begun.run->ended_value());
+    }
+  } catch (nb::python_error& error) {
+    begun.future.attr("set_exception")(nb::borrow(error.value()));
+  } catch (const std::exception& exception) {
+    begun.future.attr("set_exception")(nb::borrow(PyExc_RuntimeError)(exception.what()));
+  }
+}
+
+nb::list Engine::take_stops() {
+  constexpr std::size_t capacity = 256;
+  std::array<tenon_stop, capacity> stops;
+  std::size_t count = capacity;
+  nb::list others;
+  while (count == capacity) {
+    tenon_error* error = nullptr;
+    if (!check(tenon_next_stops(engine_, 0, stops.data(), capacity, &count, &error), error)) break;
+    for (std::size_t at = 0; at < count; ++at) {
+      const auto found = begun_.find(stops[at].run);
+      if (found == begun_.end()) {
+        others.append(nb::make_tuple(stops[at].run, stops[at].state));
+        continue;
+      }
+      Begun begun = std::move(found->second);
+      begun_.erase(found);
+      complete(std::move(begun), stops[at].state);
+    }
+  }
+  return others;
 }
 
 nb::object Engine::next_event(const Run* run, Timeout timeout) const {

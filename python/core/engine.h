@@ -10,20 +10,19 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "core/externs.h"
+#include "core/options.h"
 #include "core/types.h"
+#include "core/waiting.h"
 
 // Engines, programs and runs of tenon/tenon.h. Each waits without the interpreter's lock, and so that Ctrl-C is heard.
 
 namespace tenon::python {
 
 namespace nb = nanobind;
-
-/// How long a wait may take, in seconds; None for ever.
-using Timeout = std::optional<double>;
 
 class Run {
  public:
@@ -37,6 +36,7 @@ class Run {
 
   [[nodiscard]] std::optional<std::string> name() const;
   [[nodiscard]] std::uint64_t number() const { return tenon_run_number(run_); }
+  [[nodiscard]] std::optional<std::string> title() const;
   void prompt(const std::string& input) const;
   void answer(const std::string& wait, const std::string& input) const;
   void cancel(const std::string& reason) const;
@@ -45,10 +45,13 @@ class Run {
   [[nodiscard]] tenon_run_state wait(Timeout timeout) const;
   /// As JSON.
   [[nodiscard]] std::string questions() const;
+  [[nodiscard]] std::string prompts() const;
   /// State, value as JSON, message, kind, blame; None before the end.
   [[nodiscard]] nb::object outcome() const;
   /// What a function has returned, in the types of its program. Raises what it has failed with.
   [[nodiscard]] nb::object value() const;
+  /// The same for a run that was reported as ended and has no events; does not wait for the engine.
+  [[nodiscard]] nb::object ended_value() const;
   [[nodiscard]] bool is_typed() const { return call_ != nullptr; }
   [[nodiscard]] tenon_run* get() const { return run_; }
 
@@ -68,7 +71,12 @@ class Program {
 
   [[nodiscard]] std::string describe() const { return host::take_text(tenon_program_describe(program_)); }
   [[nodiscard]] std::string warnings() const { return host::take_text(tenon_program_warnings(program_)); }
-  [[nodiscard]] std::unique_ptr<Run> start_agent(const std::string& agent, bool has_events) const;
+  [[nodiscard]] std::unique_ptr<Run> start_agent(const std::string& agent, std::uint32_t flags) const;
+  /// As JSON: the `test` blocks.
+  [[nodiscard]] std::string tests() const { return host::take_text(tenon_program_tests(program_)); }
+  /// Why a test has failed; empty if it has passed.
+  [[nodiscard]] std::string run_test(std::size_t index, bool is_interrupted) const;
+  [[nodiscard]] std::string graph(const std::string& form) const;
   [[nodiscard]] tenon_program* get() const { return program_; }
 
  private:
@@ -78,14 +86,20 @@ class Program {
 /// A function of a program, to be called with Python's values.
 class Function {
  public:
+  /// `waiting(run)` makes the exception for a call that asks a person.
   Function(std::shared_ptr<Program> program, std::string name, std::shared_ptr<TypeList> types,
-           const std::vector<std::pair<std::string, std::size_t>>& parameters, std::size_t result);
+           const std::vector<std::pair<std::string, std::size_t>>& parameters, std::size_t result, nb::object waiting);
 
   [[nodiscard]] nb::object call(const nb::args& arguments, const nb::kwargs& named) const;
-  [[nodiscard]] std::unique_ptr<Run> start(const nb::args& arguments, const nb::kwargs& named, bool has_events) const;
+  [[nodiscard]] std::unique_ptr<Run> start(const nb::args& arguments, const nb::kwargs& named,
+                                           std::uint32_t flags) const;
+
+  [[nodiscard]] const nb::object& waiting() const { return waiting_; }
 
  private:
   using Call = std::unique_ptr<tenon_call, host::Free<&tenon_call_free>>;
+  /// Raises TypeError for an argument that has the name of no parameter.
+  void refuse_unknown(const nb::kwargs& named) const;
   [[nodiscard]] Call prepare(const nb::args& arguments, const nb::kwargs& named) const;
 
   std::shared_ptr<Program> program_;
@@ -93,29 +107,59 @@ class Function {
   std::shared_ptr<TypeList> types_;
   std::vector<Member> parameters_;
   const Type* result_;
+  nb::object waiting_;
 };
 
 class Engine {
  public:
-  Engine(const std::vector<std::pair<std::string, std::string>>& options,
-         const std::vector<std::pair<std::string, std::shared_ptr<Extern>>>& externs, const std::string& model_name,
-         const nb::object& model);
+  explicit Engine(std::shared_ptr<Setup> setup);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   [[nodiscard]] std::shared_ptr<Program> load(const std::string& path, const std::optional<std::string>& text) const;
-  [[nodiscard]] std::unique_ptr<Run> resume(const std::string& name, bool has_events) const;
+  /// A program without its externs.
+  [[nodiscard]] std::shared_ptr<Program> compile(const std::string& path) const;
+  /// The program of a run of the store.
+  [[nodiscard]] std::shared_ptr<Program> load_stored(const std::string& run) const;
+  [[nodiscard]] std::unique_ptr<Run> resume(const std::string& name, std::uint32_t flags) const;
+  /// `program` may be null, here and in `replay`.
+  [[nodiscard]] std::unique_ptr<Run> fork(const std::string& name, std::uint64_t at, const Program* program,
+                                          std::uint32_t flags) const;
+  /// How a replay differs; empty if it does not.
+  [[nodiscard]] std::string replay(const std::string& name, const Program* program) const;
+  [[nodiscard]] nb::bytes artifacts(const std::string& name, const std::string& form) const;
+
+  /// Starts a call for the event loop: `take_stops` gives its value or its failure to the future. Returns a number for
+  /// `abandon`. Does not wait for the engine.
+  std::uint64_t begin(const Function& function, const nb::args& arguments, const nb::kwargs& named, nb::object future);
+  /// Cancels such a call, whose future is not waited for any more.
+  void abandon(std::uint64_t number);
+  /// After `stop`: the futures of the calls that have not ended.
+  nb::list give_up();
+  /// Completes the futures of the calls that have ended. Returns pairs of number and state of the other runs that have
+  /// stopped. Does not wait.
+  nb::list take_stops();
+  /// The descriptor of what Python is to start, and what starts it.
+  [[nodiscard]] int dispatch_descriptor() const { return setup_->dispatcher()->descriptor(); }
+  void dispatch() { setup_->dispatch(); }
+  void expect_loop(bool has_loop) { setup_->dispatcher()->expect_loop(has_loop); }
   /// Type, JSON and number of the run; None after the timeout.
   [[nodiscard]] nb::object next_event(const Run* run, Timeout timeout) const;
   [[nodiscard]] int descriptor() const;
   void stop(double grace) const;
 
  private:
-  tenon_engine* engine_ = nullptr;
-};
+  struct Begun {
+    std::unique_ptr<Run> run;
+    nb::object future;
+    nb::object waiting;  ///< of the function
+  };
+  static void complete(Begun begun, tenon_run_state state);
 
-/// The thread that hears signals: the main thread's `ident`.
-void set_main_thread(unsigned long ident);
+  tenon_engine* engine_ = nullptr;
+  std::shared_ptr<Setup> setup_;
+  std::unordered_map<std::uint64_t, Begun> begun_;  ///< by tenon_run_number; with the lock
+};
 
 }  // namespace tenon::python

@@ -32,7 +32,7 @@ void set_exception_makers(nb::object error, nb::object failed) {
   failed_maker() = std::move(failed);
 }
 
-bool check(tenon_status status, tenon_error* error) {
+bool check(tenon_status status, tenon_error* const& error) {
   if (status == TENON_OK || status == TENON_TIMED_OUT) return status == TENON_OK;
   const std::string message(host::view(tenon_error_message(error)));
   const std::string json(host::view(tenon_error_json(error)));
@@ -40,8 +40,13 @@ bool check(tenon_status status, tenon_error* error) {
   raise(error_maker()(text(message), text(json)));
 }
 
+void raise_not_passed() {
+  throw nb::type_error("the value cannot be passed to Python: it is secret, a Context, or nested too deep");
+}
+
 void raise(tenon_outcome* outcome) {
   const host::Outcome owned(outcome);
+  if (owned.state() == TENON_RETURNED) raise_not_passed();
   raise(failed_maker()(owned.state(), text(owned.message()), text(owned.kind()), text(owned.blame())));
 }
 

@@ -12,8 +12,12 @@ namespace nb = nanobind;
 /// `failed(state, message, kind, blame)` for a run that has not returned a value.
 void set_exception_makers(nb::object error, nb::object failed);
 
-/// Raises the exception for an error; returns false after TENON_TIMED_OUT. With the lock.
-bool check(tenon_status status, tenon_error* error);
+/// Raises the exception for an error; returns false after TENON_TIMED_OUT. With the lock. `error` is a reference
+/// because the function may be called after the arguments of this one are evaluated.
+bool check(tenon_status status, tenon_error* const& error);
+
+/// Raises the exception for a value that cannot leave its engine.
+[[noreturn]] void raise_not_passed();
 
 /// Raises the exception for a run that has failed or was cancelled. Frees the outcome.
 [[noreturn]] void raise(tenon_outcome* outcome);

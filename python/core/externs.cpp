@@ -3,55 +3,88 @@
 #include <string_view>
 #include <utility>
 
+#include "core/dispatcher.h"
 #include "core/gil.h"
 
 namespace tenon::python {
 namespace {
 
-nb::object& call_class() {
-  static auto* const held = new nb::object();  // never destroyed: the interpreter may have ended
+ExternClasses& classes() {
+  static auto* const held = new ExternClasses();  // never destroyed: the interpreter may have ended
   return *held;
 }
 
-nb::object& unavailable_class() {
-  static auto* const held = new nb::object();
-  return *held;
+/// What `str` gives, as far as UTF-8 has it. No exception: it is used for messages about exceptions.
+std::string message_of(const nb::handle& object) {
+  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+  const nb::object bytes =
+      text.is_valid() ? nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "replace")) : nb::object();
+  if (bytes.is_valid()) {
+    return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
+  }
+  PyErr_Clear();
+  return "its message cannot be read";
+}
+
+std::string text_of(const nb::handle& object) {
+  return nb::cast<std::string>(nb::str(object));
 }
 
 /// Fails a call with an exception, as people read it.
 void fail_with(tenon_call* call, nb::python_error& error) {
   const nb::object exception = nb::borrow(error.value());
-  const std::string message = nb::cast<std::string>(nb::str(exception));
-  if (PyObject_IsInstance(exception.ptr(), unavailable_class().ptr()) == 1) {
+  const std::string message = message_of(exception);
+  if (PyObject_IsInstance(exception.ptr(), classes().unavailable.ptr()) == 1) {
     return tenon_fail_unavailable(call, message.c_str());
   }
   // Raised again where the thread waits for the run.
   if (error.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
-  const std::string name = nb::cast<std::string>(nb::str(exception.type().attr("__name__")));
+  const std::string name = message_of(exception.type().attr("__name__"));
   const std::string text = message.empty() ? name : name + ": " + message;
   tenon_fail_text(call, text.data(), text.size());
 }
 
+/// The result of a function: a value, or what happens instead.
+void write_result(tenon_call* call, const nb::object& result, const Type& type) {
+  const nb::handle found = result.type();
+  if (found.is(classes().pause_for_input)) {
+    const std::string question = text_of(result.attr("question"));
+    return tenon_pause_for_input_text(call, question.data(), question.size());
+  }
+  const bool is_child = found.is(classes().pause_for_child);
+  if (is_child || found.is(classes().finish_agent)) {
+    const std::string agent = text_of(result.attr("agent"));
+    const std::string input = text_of(result.attr("input"));
+    return is_child ? tenon_pause_for_child_text(call, agent.c_str(), input.data(), input.size())
+                    : tenon_finish_agent_text(call, agent.c_str(), input.data(), input.size());
+  }
+  write(call, tenon_result(call), result, type);
+}
+
 }  // namespace
 
-void set_extern_classes(nb::object call, nb::object unavailable) {
-  call_class() = std::move(call);
-  unavailable_class() = std::move(unavailable);
+void set_extern_classes(ExternClasses given) {
+  classes() = std::move(given);
 }
 
 DeferredCall::~DeferredCall() {
+  interrupt();
+}
+
+void DeferredCall::interrupt() {
   if (call_ == nullptr) return;
-  static constexpr std::string_view message = "the function was given up before it returned";
-  tenon_fail_text(call_, message.data(), message.size());
+  tenon_fail_interrupted(call_, "the function was given up before it returned");
   complete();
 }
 
 void DeferredCall::finish(const nb::object& value) {
   if (call_ == nullptr) return;
   try {
-    write(call_, tenon_result(call_), value, *result_);
+    write_result(call_, value, *result_);
   } catch (nb::python_error& error) {
     fail_with(call_, error);
+  } catch (const std::exception& exception) {
+    tenon_fail(call_, "%s", exception.what());
   }
   complete();
 }
@@ -67,7 +100,8 @@ void DeferredCall::fail(const std::string& message, bool is_unavailable) {
 }
 
 void DeferredCall::complete() {
-  without_lock([call = std::exchange(call_, nullptr)] { tenon_finish(call); });
+  dispatcher_->forget(call_);
+  tenon_finish(std::exchange(call_, nullptr));
 }
 
 void Extern::bind(std::shared_ptr<TypeList> types, const std::vector<std::size_t>& parameters, std::size_t result) {
@@ -77,35 +111,61 @@ void Extern::bind(std::shared_ptr<TypeList> types, const std::vector<std::size_t
   result_ = &types_->at(result);
 }
 
-void Extern::call(tenon_call* call) {
-  const bool is_deferred = !schedule_.is_none();
-  if (is_deferred && !tenon_defer(call)) return;
-  std::unique_ptr<DeferredCall> deferred;
-  if (is_deferred) deferred = std::make_unique<DeferredCall>(call, *result_, types_);
+nb::object Extern::read_arguments(tenon_call* call, const nb::object& deferred) const {
   const std::size_t first = takes_call_ ? 1 : 0;
   nb::object arguments = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(parameters_.size() + first)));
   const auto set = [&](std::size_t at, nb::object value) {
     PyTuple_SetItem(arguments.ptr(), static_cast<Py_ssize_t>(at), value.release().ptr());
   };
-  if (takes_call_) set(0, call_class()(nb::str(tenon_effect_key(call))));
+  if (takes_call_) {
+    const tenon_text input = tenon_input(call);
+    set(0,
+        classes().call(nb::str(tenon_effect_key(call)),
+                       input.data == nullptr ? nb::object(nb::none()) : nb::str(input.data, input.length), deferred));
+  }
   for (std::size_t at = 0; at < parameters_.size(); ++at) {
     set(first + at, read(call, tenon_argument(call, at), *parameters_[at]));
   }
+  return arguments;
+}
+
+void Extern::call(tenon_call* call) {
+  const nb::object arguments = read_arguments(call, nb::none());
   if (tenon_failed(call)) return;
-  if (is_deferred) {
-    schedule_(nb::cast(std::move(deferred)), function_, arguments);
-    return;
-  }
   const nb::object result = nb::steal(PyObject_CallObject(function_.ptr(), arguments.ptr()));
   if (!result.is_valid()) throw nb::python_error();
-  write(call, tenon_result(call), result, *result_);
+  write_result(call, result, *result_);
+}
+
+nb::object Extern::start(tenon_call* call) {
+  if (!tenon_may_begin(call)) {
+    dispatcher_->forget(call);
+    tenon_fail_unavailable(call, "this process is not the owner of its runs now");
+    tenon_finish(call);
+    return nb::none();
+  }
+  nb::object deferred = nb::cast(std::make_unique<DeferredCall>(call, *result_, types_, dispatcher_));
+  try {
+    const nb::object arguments = read_arguments(call, takes_call_ ? deferred : nb::object(nb::none()));
+    if (!tenon_failed(call)) return schedule_(deferred, function_, arguments);
+  } catch (nb::python_error& error) {
+    fail_with(call, error);
+  } catch (const std::exception& exception) {
+    tenon_fail(call, "%s", exception.what());
+  }
+  return nb::none();  // `deferred` completes the call
 }
 
 void Extern::perform(tenon_call* call, void* user) {
+  const std::shared_ptr<Extern>& self = *static_cast<std::shared_ptr<Extern>*>(user);
+  if (self->completes_later()) {
+    if (tenon_defer(call)) self->dispatcher_->add_call(self, call);
+    return;
+  }
   const Callback callback;
-  if (!callback.is_allowed()) return tenon_fail(call, "the interpreter has ended");
+  if (!callback.is_allowed()) return tenon_fail_unavailable(call, "the interpreter has ended");
   try {
-    (*static_cast<std::shared_ptr<Extern>*>(user))->call(call);
+    self->call(call);
   } catch (nb::python_error& error) {
     fail_with(call, error);
   } catch (const std::exception& exception) {

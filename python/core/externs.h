@@ -13,20 +13,27 @@
 
 namespace tenon::python {
 
+class Dispatcher;
+
 /// A call of an extern that is completed later, from any thread of Python.
 class DeferredCall {
  public:
-  DeferredCall(tenon_call* call, const Type& result, std::shared_ptr<TypeList> types)
-      : call_(call), result_(&result), types_(std::move(types)) {}
+  DeferredCall(tenon_call* call, const Type& result, std::shared_ptr<TypeList> types,
+               std::shared_ptr<Dispatcher> dispatcher)
+      : call_(call), result_(&result), types_(std::move(types)), dispatcher_(std::move(dispatcher)) {}
   ~DeferredCall();
   DeferredCall(const DeferredCall&) = delete;
   DeferredCall& operator=(const DeferredCall&) = delete;
 
   [[nodiscard]] bool is_cancelled() const { return call_ == nullptr || tenon_is_cancelled(call_); }
+  /// Whether the function may be called now, on another thread than the one that has started the call.
+  [[nodiscard]] bool may_begin() const { return call_ != nullptr && tenon_may_begin(call_); }
   /// Completes the call with a value; a value of another type fails it.
   void finish(const nb::object& value);
   /// Completes the call with a failure.
   void fail(const std::string& message, bool is_unavailable);
+  /// Completes the call, of which it is not known what it has done: a recorded run makes it again, or asks a person.
+  void interrupt();
 
  private:
   void complete();
@@ -34,24 +41,33 @@ class DeferredCall {
   tenon_call* call_;
   const Type* result_;
   std::shared_ptr<TypeList> types_;
+  std::shared_ptr<Dispatcher> dispatcher_;
 };
 
 /// A function of Python that performs an extern. Shared by its engine and by the package.
-class Extern {
+class Extern : public std::enable_shared_from_this<Extern> {
  public:
-  /// `schedule(deferred, arguments, call)` starts a call that completes later; None for a function that is called at
-  /// once, as `function(*arguments)`.
+  /// `schedule(deferred, function, arguments)` starts a call that completes later, and returns what can be cancelled or
+  /// None. `schedule` is None for a function that is called at once, as `function(*arguments)`.
   Extern(nb::object function, nb::object schedule, bool takes_call)
       : function_(std::move(function)), schedule_(std::move(schedule)), takes_call_(takes_call) {}
 
   /// The declaration in the program, which is known when the program has been loaded.
   void bind(std::shared_ptr<TypeList> types, const std::vector<std::size_t>& parameters, std::size_t result);
+  /// Forgets the function, which may refer to its engine: that was stopped.
+  void close() { function_ = schedule_ = nb::none(); }
+  /// What starts the calls that complete later.
+  void set_dispatcher(std::shared_ptr<Dispatcher> dispatcher) { dispatcher_ = std::move(dispatcher); }
+  [[nodiscard]] bool completes_later() const { return !schedule_.is_none(); }
 
   /// A `tenon_host_function`; `user` is a pointer to a shared pointer of this class.
   static void perform(tenon_call* call, void* user);
+  /// Starts a call that was deferred. With the lock.
+  [[nodiscard]] nb::object start(tenon_call* call);
 
  private:
   void call(tenon_call* call);
+  [[nodiscard]] nb::object read_arguments(tenon_call* call, const nb::object& deferred) const;
 
   nb::object function_;
   nb::object schedule_;
@@ -59,12 +75,20 @@ class Extern {
   std::shared_ptr<TypeList> types_;
   std::vector<const Type*> parameters_;
   const Type* result_ = nullptr;
+  std::shared_ptr<Dispatcher> dispatcher_;
 };
 
 /// Adds an extern to the options of an engine.
 void add_extern(tenon_options* options, const std::string& name, const std::shared_ptr<Extern>& added);
 
-/// Sets the classes that a call and an unavailable service have in the package.
-void set_extern_classes(nb::object call, nb::object unavailable);
+/// Classes of the package: of a call, of an unavailable service, and of the results that are no values.
+struct ExternClasses {
+  nb::object call;
+  nb::object unavailable;
+  nb::object pause_for_input;
+  nb::object pause_for_child;
+  nb::object finish_agent;
+};
+void set_extern_classes(ExternClasses classes);
 
 }  // namespace tenon::python

@@ -1,6 +1,11 @@
 #include "core/gil.h"
 
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -8,15 +13,46 @@ namespace tenon::python {
 namespace {
 
 std::atomic<bool> has_ended = false;
-thread_local int depth = 0;                                // of the callbacks of this thread
-thread_local std::vector<std::function<void()>> to_free;  // after the outermost callback
+std::atomic<int> taking = 0;          // threads that are about to take the lock
+thread_local bool is_ending = false;  // the thread that ends the interpreter
+constexpr std::chrono::seconds taking_max{2};
+thread_local int depth = 0;  // of the callbacks of this thread
+
+/// What was to be freed in callbacks: the engine's own threads leave theirs to the next thread that frees something.
+struct Kept {
+  std::mutex mutex;
+  std::vector<std::function<void()>> list;
+};
+
+Kept& kept() {
+  static auto* const held = new Kept();  // never destroyed: threads may end later
+  return *held;
+}
+
+std::vector<std::function<void()>> take_kept() {
+  const std::scoped_lock lock(kept().mutex);
+  return std::exchange(kept().list, {});
+}
+
+/// Takes the lock with `take`. Returns false, without the lock, if the interpreter ends.
+template <class Take>
+bool take_lock(Take take) {
+  ++taking;
+  const bool may_take = is_ending || !has_ended;
+  if (may_take) take();
+  --taking;
+  return may_take;
+}
 
 }  // namespace
 
-Callback::Callback() : is_allowed_(!has_ended) {
-  if (!is_allowed_) return;
-  state_ = PyGILState_Ensure();
-  ++depth;
+Unlocked::~Unlocked() {
+  if (take_lock([this] { PyEval_RestoreThread(state_); })) return;
+  for (;;) ::pause();
+}
+
+Callback::Callback() : is_allowed_(take_lock([this] { state_ = PyGILState_Ensure(); })) {
+  if (is_allowed_) ++depth;
 }
 
 Callback::~Callback() {
@@ -25,19 +61,25 @@ Callback::~Callback() {
   PyGILState_Release(state_);
 }
 
-void free_outside(std::function<void()> free) {
+void free_outside(Freeing freeing, std::function<void()> free) {
   if (depth > 0) {
-    to_free.push_back(std::move(free));
-    return;
+    const std::scoped_lock lock(kept().mutex);
+    return kept().list.push_back(std::move(free));
   }
+  const auto earlier = take_kept();
+  if (freeing == Freeing::AtOnce && earlier.empty()) return free();
   without_lock([&] {
-    for (const auto& kept : std::exchange(to_free, {})) kept();
+    for (const auto& free_earlier : earlier) free_earlier();
     free();
   });
 }
 
-void end_callbacks() {
+void begin_end() {
+  is_ending = true;
   has_ended = true;
+  const Unlocked unlocked;
+  const auto end = std::chrono::steady_clock::now() + taking_max;
+  while (taking > 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
 }
 
 }  // namespace tenon::python

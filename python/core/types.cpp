@@ -1,5 +1,6 @@
 #include "core/types.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -16,12 +17,21 @@ nb::object& err_class() {
   return *held;
 }
 
+nb::object& err_maker() {
+  static auto* const held = new nb::object();
+  return *held;
+}
+
 std::string text_at(const nb::dict& description, const char* key) {
   return nb::cast<std::string>(nb::str(description[key]));
 }
 
 std::size_t index_at(const nb::dict& description, const char* key) {
   return nb::cast<std::size_t>(description[key]);
+}
+
+std::string key_of(const Member& member) {
+  return nb::cast<std::string>(nb::str(member.key));
 }
 
 nb::object interned(const std::string& name) {
@@ -75,6 +85,18 @@ nb::object read_members(tenon_call* call, const tenon_value* value, const nb::ob
   return construct(python_class, values);
 }
 
+nb::object read_struct(tenon_call* call, const tenon_value* value, const Type& type) {
+  if (!type.is_read_by_name) return read_members(call, value, type.python_class, type.members);
+  std::vector<nb::object> values;
+  values.reserve(type.members.size());
+  for (const Member& member : type.members) {
+    const tenon_value* const field = tenon_field(call, value, member.name.c_str());
+    if (tenon_failed(call)) return nb::none();
+    values.push_back(read(call, field, *member.type));
+  }
+  return construct(type.python_class, values);
+}
+
 nb::object read_list(tenon_call* call, const tenon_value* value, const Type& item) {
   const std::size_t length = tenon_length(call, value);
   nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(length)));
@@ -115,8 +137,7 @@ nb::object read_result(tenon_call* call, const tenon_value* value, const Type& t
   const bool is_ok = view(tenon_case_of(call, value)) == "Ok";
   const tenon_value* const held = tenon_item(call, value, 0);
   if (is_ok) return ok_class()(read(call, held, *type.item));
-  return err_class()(python_text(tenon_kind_of(call, held) == TENON_TEXT ? tenon_as_text(call, held)
-                                                                         : tenon_as_json(call, held)));
+  return err_maker()(python_text(tenon_as_json(call, held)));
 }
 
 /// Fails the call because of an object of another type. What Tenon has, too, is stored, for a message with the place.
@@ -202,7 +223,8 @@ void write_tuple(tenon_call* call, tenon_slot* slot, nb::handle object, const Ty
 void write_dictionary(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
   std::size_t used = 0;
   for (const Member& member : type.members) {
-    PyObject* const found = PyDict_GetItemWithError(object.ptr(), member.key.ptr());
+    PyObject* found = PyDict_GetItemWithError(object.ptr(), member.declared_key.ptr());
+    if (found == nullptr && member.may_use_key) found = PyDict_GetItemWithError(object.ptr(), member.key.ptr());
     if (found == nullptr) continue;  // reported where the value is used, unless it is an option
     ++used;
     write(call, tenon_put_field(call, slot, member.name.c_str()), found, *member.type);
@@ -211,7 +233,9 @@ void write_dictionary(tenon_call* call, tenon_slot* slot, nb::handle object, con
   for (const nb::handle key : nb::borrow<nb::dict>(object).keys()) {
     const std::string name = nb::cast<std::string>(nb::str(key));
     bool is_known = false;
-    for (const Member& member : type.members) is_known = is_known || member.name == name;
+    for (const Member& member : type.members) {
+      is_known = is_known || member.name == name || (member.may_use_key && key_of(member) == name);
+    }
     if (!is_known) return tenon_fail(call, "`%s` has no field `%s`", type.text.c_str(), name.c_str());
   }
 }
@@ -256,21 +280,27 @@ void write_literal(tenon_call* call, tenon_slot* slot, nb::handle object, const 
 
 }  // namespace
 
-TypeList::TypeList(const nb::list& descriptions, const nb::list& classes) {
+TypeList::TypeList(const nb::list& descriptions, const nb::list& classes, bool is_shared) {
   for (std::size_t at = 0; at < descriptions.size(); ++at) types_.push_back(std::make_unique<Type>());
+  for (const auto& type : types_) type->is_read_by_name = is_shared;
   for (std::size_t at = 0; at < descriptions.size(); ++at) {
     describe(*types_[at], nb::cast<nb::dict>(descriptions[at]), classes[at]);
   }
-  // A refined type has the values of its base.
+  // A refined type has the values of its base, and a secret is a plain value in Python.
+  const auto base_of = [&](const nb::dict& description) {
+    const std::string kind = text_at(description, "kind");
+    return kind == "refined" ? "base" : kind == "secret" ? "item" : nullptr;
+  };
   for (std::size_t at = 0; at < descriptions.size(); ++at) {
     auto description = nb::cast<nb::dict>(descriptions[at]);
-    if (text_at(description, "kind") != "refined") continue;
-    while (text_at(description, "kind") == "refined") {
-      description = nb::cast<nb::dict>(descriptions[index_at(description, "base")]);
+    if (base_of(description) == nullptr) continue;
+    std::size_t base = at;
+    while (const char* const part = base_of(description)) {
+      base = index_at(description, part);
+      description = nb::cast<nb::dict>(descriptions[base]);
     }
     Type& type = *types_[at];
     const std::string text = type.text;
-    const std::size_t base = static_cast<std::size_t>(nb::cast<std::size_t>(descriptions.attr("index")(description)));
     type = *types_[base];
     type.text = text;
   }
@@ -281,7 +311,8 @@ void TypeList::describe(Type& type, const nb::dict& description, const nb::handl
   type.kind = kind_of(text_at(description, "kind"));
   if (description.contains("item")) type.item = types_.at(index_at(description, "item")).get();
   if (description.contains("items")) {
-    for (const nb::handle item : description["items"]) type.items.push_back(types_.at(nb::cast<std::size_t>(item)).get());
+    for (const nb::handle item : description["items"])
+      type.items.push_back(types_.at(nb::cast<std::size_t>(item)).get());
   }
   if (type.kind == TypeKind::Struct) {
     type.python_class = nb::borrow(python_class);
@@ -289,7 +320,11 @@ void TypeList::describe(Type& type, const nb::dict& description, const nb::handl
       const auto described = nb::cast<nb::dict>(field);
       const std::string name = text_at(described, "name");
       const nb::object key = nb::borrow(described["attribute"]);
-      type.members.push_back({name, key, types_.at(index_at(described, "type")).get()});
+      type.members.push_back({name, key, types_.at(index_at(described, "type")).get(), interned(name)});
+    }
+    for (Member& member : type.members) {
+      const std::string key = key_of(member);
+      member.may_use_key = std::ranges::none_of(type.members, [&](const Member& other) { return other.name == key; });
     }
   }
   if (type.kind != TypeKind::Enum) return;
@@ -306,14 +341,15 @@ void TypeList::describe(Type& type, const nb::dict& description, const nb::handl
     const auto attributes = nb::cast<nb::list>(named["attributes"]);
     for (std::size_t part = 0; part < payload.size(); ++part) {
       const std::string name = nb::cast<std::string>(nb::str(attributes[part]));
-      added.members.push_back({name, interned(name), types_.at(nb::cast<std::size_t>(payload[part])).get()});
+      added.members.push_back({name, interned(name), types_.at(nb::cast<std::size_t>(payload[part])).get(), interned(name)});
     }
   }
 }
 
-void set_result_classes(const nb::object& ok, const nb::object& err) {
+void set_result_classes(const nb::object& ok, const nb::object& err, const nb::object& err_of) {
   ok_class() = ok;
   err_class() = err;
+  err_maker() = err_of;
 }
 
 nb::object read(tenon_call* call, const tenon_value* value, const Type& type) {
@@ -342,7 +378,7 @@ nb::object read(tenon_call* call, const tenon_value* value, const Type& type) {
     case TypeKind::Tuple:
       return read_tuple(call, value, type.items);
     case TypeKind::Struct:
-      return read_members(call, value, type.python_class, type.members);
+      return read_struct(call, value, type);
     case TypeKind::Enum:
       return read_enum(call, value, type);
     case TypeKind::Literal:
@@ -357,6 +393,7 @@ nb::object read(tenon_call* call, const tenon_value* value, const Type& type) {
 }
 
 void write(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  if (slot == nullptr || tenon_failed(call)) return;  // for one, the value is nested too deep
   switch (type.kind) {
     case TypeKind::Unit:
       if (!object.is_none()) fail_type(call, slot, object, type);

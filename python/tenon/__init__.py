@@ -9,15 +9,18 @@
     print(desk.total(item="tea", count=3))
 """
 from ._core import version as _version
-from ._errors import (Cancelled, Error, InputError, NeedsAnswer, Place, Problem, ProgramError, RunFailed,
+from ._errors import (Cancelled, Error, InputError, NeedsAnswer, Place, Problem, ProgramError, ReplayDiffers, RunFailed,
                       Unavailable)
-from ._externs import Call, extern
+from ._host import Follow, Gateway, Host
+from ._hosted_run import HostedRun
+from ._marks import Call, FinishAgent, PauseForChild, PauseForInput, extern
 from ._models import Message, ModelFunction, Request
-from ._program import Agent, Function, Program, load, resume
-from ._run import Event, Run, Wait
+from ._program import Agent, Function, Program, install_import_hook, load, resume
+from ._run import Conversation, Event, Events, Prompt, Run, Texts, Wait
 from ._types import Err, Ok
 
 __version__: str = _version()
-__all__ = ["Agent", "Call", "Cancelled", "Err", "Error", "Event", "Function", "InputError", "Message", "ModelFunction",
-           "NeedsAnswer", "Ok", "Place", "Problem", "Program", "ProgramError", "Request", "Run", "RunFailed",
-           "Unavailable", "Wait", "extern", "load", "resume"]
+__all__ = ["Agent", "Call", "Cancelled", "Conversation", "Err", "Error", "Event", "Events", "FinishAgent", "Follow", "Function",
+           "Gateway", "Host", "HostedRun", "InputError", "Message", "ModelFunction", "NeedsAnswer", "Ok", "PauseForChild", "PauseForInput", "Place", "Problem",
+           "Program", "ProgramError", "Prompt", "ReplayDiffers", "Request", "Run", "RunFailed", "Texts", "Unavailable", "Wait",
+           "extern", "install_import_hook", "load", "resume"]

@@ -1,85 +1,108 @@
-"""What happens on other threads than the caller's: coroutines of externs and models, and functions that block."""
+"""Threads of the package: an event loop for programs without one, and functions that block. They are started when they
+are first needed, and do not keep the interpreter from ending."""
 from __future__ import annotations
 
-import asyncio
+import os
+import queue
 import threading
-from collections import deque
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 _THREADS_MAX = 32
-_CANCEL_PERIOD = 0.05  # seconds between looks for calls that are not needed any more
+_STOP_SECONDS = 2.0
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_loop_thread: threading.Thread | None = None
+_loop_process = 0
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
-    """An event loop on a thread of its own, for programs without one. Started when it is first needed."""
-    global _loop
+    """An event loop on a thread of its own."""
+    global _loop, _loop_thread, _loop_process
     with _lock:
-        if _loop is None:
-            loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="tenon-asyncio", daemon=True).start()
-            _loop = loop
+        if _loop is None or _loop_process != os.getpid():  # a fork does not have the thread of its parent
+            import asyncio
+
+            _loop = asyncio.new_event_loop()
+            _loop_process = os.getpid()
+            _loop_thread = threading.Thread(target=_loop.run_forever, name="tenon-asyncio", daemon=True)
+            _loop_thread.start()
         return _loop
 
 
-class Scheduler:
-    """Starts coroutines and blocking functions for one engine. `schedule` and `run_in_thread` may be called on any
-    thread."""
+def is_background(loop: asyncio.AbstractEventLoop | None) -> bool:
+    return loop is not None and loop is _loop and _loop_process == os.getpid()
+
+
+def stop_background_loop() -> None:
+    """Before the interpreter ends: a thread that wants its lock later is ended in the middle of what it does."""
+    global _loop
+    with _lock:
+        loop, thread = _loop, _loop_thread
+        if loop is None or thread is None or _loop_process != os.getpid():
+            return
+        _loop = None
+    loop.call_soon_threadsafe(lambda: loop.create_task(_end(loop)))
+    thread.join(_STOP_SECONDS)
+    if not thread.is_alive():
+        loop.close()
+
+
+async def _end(loop: asyncio.AbstractEventLoop) -> None:
+    import asyncio
+
+    tasks = asyncio.all_tasks(loop) - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=_STOP_SECONDS / 2)
+    loop.stop()
+
+
+class ThreadPool:
+    """Calls functions that block. Its threads do not keep the interpreter from ending, as those of
+    `concurrent.futures` do."""
 
     def __init__(self) -> None:
-        self.loop: asyncio.AbstractEventLoop | None = None  # of the host, if it has one
+        self._work: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._waiting: deque[tuple[Coroutine[Any, Any, None], Callable[[], bool]]] = deque()
-        self._is_woken = False
-        self._tasks: dict[asyncio.Task[None], Callable[[], bool]] = {}
-        self._watcher: asyncio.Task[None] | None = None
-        self._pool: ThreadPoolExecutor | None = None
+        self._threads = 0
+        self._busy = 0  # calls that run or wait
+        self._is_closed = False
 
-    def schedule(self, coroutine: Coroutine[Any, Any, None], is_cancelled: Callable[[], bool]) -> None:
-        """Starts a coroutine. The event loop is woken once for all that come before it looks."""
+    def submit(self, function: Callable[[], Any]) -> None:
         with self._lock:
-            self._waiting.append((coroutine, is_cancelled))
-            if self._is_woken:
-                return
-            self._is_woken = True
-        loop = self.loop
-        if loop is None or loop.is_closed():
-            loop = background_loop()
-        loop.call_soon_threadsafe(self._start_waiting)
-
-    def run_in_thread(self, function: Callable[[], None]) -> None:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(_THREADS_MAX, thread_name_prefix="tenon")
-        self._pool.submit(function)
+            if self._is_closed:
+                raise RuntimeError("the engine was stopped")
+            self._busy += 1
+            self._work.put(function)
+            if self._busy > self._threads and self._threads < _THREADS_MAX:
+                self._threads += 1
+                threading.Thread(target=self._run, name="tenon", daemon=True).start()
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _start_waiting(self) -> None:
+        """Ends the threads when the calls in progress have ended; calls that wait are not made."""
         with self._lock:
-            started = list(self._waiting)
-            self._waiting.clear()
-            self._is_woken = False
-        loop = asyncio.get_running_loop()
-        for coroutine, is_cancelled in started:
-            task = loop.create_task(coroutine)
-            self._tasks[task] = is_cancelled
-            task.add_done_callback(self._forget)
-        if self._watcher is None or self._watcher.done():
-            self._watcher = loop.create_task(self._cancel_unneeded())
+            self._is_closed = True
+            for _ in range(self._threads):
+                self._work.put(None)
 
-    def _forget(self, task: asyncio.Task[None]) -> None:
-        self._tasks.pop(task, None)
+    def _run(self) -> None:
+        while True:
+            function = self._work.get()
+            if function is None:
+                return
+            if not self._is_closed:
+                try:
+                    function()
+                except BaseException:  # the thread has other calls to make
+                    import traceback
 
-    async def _cancel_unneeded(self) -> None:
-        while self._tasks:
-            await asyncio.sleep(_CANCEL_PERIOD)
-            for task, is_cancelled in list(self._tasks.items()):
-                if is_cancelled():
-                    task.cancel()
+                    traceback.print_exc()
+            del function
+            with self._lock:
+                self._busy -= 1

@@ -1,19 +1,16 @@
 """Exceptions of the package."""
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from ._hosted_run import HostedRun
     from ._run import Run
 
-_PLACE = re.compile(r"^(?P<path>[^\n:]+):(?P<line>[0-9]+):(?P<column>[0-9]+): (?:error: )?(?P<message>.*)", re.DOTALL)
+_PLACE = r"^(?P<path>[^\n:]+):(?P<line>[0-9]+):(?P<column>[0-9]+): "
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A place in a program. Line and column count from 1."""
 
     path: str
@@ -24,8 +21,7 @@ class Place:
         return f"{self.path}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """An error or a warning in a program."""
 
     severity: str
@@ -74,11 +70,17 @@ class Cancelled(Error):
 class NeedsAnswer(Error):
     """A call asks a person, whom a call cannot wait for. `run` continues when its question is answered."""
 
-    run: Run
+    run: Run[Any] | HostedRun[Any]
+
+
+class ReplayDiffers(Error):
+    """A run does something else when it is executed again from its journal."""
 
 
 class Unavailable(Exception):
     """Raised by an extern: a service cannot be reached, and nothing was done. A recorded run waits, and calls again."""
+
+    tenon_role = "unavailable"
 
 
 def _rebuild(kind_of: type[Error], message: str, kind: str, place: Place | None, blame: str,
@@ -95,6 +97,8 @@ def problems_of(described: list[dict[str, Any]]) -> tuple[Problem, ...]:
 
 def error_of(message: str, description: str) -> Error:
     """The exception for an error of the library."""
+    import json
+
     described = json.loads(description)
     kind = "".join(word.capitalize() for word in described["status"].split("_"))
     problems = problems_of(described.get("problems", []))
@@ -107,15 +111,8 @@ def failure_of(state: int, message: str, kind: str, blame: str) -> Error:
     """The exception for a run that has not returned a value."""
     if state == 5:
         return Cancelled(message, "Cancelled")
-    found = _PLACE.match(message)
+    import re
+
+    found = re.match(_PLACE, message)
     place = Place(found["path"], int(found["line"]), int(found["column"])) if found else None
     return RunFailed(message, kind or "Failed", place=place, blame=blame)
-
-
-def waiting(core_run: Any) -> NeedsAnswer:
-    from ._run import Run
-
-    run = Run(core_run, None)
-    error = NeedsAnswer("the run waits for an answer: " + "; ".join(wait.question for wait in run.waits()), "NeedsAnswer")
-    error.run = run
-    return error

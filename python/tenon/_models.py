@@ -1,25 +1,33 @@
 """Models that Python functions are."""
 from __future__ import annotations
 
-import inspect
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
-from ._background import Scheduler
 from ._errors import Unavailable
+from ._marks import ends_from_outside, message_of
+
+if TYPE_CHECKING:
+    from ._setup import Background
 
 
-@dataclass(frozen=True)
 class Message:
-    role: str
-    text: str
+    """A message to a model."""
+
+    __slots__ = ("role", "text")
+
+    def __init__(self, role: str, text: str) -> None:
+        self.role = role
+        self.text = text
+
+    def __repr__(self) -> str:
+        return f"Message({self.role!r}, {self.text!r})"
 
 
-@dataclass(frozen=True)
 class Request:
     """What a model is asked. `schema` is the JSON schema of a typed answer."""
+
+    __slots__ = ("label", "messages", "schema", "schema_name", "temperature", "seed", "max_tokens", "timeout", "is_judgement")
 
     label: str
     messages: tuple[Message, ...]
@@ -31,74 +39,93 @@ class Request:
     timeout: float
     is_judgement: bool
 
+    def __init__(self, text: str) -> None:
+        import json
+
+        data = json.loads(text)
+        schema = data.get("schema")
+        self.label = data["label"]
+        self.messages = tuple(Message(one["role"], one["text"]) for one in data["messages"])
+        self.schema = schema["json_schema"] if schema else None
+        self.schema_name = schema["name"] if schema else None
+        self.temperature = data["temperature"]
+        self.seed = data["seed"]
+        self.max_tokens = data["tokens_max"]
+        self.timeout = data["timeout_ms"] / 1000
+        self.is_judgement = data["is_judgement"]
+
+    @property
+    def text(self) -> str:
+        """The texts of all messages, one after the other."""
+        return "\n".join(message.text for message in self.messages)
+
+    def __repr__(self) -> str:
+        return f"<tenon request {self.label}: {len(self.messages)} messages>"
+
 
 ModelFunction = Callable[[Request], Union[str, Awaitable[str], AsyncIterator[str]]]
 
 
-def _read(text: str) -> Request:
-    data = json.loads(text)
-    schema = data.get("schema")
-    return Request(
-        label=data["label"], messages=tuple(Message(one["role"], one["text"]) for one in data["messages"]),
-        schema=json.loads(schema["json_schema"]) if schema and isinstance(schema["json_schema"], str)
-        else (schema["json_schema"] if schema else None),
-        schema_name=schema["name"] if schema else None, temperature=data["temperature"], seed=data["seed"],
-        max_tokens=data["tokens_max"], timeout=data["timeout_ms"] / 1000, is_judgement=data["is_judgement"])
-
-
 def _fail(generation: Any, exception: BaseException) -> None:
-    text = str(exception)
-    generation.fail(f"{type(exception).__name__}: {text}" if text else type(exception).__name__,
-                    isinstance(exception, (Unavailable, ConnectionError)))
+    generation.fail(message_of(exception), isinstance(exception, (Unavailable, ConnectionError)))
 
 
-def start_of(function: ModelFunction, scheduler: Scheduler) -> Callable[[Any, str], None]:
-    """What the engine calls for each answer. Plain functions are called on threads of a pool."""
-    async def stream(generation: Any, request: Request) -> None:
-        pieces: list[str] = []
-        try:
-            async for piece in function(request):  # type: ignore[union-attr]
-                pieces.append(piece)
-                generation.add(piece)
-        except BaseException as exception:
-            _fail(generation, exception)
-            if not isinstance(exception, Exception):
-                raise
-        else:
-            generation.finish("".join(pieces))
+def _end(generation: Any, exception: BaseException) -> None:
+    """A recorded run asks again for an answer that was given up."""
+    if ends_from_outside(exception):
+        generation.give_up()
+    else:
+        _fail(generation, exception)
 
-    async def wait_for(generation: Any, answer: Awaitable[str]) -> None:
-        try:
-            text = await answer
-        except BaseException as exception:
-            _fail(generation, exception)
-            if not isinstance(exception, Exception):
-                raise
-        else:
-            generation.finish(text)
+
+async def _stream(generation: Any, pieces: AsyncIterator[str]) -> None:
+    whole: list[str] = []
+    try:
+        async for piece in pieces:
+            whole.append(piece)
+            generation.add(piece)
+    except Exception as exception:
+        _fail(generation, exception)
+    except BaseException as exception:
+        _end(generation, exception)
+        raise
+    else:
+        generation.finish("".join(whole))
+
+
+async def _await(generation: Any, answer: Awaitable[str]) -> None:
+    try:
+        generation.finish(await answer)
+    except Exception as exception:
+        _fail(generation, exception)
+    except BaseException as exception:
+        _end(generation, exception)
+        raise
+
+
+def start_of(function: ModelFunction, background: Background) -> Callable[[Any, str], Any]:
+    """What starts each answer, on the thread of an event loop. Plain functions are called on threads of a pool."""
+    import inspect
+
+    called: Any = function if inspect.isroutine(function) else getattr(function, "__call__")
 
     def answer(generation: Any, request: Request) -> None:
         try:
             found = function(request)
+            if not isinstance(found, str):
+                raise TypeError(f"the model function returned a `{type(found).__name__}`, expected a `str`")
         except BaseException as exception:
             _fail(generation, exception)
-            return
-        if isinstance(found, str):
+        else:
             generation.finish(found)
-        elif inspect.isawaitable(found):
-            scheduler.schedule(wait_for(generation, found), generation.is_cancelled)
-        else:
-            generation.fail(f"the model function returned a `{type(found).__name__}`, expected a `str`", False)
 
-    called = function if inspect.isroutine(function) else type(function).__call__  # type: ignore[operator]
-
-    def start(generation: Any, text: str) -> None:
-        request = _read(text)
+    def start(generation: Any, text: str) -> Any:
+        request = Request(text)
         if inspect.isasyncgenfunction(called):
-            scheduler.schedule(stream(generation, request), generation.is_cancelled)
-        elif inspect.iscoroutinefunction(called):
-            answer(generation, request)
-        else:
-            scheduler.run_in_thread(lambda: answer(generation, request))
+            return background.create_task(_stream(generation, called(request)), generation.give_up)
+        if inspect.iscoroutinefunction(called):
+            return background.create_task(_await(generation, called(request)), generation.give_up)
+        background.threads.submit(lambda: answer(generation, request))
+        return None
 
     return start

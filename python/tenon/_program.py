@@ -1,190 +1,79 @@
-"""Programs, and the engine that runs one."""
+"""Programs: their functions, agents and types as attributes."""
 from __future__ import annotations
 
-import asyncio
-import atexit
-import difflib
-import inspect
 import json
 import os
-import threading
-import weakref
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Union
 
 from . import _core
-from ._background import Scheduler
-from ._errors import Error, Problem, ProgramError, RunFailed, Unavailable, error_of, failure_of, problems_of
-from ._externs import Call, check, make, named
-from ._models import ModelFunction, start_of
-from ._run import Event, Run
-from ._types import Err, Ok, Types
+from ._engine import Engine
+from ._errors import Error, Problem, ProgramError, problems_of
+from ._externs import bind, check, signature_of
+from ._marks import named
+from ._models import ModelFunction
+from ._run import Conversation, Run, flags_of
+from ._types import Types, attribute
 
-_core.set_up({"error": error_of, "failed": failure_of, "ok": Ok, "err": Err, "call": Call, "unavailable": Unavailable},
-             threading.main_thread().ident)
+if TYPE_CHECKING:
+    import inspect
 
-_SETTLING = 0.001  # seconds between looks at a run whose last event has come
-_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
-
-
-@atexit.register
-def _stop_engines() -> None:
-    for engine in list(_engines):
-        engine.close()
-    _core.end_callbacks()
-
-
-class Engine:
-    """What a program runs on: the options, the externs, and the connection to an event loop."""
-
-    def __init__(self, options: Mapping[str, Any], externs: Mapping[str, Callable[..., Any]],
-                 model: str | ModelFunction | None) -> None:
-        self.scheduler = Scheduler()
-        self.externs = {name: make(function, self.scheduler) for name, function in externs.items()}
-        given = [(name.replace("_", "-"), _text_of(value)) for name, value in options.items() if value is not None]
-        start = None
-        model_name = ""
-        if callable(model):
-            start = start_of(model, self.scheduler)
-            model_name = getattr(model, "__qualname__", type(model).__name__)
-        elif model is not None:
-            given.append(("model", str(model)))
-        self.core = _core.Engine(given, list(self.externs.items()), model_name, start)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._news: dict[int, list[asyncio.Future[None]]] = {}
-        self._buffers: dict[int, deque[Event]] = {}
-        self._is_closed = False
-        _engines.add(self)
-
-    def close(self) -> None:
-        if self._is_closed:
-            return
-        self._is_closed = True
-        try:
-            self.core.stop(0.0)
-        except Error:
-            pass  # of a parent process, or given up before
-        self.scheduler.close()
-
-    def keep_events(self, core_run: Any) -> None:
-        """Keeps the events of a run for `events_of`, which may begin later."""
-        self._buffers[core_run.number()] = deque()
-
-    def next_event(self, core_run: Any, timeout: float) -> Event | None:
-        buffer = self._buffers.get(core_run.number())
-        if buffer:
-            return buffer.popleft()
-        event = self.core.next_event(core_run, timeout)
-        return None if event is None else Event(event[0], json.loads(event[1]))
-
-    def attach(self) -> None:
-        """Continues the runs on a thread of the engine from now on, and brings their events to the running loop."""
-        loop = asyncio.get_running_loop()
-        if self._loop is loop:
-            return
-        if self._loop is not None and not self._loop.is_closed():
-            raise Error("the program is used by another event loop", "Conflict")
-        self._loop = self.scheduler.loop = loop
-        self._news.clear()
-        loop.add_reader(self.core.descriptor(), self._take_events)
-
-    def _take_events(self) -> None:
-        while True:
-            event = self.core.next_event(None, 0.0)
-            if event is None:
-                return
-            kind, text, number = event
-            buffer = self._buffers.get(number)
-            if buffer is not None:
-                buffer.append(Event(kind, json.loads(text)))
-            for news in self._news.pop(number, ()):
-                if not news.done():
-                    news.set_result(None)
-
-    def _news_of(self, number: int) -> asyncio.Future[None]:
-        news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._news.setdefault(number, []).append(news)
-        return news
-
-    async def ended(self, core_run: Any) -> None:
-        """Waits until a run has ended or waits for input."""
-        self.attach()
-        while True:
-            news = self._news_of(core_run.number())
-            if core_run.wait(0.0) != 0:
-                news.cancel()
-                return
-            await asyncio.wait((news,), timeout=1.0)
-            if core_run.wait(0.0) == 0:
-                await asyncio.sleep(_SETTLING)
-
-    async def events_of(self, core_run: Any) -> AsyncIterator[Event]:
-        self.attach()
-        number = core_run.number()
-        buffer = self._buffers.setdefault(number, deque())
-        while True:
-            news = self._news_of(number)
-            while buffer:
-                yield buffer.popleft()
-            if core_run.wait(0.0) != 0:
-                self._take_events()
-                while buffer:
-                    yield buffer.popleft()
-                news.cancel()
-                return
-            await asyncio.wait((news,), timeout=_SETTLING * 50)
-
-
-def _text_of(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+Externs = Union[Iterable[Callable[..., Any]], Mapping[str, Callable[..., Any]], ModuleType]
 
 
 class Function:
     """A function of a program."""
 
     def __init__(self, program: Program, described: Mapping[str, Any]) -> None:
-        types = program.types
         self._program = program
-        parameters = [(one["name"], one["type"]) for one in described["parameters"]]
-        self._core = _core.Function(program._core, described["name"], program._type_list, parameters, described["result"])
+        self.described = described
+        self.result: int = described["result"]
+        engine = program.engine
+        parameters = [(attribute(one["name"]), one["type"]) for one in described["parameters"]]
+        self._core = _core.Function(program._core, described["name"], program._type_list, parameters, described["result"],
+                                    engine.waiting)
         self._call = self._core.call
+        self._before_wait = engine.before_wait if engine.completes_later else None
         self.__name__ = self.__qualname__ = described["name"]
-        self.__module__ = types.module
+        self.__module__ = program.types.module
         self.__doc__ = described["documentation"] or None
-        self.__signature__ = inspect.Signature(
-            [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=types.annotation(index))
-             if types.described[index]["kind"] != "option" else
-             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=types.annotation(index), default=None)
-             for name, index in sorted(parameters, key=lambda one: types.described[one[1]]["kind"] == "option")],
-            return_annotation=types.annotation(described["result"]))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        import inspect
+
+        types = self._program.types
+        parameters = [(attribute(one["name"]), one["type"]) for one in self.described["parameters"]]
+        has_default = types.defaults([index for _, index in parameters])
+        return inspect.Signature(
+            [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=types.annotation(index),
+                               default=None if is_optional else inspect.Parameter.empty)
+             for (name, index), is_optional in zip(parameters, has_default)],
+            return_annotation=types.annotation(self.described["result"]))
 
     def __call__(self, /, *arguments: Any, **named_arguments: Any) -> Any:
+        if self._before_wait is not None:
+            self._before_wait()
         return self._call(*arguments, **named_arguments)
 
     async def aio(self, /, *arguments: Any, **named_arguments: Any) -> Any:
         """Calls the function without blocking the event loop."""
         engine = self._program.engine
-        engine.attach()
-        core_run = self._core.start(arguments, named_arguments, True)
+        future = engine.attach().create_future()
+        number = engine.core.begin(self._core, arguments, named_arguments, future)
         try:
-            await engine.ended(core_run)
-        except asyncio.CancelledError:
-            core_run.cancel("its caller was cancelled")
+            return await future
+        except BaseException:
+            if future.cancelled():
+                engine.core.abandon(number)
             raise
-        if core_run.wait(0.0) == 1:
-            from ._errors import waiting
 
-            raise waiting(core_run)
-        return core_run.value()
-
-    def start(self, /, *arguments: Any, events: bool = True, **named_arguments: Any) -> Run:
-        """Starts the function as a run of its own."""
-        core_run = self._core.start(arguments, named_arguments, events)
-        self._program.engine.keep_events(core_run)
-        return Run(core_run, self._program.engine)
+    def start(self, /, *arguments: Any, events: bool = True, **named_arguments: Any) -> Run[Any]:
+        """Starts the function as a run of its own. `events`: whether `Run.events` and `Run.prompts` have something."""
+        program = self._program
+        core = self._core.start(arguments, named_arguments, flags_of(events))
+        return Run(core, program.engine, has_events=events, program=program)
 
     def __repr__(self) -> str:
         return f"<tenon function {self.__name__}{self.__signature__}>"
@@ -195,16 +84,17 @@ class Agent:
 
     def __init__(self, program: Program, described: Mapping[str, Any]) -> None:
         self._program = program
-        self._result = described["result"]
+        self.described = described
+        self.result: int = described["result"]
         self.__name__ = described["name"]
         self.__doc__ = described["documentation"] or None
 
-    def start(self, *, events: bool = True) -> Run:
+    def start(self, *, events: bool = True) -> Conversation[Any]:
         """Starts a conversation, which waits for its first prompt."""
         program = self._program
-        core_run = program._core.start_agent(self.__name__, events)
-        program.engine.keep_events(core_run)
-        return Run(core_run, program.engine, (program.types, self._result))
+        core = program._core.start_agent(self.__name__, flags_of(events))
+        return Conversation(core, program.engine, has_events=events, program=program,
+                            value_type=(program.types, self.result))
 
     def __repr__(self) -> str:
         return f"<tenon agent {self.__name__}>"
@@ -213,27 +103,36 @@ class Agent:
 class Program:
     """A program that was loaded. Its functions, agents and types are attributes."""
 
-    def __init__(self, engine: Engine, core: Any, module: str, externs: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(self, engine: Engine, core: Any, path: str, externs: Mapping[str, Callable[..., Any]],
+                 is_strict: bool = True, binds: bool = True) -> None:
         description = json.loads(core.describe())
         self.engine = engine
         self._core = core
-        self.types = Types(description["types"], module)
+        self._path = path
+        self._externs = externs
+        self.types = Types(description["types"], os.path.basename(path).partition(".")[0])
         self._type_list = _core.TypeList(self.types.described, self.types.classes)
         self.warnings: tuple[Problem, ...] = problems_of(json.loads(core.warnings()))
         self.functions = {one["name"]: Function(self, one) for one in description["functions"]}
         self.agents = {one["name"]: Agent(self, one) for one in description["agents"]}
-        for declared in description["externs"]:
-            added = engine.externs.get(declared["name"])
-            if added is None:
-                continue
-            check(declared, externs[declared["name"]], self.types)
-            added.bind(self._type_list, [one["type"] for one in declared["parameters"]], declared["result"])
-        declared_names = {one["name"] for one in description["externs"]}
-        for name in externs:
+        self._declared: dict[str, Mapping[str, Any]] = {one["name"]: one for one in description["externs"]}
+        for name, declared in self._declared.items():
+            if name in engine.externs:
+                check(declared, externs[name], self.types)
+        if binds:
+            self._bind(self._type_list)
+        declared_names = set(self._declared)
+        for name in externs if is_strict else ():
             if name not in declared_names:
                 raise ProgramError(f"the program declares no extern `{name}`{_suggest(name, declared_names)}", "Program")
 
-    def start(self, name: str, /, *arguments: Any, **named_arguments: Any) -> Run:
+    def _bind(self, types: Any) -> None:
+        """Gives the functions that perform externs their types."""
+        for name, declared in self._declared.items():
+            if name in self.engine.externs:
+                bind(self.engine.externs[name], declared, types)
+
+    def start(self, name: str, /, *arguments: Any, **named_arguments: Any) -> Run[Any]:
         """Starts a function or an agent by its name."""
         if name in self.agents:
             return self.agents[name].start(*arguments, **named_arguments)
@@ -241,11 +140,32 @@ class Program:
             raise Error(f"cannot find `{name}` in the program{_suggest(name, [*self.functions, *self.agents])}", "Usage")
         return self.functions[name].start(*arguments, **named_arguments)
 
-    def resume(self, name: str, *, events: bool = True) -> Run:
-        """Continues a run of the program's store."""
-        core_run = self.engine.core.resume(name, events)
-        self.engine.keep_events(core_run)
-        return Run(core_run, self.engine)
+    def resume(self, name: str, *, events: bool = True) -> Conversation[Any]:
+        """Continues a run of the program's store, with the program that it was started with."""
+        return self.run_of(self.engine.core.resume(name, flags_of(events)), events)
+
+    def run_of(self, core: Any, has_events: bool) -> Conversation[Any]:
+        """A run of this program."""
+        title = core.title()
+        known = self.functions.get(title) or self.agents.get(title)
+        return Conversation(core, self.engine, has_events=has_events, program=self,
+                            value_type=None if known is None else (self.types, known.result))
+
+    def load_changed(self, text: str) -> Program:
+        """Another text as if this program's file contained it, for `Run.replay` and `Run.fork`. It has the same engine, and
+        the functions that perform externs get the structs of this program, with its fields."""
+        changed = Program(self.engine, self.engine.core.load(self._path, text), self._path, self._externs, is_strict=False, binds=False)
+        for name in self._declared.keys() & changed._declared.keys() & self.engine.externs.keys():
+            if signature_of(self._declared[name], self.types) != signature_of(changed._declared[name], changed.types):
+                raise ProgramError(f"the changed program declares the extern `{name}` with other types, and there is one function "
+                                   "for both", "Program")
+        self._bind(_core.TypeList(self.types.described, self.types.classes, is_shared=True))
+        return changed
+
+    def graph(self, form: str = "svg") -> str:
+        """The agents as graphs of blocks: `"svg"`, `"dot"` or `"json"`. The picture is empty if there are no blocks."""
+        graph: str = self._core.graph(form)
+        return graph
 
     def close(self) -> None:
         """Stops the runs; recorded ones can be resumed. Without it they are stopped when Python ends."""
@@ -258,7 +178,7 @@ class Program:
         self.close()
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or "functions" not in self.__dict__ or "agents" not in self.__dict__:
+        if name.startswith("_") or "agents" not in self.__dict__:
             raise AttributeError(name)
         for known in (self.functions, self.agents, self.types.named):
             if name in known:
@@ -268,36 +188,65 @@ class Program:
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *self.functions, *self.agents, *self.types.named]
 
+    def _repr_html_(self) -> str:
+        from ._notebook import html_of_program
+
+        return html_of_program(self)
+
+    def __repr__(self) -> str:
+        return f"<tenon program {self.types.module}: {', '.join([*self.functions, *self.agents])}>"
+
 
 def _suggest(name: str, names: Iterable[str]) -> str:
+    import difflib
+
     near = difflib.get_close_matches(name, list(names), 1)
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
 def load(path: str | os.PathLike[str], *, text: str | None = None, model: str | ModelFunction | None = None,
-         externs: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] = (),
-         store: str | os.PathLike[str] | None = None, **options: Any) -> Program:
+         externs: Externs = (), store: str | os.PathLike[str] | None = None, **options: Any) -> Program:
     """Loads a program, with an engine of its own.
 
     `text` is the program, as if the file contained it. `model` is a model as `tenon run --model` has it, such as
     `"script:FILE"`, or a function: plain, `async`, or an async generator of the pieces of an answer. `externs` are the
-    functions that perform the program's externs. `store` is where runs are recorded. The other options are those of
-    `tenon run`, with underscores: `temperature=0.2`, `memory_mb=64`.
+    functions that perform the program's externs, or a module with functions that `tenon.extern` marks. `store` is where
+    runs are recorded: a file or a URL. The other options are those of `tenon run`, with underscores: `temperature=0.2`,
+    `memory_mb=64`.
     """
+    return load_with(path, text=text, model=model, externs=externs, store=store, **options)
+
+
+def load_with(path: str | os.PathLike[str], *, text: str | None = None, model: str | ModelFunction | None = None,
+              externs: Externs = (), store: str | os.PathLike[str] | None = None, is_strict: bool = True,
+              **options: Any) -> Program:
+    """As `load`; `is_strict`: whether the program has to declare each of the externs."""
     functions = named(externs)
     engine = Engine({"store": store, **options}, functions, model)
     core = engine.core.load(os.fspath(path), text)
-    module = os.path.basename(os.fspath(path)).partition(".")[0]
-    return Program(engine, core, module, functions)
+    return Program(engine, core, os.fspath(path), functions, is_strict)
 
 
-def resume(store: str | os.PathLike[str], name: str, *, events: bool = True,
-           externs: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] = (),
-           model: str | ModelFunction | None = None, **options: Any) -> Run:
-    """Continues a run of a store, with the program that it was started with."""
-    if externs:
-        raise Error("a run with externs of Python is resumed by its program: tenon.load(…).resume(name)", "Usage")
-    engine = Engine({"store": store, **options}, {}, model)
-    core_run = engine.core.resume(name, events)
-    engine.keep_events(core_run)
-    return Run(core_run, engine)
+def load_description(path: str | os.PathLike[str]) -> Program:
+    """A program that is only looked at: it has no model and no externs."""
+    engine = Engine({}, {}, None)
+    return Program(engine, engine.core.compile(os.fspath(path)), os.fspath(path), {})
+
+
+def resume(store: str | os.PathLike[str], name: str, *, events: bool = True, externs: Externs = (),
+           model: str | ModelFunction | None = None, **options: Any) -> Conversation[Any]:
+    """Continues a run of a store, with the program that the store has of it. `externs` and `model` as for `load`; without
+    a model, that of the run."""
+    functions = named(externs)
+    engine = Engine({"store": store, **options}, functions, model)
+    return Program(engine, engine.core.load_stored(name), "stored", functions).resume(name, events=events)
+
+
+def install_import_hook(*, model: Any = None, externs: Externs = (), store: str | os.PathLike[str] | None = None,
+                        **options: Any) -> None:
+    """Lets `import desk` load `desk.tn`, if there is no Python module of that name. Its functions, agents and types are the
+    module's, and `desk.program` is the program. The arguments are those of `tenon.load`, for all programs that are imported
+    from now on; each takes the externs that it declares."""
+    from ._importer import install
+
+    install({"model": model, "externs": externs, "store": store, **options})

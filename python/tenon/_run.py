@@ -1,28 +1,45 @@
-"""Runs: calls of functions and conversations with agents that continue in the background."""
+"""Runs: calls of functions and conversations with agents that continue by themselves."""
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import AsyncIterator, Generator, Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ._errors import Error, failure_of
 from ._types import to_json
 
 if TYPE_CHECKING:
-    from ._program import Engine
+    from ._artifacts import Artifacts
+    from ._engine import Engine
+    from ._host import Follow
+    from ._program import Program
+    from ._types import Types
 
-_STATES = ("running", "asks", "ready", "returned", "failed", "cancelled", "detached")
+T = TypeVar("T")
+
+STATES = ("running", "asks", "ready", "returned", "failed", "cancelled", "detached")
 _PERIOD = 0.05  # seconds after which a run that gives no events is asked for its state
 
 
-@dataclass(frozen=True)
 class Wait:
     """An open question of a run."""
 
-    name: str
-    question: str
-    schema: Any
+    __slots__ = ("name", "question", "schema")
+
+    def __init__(self, name: str, question: str, schema: Any) -> None:
+        self.name = name
+        self.question = question
+        self.schema = schema
+
+    @property
+    def is_for_text(self) -> bool:
+        """Whether any text is an answer."""
+        schema = self.schema
+        return not schema or (schema.get("type") == "string" and "enum" not in schema and "const" not in schema)
+
+    def __repr__(self) -> str:
+        return f"Wait({self.name!r}, {self.question!r})"
 
 
 class Event:
@@ -44,13 +61,94 @@ class Event:
         return f"Event({self.type!r}, {self.data!r})"
 
 
-class Run:
-    """A run. It is made by `start` of a function or an agent, or by `tenon.resume`."""
+class Prompt:
+    """What a model was sent, and its answer; None while there is none, or after an error."""
 
-    def __init__(self, core: Any, engine: Engine | None, agent_result: Any = None) -> None:
+    __slots__ = ("function", "place", "attempt", "messages", "schema", "answer", "error", "model", "tokens", "milliseconds")
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        from ._models import Message
+
+        self.function: str = data["function"]
+        self.place: str = data["place"]
+        self.attempt: int = data["attempt"]
+        self.messages = tuple(Message(one["role"], one["text"]) for one in data["messages"])
+        self.schema: Any = data.get("schema")
+        self.answer: str | None = data.get("answer")
+        self.error: str | None = data.get("error")
+        self.model: str = data.get("model", "")
+        self.tokens: dict[str, int] = data.get("tokens", {})
+        self.milliseconds: float = data.get("ms", 0.0)
+
+    def __repr__(self) -> str:
+        return f"<tenon prompt of {self.function} at {self.place}>"
+
+
+class Events:
+    """The events of a run until it has ended or waits for input: an iterator, and an asynchronous one."""
+
+    def __init__(self, run: Run[Any]) -> None:
+        self._run = run
+
+    def __iter__(self) -> Iterator[Event]:
+        return self._run._iterate()
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self._run._iterate_async()
+
+
+class Texts:
+    """The text that a run emits and answers, in pieces as it comes. A model that begins its answer anew repeats it."""
+
+    def __init__(self, events: Events | Follow) -> None:
+        self._events = events
+        self._given: dict[str, tuple[int, int]] = {}  # generation -> attempt, bytes
+        self._answered: str | None = None  # an answer, which the agent may emit next
+
+    def _piece(self, event: Event) -> str:
+        if event.type == "text_delta":
+            attempt, given = self._given.get(event.generation, (0, 0))
+            if event.attempt == attempt and event.offset < given:
+                return ""
+            text: str = event.text
+            self._given[event.generation] = (event.attempt, event.offset + len(text.encode()))
+            return text
+        if event.type != "text":
+            return ""
+        whole: str = event.text
+        generation = event.data.get("generation")
+        if generation is None:
+            answered, self._answered = self._answered, None
+            return "" if whole == answered else whole
+        self._answered = whole
+        return whole.encode()[self._given.pop(generation, (0, 0))[1]:].decode(errors="ignore")
+
+    def __iter__(self) -> Iterator[str]:
+        for event in self._events:
+            if piece := self._piece(event):
+                yield piece
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for event in self._events:
+            if piece := self._piece(event):
+                yield piece
+
+
+class Run(Generic[T]):
+    """A run of a function, or a conversation. It is made by `start` of a function or an agent, or by `tenon.resume`."""
+
+    def __init__(self, core: Any, engine: Engine, *, has_events: bool = False, program: Program | None = None,
+                 value_type: tuple[Types, int] | None = None) -> None:
         self._core = core
         self._engine = engine
-        self._agent_result = agent_result  # (types, index) of a conversation
+        self._has_events = has_events
+        self.program = program
+        """The program that the run was started from."""
+        self._value_type = value_type  # where the value comes as JSON
+        self._events: deque[Event] = deque()
+        self.blocks: list[str] = []
+        """The blocks that the run has entered, as far as its events were taken."""
+        engine.add_run(self)
 
     @property
     def name(self) -> str | None:
@@ -59,86 +157,243 @@ class Run:
         return name
 
     @property
+    def title(self) -> str:
+        """The name of its function or agent."""
+        title: str | None = self._core.title()
+        return title or ""
+
+    @property
+    def number(self) -> int:
+        """A number that no other run of its program has."""
+        number: int = self._core.number()
+        return number
+
+    @property
     def state(self) -> str:
         """`"running"`, `"asks"`, `"ready"` for a prompt, `"returned"`, `"failed"`, `"cancelled"` or `"detached"`."""
-        return _STATES[self._core.wait(0.0)]
+        return STATES[self._core.wait(0.0)]
 
     def wait(self, timeout: float | None = None) -> str:
-        """Continues the run until it has ended or waits for input. Returns its state."""
-        return _STATES[self._core.wait(timeout)]
+        """Continues the run until it has ended or waits for input. Returns its state, `"running"` after the timeout."""
+        self._engine.before_wait()
+        return STATES[self._core.wait(timeout)]
+
+    async def await_state(self) -> str:
+        """As `wait`, for asyncio."""
+        engine = self._engine
+        engine.attach()
+        while True:
+            news = engine.news_of(self.number)
+            state = self._core.wait(0.0)
+            if state == 0 and news is not None:
+                await news
+                continue
+            if news is not None:
+                news.cancel()
+            return STATES[state]
 
     def waits(self) -> list[Wait]:
         """The open questions."""
         return [Wait(one["wait"], one.get("question", ""), one.get("schema")) for one in json.loads(self._core.questions())]
 
-    def answer(self, wait: Wait | str, value: Any) -> None:
-        """Answers a question."""
-        name = wait.name if isinstance(wait, Wait) else wait
-        self._core.answer(name, value if isinstance(value, str) else json.dumps(to_json(value)))
-
-    def prompt(self, input: Any) -> None:
-        """Begins the next turn of a conversation."""
-        self._core.prompt(input if isinstance(input, str) else json.dumps(to_json(input)))
+    def answer(self, wait: Wait | str | None, value: Any) -> None:
+        """Answers a question. None: the only one."""
+        name = wait.name if isinstance(wait, Wait) else wait or ""
+        is_plain = isinstance(value, str) and any(name in ("", one.name) and one.is_for_text for one in self.waits())
+        self._core.answer(name, value if is_plain else json.dumps(to_json(value)))
 
     def cancel(self, reason: str = "cancelled") -> None:
         """Ends the run. Its blocks of `finally` are executed first."""
         self._core.cancel(reason)
 
-    def cancel_turn(self, reason: str = "cancelled") -> None:
-        """Ends the current turn of a conversation."""
-        self._core.cancel_turn(reason)
+    def result(self, timeout: float | None = None) -> T:
+        """Waits for the value of the run. Raises what it has failed with, `NeedsAnswer` if it asks a person, and
+        `TimeoutError`."""
+        return self._result(self.wait(timeout))
 
-    def result(self, timeout: float | None = None) -> Any:
-        """Waits for the value of the run, or of the newest turn of a conversation."""
-        state = self.wait(timeout)
+    async def aresult(self) -> T:
+        """As `result`, for asyncio. `await run` does the same."""
+        return self._result(await self.await_state())
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return self.aresult().__await__()
+
+    def _result(self, state: str) -> T:
         if state == "running":
             raise TimeoutError("the run has not ended")
         if state == "asks":
-            questions = "; ".join(wait.question for wait in self.waits())
-            raise Error(f"the run waits for an answer: {questions}", "NeedsAnswer")
-        return self._value()
-
-    def _value(self) -> Any:
+            raise needs_answer(self)
+        value: Any
         if self._core.is_typed():
-            return self._core.value()
+            value = self._core.value()
+            return cast(T, value)
         outcome = self._core.outcome()
         if outcome is None:
             raise Error("the conversation waits for its first prompt", "Conflict")
-        state, value, message, kind, blame = outcome
-        if state != 3:
-            raise failure_of(state, message, kind, blame)
-        data = json.loads(value) if value else None
-        return data if self._agent_result is None else self._agent_result[0].from_json(self._agent_result[1], data)
+        ended, text, message, kind, blame = outcome
+        if ended != 3:
+            raise failure_of(ended, message, kind, blame)
+        value = json.loads(text) if text else None
+        return cast(T, value if self._value_type is None else self._value_type[0].from_json(self._value_type[1], value))
 
-    def events(self) -> Iterator[Event]:
-        """The events until the run has ended or waits for input. The run was started with `events=True`."""
-        next_event = self._engine_of_events().next_event
+    def events(self) -> Events:
+        """The events until the run has ended or waits for input: `for event in …` and `async for event in …`. The run was
+        started with `events=True`."""
+        if not self._has_events:
+            raise Error("the run has no events; start it with `events=True`", "Usage")
+        return Events(self)
+
+    def texts(self) -> Texts:
+        """The text that the run emits and its models answer, piece by piece: `for piece in …` and `async for piece in …`."""
+        return Texts(self.events())
+
+    def add_event(self, kind: str, text: str) -> None:
+        event = Event(kind, json.loads(text))
+        if kind == "block_entered" and event.path not in self.blocks:
+            self.blocks.append(event.path)
+        self._events.append(event)
+
+    def take_events(self) -> None:
+        """Takes the events that there are, and keeps them for `events`."""
+        while self._has_events:
+            found = self._engine.core.next_event(self._core, 0.0)
+            if found is None:
+                return
+            self.add_event(found[0], found[1])
+
+    def _iterate(self) -> Iterator[Event]:
+        next_event = self._engine.core.next_event
+        is_over = False
         while True:
-            event = next_event(self._core, 0.0)
-            if event is None:
-                is_over = self._core.wait(0.0) != 0
-                event = next_event(self._core, 0.0 if is_over else _PERIOD)
-                if event is None and is_over:
+            while self._events:
+                yield self._events.popleft()
+            found = next_event(self._core, 0.0)
+            if found is None:
+                if is_over:
                     return
-            if event is not None:
-                yield event
+                is_over = self._core.wait(0.0) != 0
+                if not is_over:
+                    self._engine.before_wait()
+                    found = next_event(self._core, _PERIOD)
+            if found is not None:
+                is_over = False
+                self.add_event(found[0], found[1])
 
-    async def aevents(self) -> AsyncIterator[Event]:
-        """As `events`, for asyncio."""
-        engine = self._engine_of_events()
-        async for event in engine.events_of(self._core):
-            yield event
+    async def _iterate_async(self) -> AsyncIterator[Event]:
+        engine = self._engine
+        engine.attach()
+        is_over = False
+        while True:
+            while self._events:
+                yield self._events.popleft()
+            if is_over:
+                return
+            news = engine.news_of(self.number)
+            is_over = self._core.wait(0.0) != 0
+            if is_over:
+                engine._take()
+            elif news is not None and not self._events:
+                await news
+            if news is not None:
+                news.cancel()
 
-    async def aresult(self) -> Any:
-        """As `result`, for asyncio."""
-        engine = self._engine_of_events()
-        await engine.ended(self._core)
-        return self.result(0.0)
+    def prompts(self) -> list[Prompt]:
+        """What the run's models were sent and have answered, oldest first. Kept for runs with events."""
+        return [Prompt(one) for one in json.loads(self._core.prompts())]
 
-    def _engine_of_events(self) -> Engine:
-        if self._engine is None:
-            raise Error("the run belongs to no engine", "Usage")
-        return self._engine
+    # --- Recorded runs -----------------------------------------------------------------------------------------------
+
+    def _recorded_name(self) -> str:
+        name = self.name
+        if name is None:
+            raise Error("the run is not recorded; load its program with a store", "Usage")
+        return name
+
+    def artifacts(self) -> Artifacts:
+        """What the run did, as the arrays of the interaction algebra. Needs NumPy."""
+        from ._artifacts import Artifacts
+
+        name = self._recorded_name()
+        return Artifacts(self._engine.core.artifacts(name, "npz"), self._engine.core.artifacts(name, "json"),
+                         self._engine.core.artifacts(name, "hash").decode())
+
+    def calls(self) -> str:
+        """What the run did, as a tree of its calls for people."""
+        text: str = self._engine.core.artifacts(self._recorded_name(), "calls").decode()
+        return text
+
+    def fork(self, at: int, program: Program | None = None, *, events: bool = True) -> Run[T]:
+        """Starts a run that uses the outcomes again that this one has recorded up to the record `at`. `program`: a changed
+        one."""
+        program = program or self.program
+        changed = None if program is self.program or program is None else program._core
+        core = self._engine.core.fork(self._recorded_name(), at, changed, flags_of(events))
+        if program is None:
+            return type(self)(core, self._engine, has_events=events)
+        return program.run_of(core, events)
+
+    def replay(self, program: Program | None = None) -> None:
+        """Executes the run again from its journal, without calling models or externs. Raises `ReplayDiffers` if it does
+        something else. `program`: a changed one."""
+        from ._errors import ReplayDiffers
+
+        try:
+            difference = self._engine.core.replay(self._recorded_name(), None if program is None else program._core)
+        except Error as error:
+            if error.kind != "Failed":
+                raise
+            difference = error.message
+        if difference:
+            raise ReplayDiffers(difference, "ReplayDiffers")
+
+    def _repr_html_(self) -> str:
+        from ._notebook import html_of_run
+
+        return html_of_run(self)
 
     def __repr__(self) -> str:
-        return f"<tenon run {self.name or self._core.number()}: {self.state}>"
+        return f"<tenon run {self.name or self.number}: {self.state}>"
+
+
+class Conversation(Run[T]):
+    """A conversation with an agent. It waits for a prompt before each turn."""
+
+    def prompt(self, input: Any) -> None:
+        """Begins the next turn."""
+        self._core.prompt(input if isinstance(input, str) else json.dumps(to_json(input)))
+
+    def say(self, input: Any, timeout: float | None = None) -> T:
+        """Begins the next turn, and waits for its value."""
+        self.prompt(input)
+        return self.result(timeout)
+
+    async def asay(self, input: Any) -> T:
+        """As `say`, for asyncio."""
+        self._engine.attach()
+        self.prompt(input)
+        return await self.aresult()
+
+    def stream(self, input: Any) -> Texts:
+        """Begins the next turn, and gives its text in pieces as it comes."""
+        texts = self.texts()
+        self.prompt(input)
+        return texts
+
+    def cancel_turn(self, reason: str = "cancelled") -> None:
+        """Ends the current turn, not the conversation."""
+        self._core.cancel_turn(reason)
+
+
+def needs_answer(run: Run[Any]) -> Error:
+    from ._errors import NeedsAnswer
+
+    error = NeedsAnswer("the run waits for an answer: " + "; ".join(wait.question for wait in run.waits()), "NeedsAnswer")
+    error.run = run
+    return error
+
+
+def flags_of(has_events: bool) -> int:
+    from . import _core
+
+    flags: int = _core.WITH_STOPS
+    return flags | _core.WITH_EVENTS | _core.WITH_PROMPTS if has_events else flags

@@ -1,36 +1,93 @@
 """The types of a program as Python's: dataclasses, Literals, Options as `T | None`."""
 from __future__ import annotations
 
-import dataclasses
 import keyword
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, Optional, TypeVar, Union
+from typing import Any, Generic, Literal, Optional, TypeVar, Union, get_args
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
 class Ok(Generic[T]):
     """The value of a `Result`."""
 
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
     value: T
 
+    def __init__(self, value: T) -> None:
+        self.value = value
 
-@dataclass(frozen=True)
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Ok and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((Ok, self.value))
+
+    def __repr__(self) -> str:
+        return f"Ok({self.value!r})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return _schema(cls, "value", handler(get_args(source)[0]) if get_args(source) else None)
+
+
 class Err:
-    """The failure of a `Result`."""
+    """The failure of a `Result`, as a value."""
 
+    __slots__ = ("message", "kind", "place", "blame")
+    __match_args__ = ("message",)
     message: str
+    kind: str
+    place: str
+    blame: str
+
+    def __init__(self, message: str, kind: str = "", place: str = "", blame: str = "") -> None:
+        self.message = message
+        self.kind = kind
+        self.place = place
+        self.blame = blame
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Err and (self.message, self.kind) == (other.message, other.kind)
+
+    def __hash__(self) -> int:
+        return hash((Err, self.message))
+
+    def __repr__(self) -> str:
+        return f"Err({self.message!r})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return _schema(cls, "message", handler(str))
+
+
+def err_of(text: str) -> Err:
+    """The failure from its JSON."""
+    import json
+
+    return Err(**json.loads(text))
+
+
+def _schema(made: type, field: str, of_field: Any) -> Any:
+    """For pydantic: an object of the class, or a dictionary with its field."""
+    from pydantic_core import core_schema
+
+    fields = {field: core_schema.typed_dict_field(of_field or core_schema.any_schema())}
+    from_dictionary = core_schema.chain_schema([
+        core_schema.typed_dict_schema(fields), core_schema.no_info_plain_validator_function(lambda data: made(data[field]))])
+    return core_schema.union_schema(
+        [core_schema.is_instance_schema(made), from_dictionary],
+        serialization=core_schema.plain_serializer_function_ser_schema(lambda value: {field: getattr(value, field)}))
 
 
 def attribute(name: str) -> str:
-    """The name that Python can use for a field."""
-    return name + "_" if keyword.iskeyword(name) else name
+    """The name that Python can use for a field. Keywords get an underscore, and so do names that would be taken for them."""
+    return name + "_" if keyword.iskeyword(name.rstrip("_")) else name
 
 
 def declared_name(attribute_name: str) -> str:
     """The name that a field has in the program."""
-    return attribute_name[:-1] if keyword.iskeyword(attribute_name[:-1]) else attribute_name
+    return attribute_name[:-1] if attribute_name.endswith("_") and keyword.iskeyword(attribute_name.rstrip("_")) else attribute_name
 
 
 def is_plain_enum(described: dict[str, Any]) -> bool:
@@ -50,14 +107,14 @@ class Types:
             if one["kind"] == "struct":
                 for field in one["fields"]:
                     field["attribute"] = attribute(field["name"])
-                self._classes[index] = self._make_class(self._class_name(one), one["documentation"])
-                self.named[self._class_name(one)] = self._classes[index]
+                self._classes[index] = self._make_class(self.name_of(one), one["documentation"])
+                self.named[self.name_of(one)] = self._classes[index]
             elif one["kind"] == "enum" and not is_plain_enum(one):
                 for case in one["cases"]:
                     count = len(case["payload"])
                     case["attributes"] = ["value"] if count == 1 else [f"value_{at}" for at in range(1, count + 1)]
                 self._classes[index] = [
-                    self._make_class(self._class_name(one) + case["name"], case["documentation"])
+                    self._make_class(self.name_of(one) + case["name"], case["documentation"])
                     for case in one["cases"]]
                 for made, case in zip(self._classes[index], one["cases"]):
                     made.tenon_case = case["name"]
@@ -70,14 +127,22 @@ class Types:
                     self._complete(made, list(zip(case["attributes"], case["payload"])))
         for index, one in enumerate(described):
             if one["kind"] in ("enum", "union", "refined", "text") and one.get("name"):
-                self.named.setdefault(self._class_name(one), self.annotation(index))
+                self.named.setdefault(self.name_of(one), self.annotation(index))
 
     @property
     def classes(self) -> list[Any]:
         return self._classes
 
+    def defaults(self, fields: list[int]) -> list[bool]:
+        """Which fields may be left out, by their types: options, if only options follow."""
+        is_last, found = True, []
+        for index in reversed(fields):
+            is_last = is_last and self.described[index]["kind"] == "option"
+            found.append(is_last)
+        return found[::-1]
+
     @staticmethod
-    def _class_name(described: dict[str, Any]) -> str:
+    def name_of(described: dict[str, Any]) -> str:
         """A name without the arguments of a generic type: `Pair<i32>` is `Pair_i32`."""
         text = described["text"] if described["kind"] in ("struct", "enum") else described["name"]
         return "_".join("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
@@ -86,12 +151,12 @@ class Types:
         return type(name, (), {"__module__": self.module, "__doc__": documentation or None})
 
     def _complete(self, made: type, fields: list[tuple[str, int]]) -> None:
-        # An option may be left out, like an argument; the fields after it can then only be given by name.
+        # An option may be left out, like an argument, if only options follow it.
+        from dataclasses import dataclass
+
         made.__annotations__ = {name: self.annotation(index) for name, index in fields}
-        is_last = True
-        for name, index in reversed(fields):
-            is_last = is_last and self.described[index]["kind"] == "option"
-            if is_last:
+        for (name, _), is_optional in zip(fields, self.defaults([index for _, index in fields])):
+            if is_optional:
                 setattr(made, name, None)
         dataclass(made)
 
@@ -116,18 +181,23 @@ class Types:
             return self._classes[index]
         if kind == "enum":
             if self._classes[index] is None:
-                return Literal[tuple(case["name"] for case in one["cases"])]  # type: ignore[misc]
+                return Literal[tuple(case["name"] for case in one["cases"])]
             return Union[tuple(self._classes[index])]
         if kind == "union":
-            return Literal[tuple(one["literals"])]  # type: ignore[misc]
-        if kind == "refined":
-            return self.annotation(one["base"])
+            return Literal[tuple(one["literals"])]
+        if kind in ("refined", "secret"):
+            return self.annotation(one["base"] if kind == "refined" else one["item"])
         return Any
 
     def from_json(self, index: int, data: Any) -> Any:
         """A value of JSON, in the form that programs use, as Python has it."""
         one = self.described[index]
         kind = one["kind"]
+        if kind == "f64":
+            return float(data)
+        if kind == "result":
+            case, held = next(iter(data.items()))
+            return Ok(self.from_json(one["item"], held)) if case == "Ok" else Err(**held)
         if kind == "list":
             return [self.from_json(one["item"], item) for item in data]
         if kind == "map":
@@ -136,8 +206,8 @@ class Types:
             return None if data is None else self.from_json(one["item"], data)
         if kind == "tuple":
             return tuple(self.from_json(item, part) for item, part in zip(one["items"], data))
-        if kind == "refined":
-            return self.from_json(one["base"], data)
+        if kind in ("refined", "secret"):
+            return self.from_json(one["base" if kind == "refined" else "item"], data)
         if kind == "struct":
             return self._classes[index](*(self.from_json(field["type"], data.get(field["name"]))
                                           for field in one["fields"]))
@@ -152,8 +222,9 @@ class Types:
 
 def to_json(value: Any) -> Any:
     """What the module json writes for a value of Python: an answer or a prompt."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        members = [(field.name, to_json(getattr(value, field.name))) for field in dataclasses.fields(value)]
+    fields = getattr(type(value), "__dataclass_fields__", None)
+    if fields is not None:
+        members = [(name, to_json(getattr(value, name))) for name in fields]
         case = getattr(value, "tenon_case", None)
         if case is None:
             return {declared_name(name): member for name, member in members}

@@ -1,0 +1,166 @@
+#include "core/dispatcher.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "core/gil.h"
+
+namespace tenon::python {
+namespace {
+
+/// The lock for several calls of one batch, on the thread that makes them.
+thread_local std::optional<Callback> batch;
+
+}  // namespace
+
+Dispatcher::Dispatcher(nb::object need_loop)
+    : need_loop_(std::move(need_loop)), descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (descriptor_ < 0) throw std::runtime_error("too many open files: an engine needs an eventfd");
+}
+
+Dispatcher::~Dispatcher() {
+  ::close(descriptor_);
+}
+
+void Dispatcher::add(Item item) {
+  {
+    const std::scoped_lock lock(mutex_);
+    items_.push_back(std::move(item));
+    if (items_.size() == 1) {  // otherwise the descriptor is readable
+      const std::uint64_t one = 1;
+      static_cast<void>(::write(descriptor_, &one, sizeof one));
+    }
+    if (std::exchange(has_loop_, true)) return;
+  }
+  ask_for_loop();
+}
+
+void Dispatcher::ask_for_loop() {
+  const Callback callback;
+  if (!callback.is_allowed()) return;
+  try {
+    need_loop_();
+  } catch (nb::python_error& error) {
+    {
+      const std::scoped_lock lock(mutex_);
+      has_loop_ = false;  // the next one asks again
+    }
+    // Ctrl-C is raised again where the thread waits for the run.
+    if (error.matches(PyExc_KeyboardInterrupt)) return PyErr_SetInterrupt();
+    error.discard_as_unraisable("an engine that needs an event loop");
+  }
+}
+
+void Dispatcher::expect_loop(bool has_loop) {
+  bool has_items = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    has_items = !items_.empty();
+    has_loop_ = has_loop || has_items;
+  }
+  if (!has_loop && has_items) ask_for_loop();
+}
+
+void Dispatcher::add_call(std::shared_ptr<Extern> performer, tenon_call* call) {
+  add(StartedCall{std::move(performer), call});
+}
+
+void Dispatcher::add_cancelled(const tenon_call* call) {
+  add(Cancelled{call});
+}
+
+void Dispatcher::add_generation(tenon_generation* generation, std::string request) {
+  add(StartedGeneration{generation, std::move(request)});
+}
+
+void Dispatcher::add_cancelled(const tenon_generation* generation) {
+  add(Cancelled{generation});
+}
+
+void Dispatcher::run_ready(const nb::object& start_model) {
+  std::vector<Item> items;
+  {
+    const std::scoped_lock lock(mutex_);
+    items.swap(items_);
+    std::uint64_t count = 0;
+    static_cast<void>(::read(descriptor_, &count, sizeof count));
+  }
+  for (const Item& item : items) {
+    try {
+      if (const auto* const call = std::get_if<StartedCall>(&item)) {
+        start(*call);
+      } else if (const auto* const generation = std::get_if<StartedGeneration>(&item)) {
+        start(*generation, start_model);
+      } else {
+        cancel(std::get<Cancelled>(item).which);
+      }
+    } catch (nb::python_error& error) {
+      error.discard_as_unraisable("what an engine has started");
+    } catch (const std::exception& exception) {  // the others are started even so
+      PyErr_SetString(PyExc_RuntimeError, exception.what());
+      PyErr_WriteUnraisable(nullptr);
+    }
+  }
+}
+
+/// Notes what can be cancelled, unless it has ended while it was started.
+void Dispatcher::keep(const void* which, nb::object running) {
+  const auto found = started_.find(which);
+  if (found == started_.end()) return;
+  if (running.is_none()) {
+    started_.erase(found);
+  } else {
+    found->second = std::move(running);
+  }
+}
+
+void Dispatcher::start(const StartedCall& started) {
+  started_[started.call] = nb::none();
+  keep(started.call, started.performer->start(started.call));
+}
+
+void Dispatcher::start(const StartedGeneration& started, const nb::object& start_model) {
+  started_[started.generation] = nb::none();
+  auto owned = std::make_unique<Generation>(started.generation, shared_from_this());
+  try {
+    keep(started.generation,
+         start_model(nb::cast(std::move(owned)), nb::str(started.request.data(), started.request.size())));
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("the model of an engine");  // the answer has failed with its object
+  }
+}
+
+void Dispatcher::cancel(const void* which) {
+  const auto found = started_.find(which);
+  if (found == started_.end()) return;  // it has ended meanwhile
+  const nb::object running = std::move(found->second);
+  started_.erase(found);
+  if (running.is_none()) return;
+  try {
+    nb::module_::import_("tenon._setup").attr("cancel")(running);
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("the cancellation of a call");
+  }
+}
+
+void set_hooks(tenon_options* options, const std::shared_ptr<Dispatcher>& dispatcher) {
+  static const tenon_extern_hooks hooks = {
+      sizeof(tenon_extern_hooks),
+      [](void* /*user*/) { batch.emplace(); },
+      [](void* /*user*/) { batch.reset(); },
+      [](void* user, const tenon_call* call) {
+        (*static_cast<std::shared_ptr<Dispatcher>*>(user))->add_cancelled(call);
+      },
+  };
+  tenon_options_set_extern_hooks(options, &hooks, new std::shared_ptr<Dispatcher>(dispatcher), [](void* user) {
+    const Callback callback;
+    if (callback.is_allowed()) delete static_cast<std::shared_ptr<Dispatcher>*>(user);
+  });
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,29 @@
+#include "core/waiting.h"
+
+namespace tenon::python {
+namespace {
+
+unsigned long main_thread = 0;
+
+}  // namespace
+
+void set_main_thread(unsigned long ident) {
+  main_thread = ident;
+}
+
+bool hears_signals() {
+  return PyThread_get_thread_ident() == main_thread;
+}
+
+std::uint64_t milliseconds_of(Timeout timeout) {
+  if (!timeout || *timeout > 1e12) return TENON_FOREVER;
+  return *timeout <= 0 ? 0 : static_cast<std::uint64_t>(*timeout * 1000);
+}
+
+bool done(const std::function<tenon_status(tenon_error**)>& function) {
+  tenon_error* error = nullptr;
+  const tenon_status status = without_lock([&] { return function(&error); });
+  return check(status, error);
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,149 @@
+"""The engine of a program: its runs, and its connection to event loops."""
+from __future__ import annotations
+
+import atexit
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._background import background_loop, is_background, stop_background_loop
+from ._errors import Error, Unavailable, error_of, failure_of
+from ._marks import Call, FinishAgent, PauseForChild, PauseForInput
+from ._models import ModelFunction
+from ._setup import Connection, Setup, call_on, running_loop, weakly
+from ._types import Err, Ok, err_of
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from ._host import Shared
+    from ._run import Run
+
+_core.set_up({"error": error_of, "failed": failure_of, "ok": Ok, "err": Err, "err_of": err_of, "call": Call, "unavailable": Unavailable,
+              "pause_for_input": PauseForInput, "pause_for_child": PauseForChild, "finish_agent": FinishAgent},
+             threading.main_thread().ident)
+
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+hosts: weakref.WeakSet[Shared] = weakref.WeakSet()
+"""Hosts and gateways, which have threads of their own."""
+
+
+@atexit.register
+def _stop_engines() -> None:
+    for host in list(hosts):
+        host.end()  # while its threads may still call Python
+    _core.begin_end()
+    for engine in list(_engines):
+        engine.close()  # before their coroutines are cancelled: runs do not see that
+    stop_background_loop()
+
+
+class Engine:
+    """What a program runs on."""
+
+    def __init__(self, options: Mapping[str, Any], externs: Mapping[str, Callable[..., Any]],
+                 model: str | ModelFunction | None) -> None:
+        setup = Setup(options, externs, model, weakly(self._need_loop))
+        self._background = setup.background
+        self.externs = setup.externs
+        self.completes_later = setup.completes_later
+        self.core = _core.Engine(setup.core)
+        self._connection = Connection(self.core, self.core.descriptor)
+        finalizer = weakref.finalize(self, self._connection.close)
+        finalizer.atexit = False
+        self._runs: weakref.WeakValueDictionary[int, Run[Any]] = weakref.WeakValueDictionary()
+        self._news: dict[int, list[asyncio.Future[None]]] = {}
+        self._is_closed = False
+        _engines.add(self)
+
+    def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        loop = self._connection.loop
+        try:
+            self.core.stop(0.0)
+        except Error:
+            pass  # of a parent process, or given up before
+        self._background.threads.close()
+        self._connection.close()
+        for performed in self.externs.values():
+            performed.close()
+        if loop is not None and self._connection.is_of_this_process():
+            call_on(loop, self._end_waits)
+
+    def _end_waits(self) -> None:
+        """What the loop waits for does not happen any more."""
+        try:
+            self._take()
+        except Error:
+            pass  # the engine was given up
+        for future in self.core.give_up():
+            if not future.done():
+                future.set_exception(Error("the engine was stopped", "Conflict"))
+        for number in list(self._news):
+            self._wake(number)
+
+    # --- What Python performs for the engine -------------------------------------------------------------------------
+
+    def before_wait(self) -> None:
+        """Before this thread waits for a run: a loop that this thread would have to continue cannot start coroutines."""
+        loop = self._connection.dispatch_loop
+        if loop is None or is_background(loop) or (loop.is_running() and loop is not running_loop()):
+            return
+        self._connection.dispatch_on(None)
+
+    def _need_loop(self) -> None:
+        """Something is to be started, and there is no loop that does so."""
+        self._connection.dispatch_on(background_loop())
+
+    def waiting(self, core_run: Any) -> Error:
+        """The exception for a call that asks a person."""
+        from ._run import Run, needs_answer
+
+        return needs_answer(Run(core_run, self))
+
+    # --- Events and stops --------------------------------------------------------------------------------------------
+
+    def attach(self) -> asyncio.AbstractEventLoop:
+        """From now on a thread of the engine continues the runs, and the running loop is woken by what happens."""
+        connection = self._connection
+        if connection.loop is not running_loop():
+            self._news.clear()
+        loop = connection.attach(weakly(self._take))
+        if connection.dispatch_loop is not loop and self.completes_later:
+            connection.dispatch_on(loop)
+        return loop
+
+    def add_run(self, run: Run[Any]) -> None:
+        """A run whose events and stops are to be taken."""
+        self._runs[run.number] = run
+
+    def _take(self) -> None:
+        for number, _ in self.core.take_stops():
+            self._wake(number)
+        while self._runs:
+            found = self.core.next_event(None, 0.0)
+            if found is None:
+                return
+            kind, text, number = found
+            run = self._runs.get(number)
+            if run is not None:
+                run.add_event(kind, text)
+                self._wake(number)
+
+    def _wake(self, number: int) -> None:
+        for news in self._news.pop(number, ()):
+            if not news.done():
+                news.set_result(None)
+
+    def news_of(self, number: int) -> asyncio.Future[None] | None:
+        """Completed when a run has an event or a stop. None if the engine was stopped: there is no news."""
+        loop = self._connection.loop
+        if loop is None:
+            return None
+        news: asyncio.Future[None] = loop.create_future()
+        self._news.setdefault(number, []).append(news)
+        return news

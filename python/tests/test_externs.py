@@ -1,0 +1,164 @@
+"""Python functions as externs."""
+import asyncio
+import gc
+import threading
+import time
+import weakref
+
+import pytest
+
+import tenon
+
+ORDER = {"item": "tea", "count": 2, "tags": []}
+TWO = """
+extern fn price(item: String) -> i32
+extern(once) fn pay(cents: i32) -> String
+fn both() -> i32 {
+    let (a, b) = parallel { price("a"), price("b") }
+    a + b
+}
+fn soon() -> i32 { within(50) { price("x") } catch { _ => -1 } }
+fn settle() -> String { pay(3) }
+"""
+
+
+async def slow_price(item: str) -> int:
+    await asyncio.sleep(0.02)
+    return 9
+
+
+def test_a_coroutine_function_is_an_extern(load_desk):
+    desk = load_desk(externs={"price": slow_price})
+    assert desk.total(ORDER) == 18
+
+
+def test_a_blocking_function_is_called_on_another_thread(load_desk):
+    threads = []
+
+    @tenon.extern(name="price", blocking=True)
+    def look_up(item: str) -> int:
+        threads.append(threading.current_thread())
+        return 8
+
+    assert load_desk(externs=[look_up]).total(ORDER) == 16
+    assert threads[0] is not threading.current_thread()
+
+
+def test_a_function_is_called_on_the_callers_thread(load_desk):
+    threads = []
+
+    def price(item):
+        threads.append(threading.current_thread())
+        return 1
+
+    assert load_desk(externs=[price]).total(ORDER) == 2
+    assert threads == [threading.current_thread()]
+
+
+def test_a_call_has_an_effect_key_where_runs_are_recorded(load_desk, tmp_path):
+    keys = []
+
+    def price(call: tenon.Call, item: str) -> int:
+        keys.append(call.effect_key)
+        return 1
+
+    load_desk(externs=[price]).total(ORDER)
+    load_desk(externs=[price], store=tmp_path / "runs.db").total(ORDER)
+    assert keys[0] == "" and keys[1] != ""
+
+
+def test_a_wrong_result_fails_the_call(load_desk):
+    with pytest.raises(tenon.RunFailed, match="i32") as raised:
+        load_desk(externs={"price": lambda item: "seven"}).total(ORDER)
+    assert raised.value.kind == "ToolFailed"
+
+
+def test_externs_are_checked_before_the_start(load_desk):
+    def price(item: str, other: int) -> int:
+        return 1
+
+    def price_of(item: int) -> int:
+        return 1
+
+    with pytest.raises(tenon.ProgramError, match="missing a required argument: 'other'"):
+        load_desk(externs=[price])
+    with pytest.raises(tenon.ProgramError, match="the parameter `item` of `.*price_of` is `int`, expected `String`"):
+        load_desk(externs={"price": price_of})
+    with pytest.raises(tenon.ProgramError, match="price"):
+        load_desk(externs=[])
+    with pytest.raises(tenon.ProgramError, match="declares no extern `prize`; did you mean `price`"):
+        load_desk(externs={"price": lambda item: 1, "prize": lambda item: 1})
+
+
+def test_an_extern_cannot_use_its_program(load_desk):
+    def price(item):
+        return desk.half(2)
+
+    desk = load_desk(externs=[price])
+    with pytest.raises(tenon.RunFailed, match="cannot use the engine"):
+        desk.total(ORDER)
+
+
+def test_many_threads_call(load_desk):
+    desk = load_desk(externs={"price": slow_price})
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(desk.total(ORDER))) for _ in range(8)]
+    begun = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [18] * 8
+    assert time.monotonic() - begun < 5
+
+
+def test_values_that_contain_themselves_are_refused(tmp_path):
+    with tenon.load(tmp_path / "tree.tn", text="struct Node { value: i32, next: List<Node> }\nfn value_of(n: Node) -> i32 { n.value }") as program:
+        node = {"value": 1, "next": []}
+        node["next"].append(node)
+        with pytest.raises(tenon.Error):
+            program.value_of(node)
+        deep = {"value": 1, "next": []}
+        for _ in range(100_000):
+            deep = {"value": 1, "next": [deep]}
+        with pytest.raises(tenon.Error):
+            program.value_of(deep)
+        while deep["next"]:  # not all at once, in the recursion of the interpreter
+            deep = deep["next"].pop()
+
+
+def test_a_call_is_passed_although_another_annotation_cannot_be_resolved(tmp_path):
+    namespace = {"tenon": tenon}
+    exec("def price(call: 'tenon.Call', item: 'str') -> 'Unknown': return len(item)", namespace)
+    with tenon.load(tmp_path / "shop.tn", text='extern fn price(item: String) -> i32\nfn total() -> i32 { price("tea") }',
+                    externs=[namespace["price"]]) as program:
+        assert program.total() == 3
+
+
+def test_a_changed_program_leaves_the_externs_of_the_first_one(tmp_path):
+    text = "struct Order { id: i32 }\nextern fn price(order: Order) -> i32\nfn total(order: Order) -> i32 { price(order) }"
+    with tenon.load(tmp_path / "shop.tn", text=text, externs={"price": lambda order: order.id}) as program:
+        changed = program.load_changed(text.replace("{ id", "{ name: String, id"))
+        assert program.total({"id": 3}) == 3
+        assert changed.total({"name": "a", "id": 4}) == 4
+        assert program.total({"id": 5}) == 5
+        with pytest.raises(tenon.ProgramError, match="other types"):
+            program.load_changed("extern fn price(n: i32) -> i32")
+
+
+def test_a_closed_program_lets_its_functions_go(tmp_path):
+    class Shop:
+        def __init__(self) -> None:
+            self.program = tenon.load(tmp_path / "shop.tn", text="extern fn price() -> i32\nfn total() -> i32 { price() }",
+                                      externs={"price": self.price})
+
+        def price(self) -> int:
+            return 3
+
+    shop = Shop()
+    assert shop.program.total() == 3
+    kept = weakref.ref(shop)
+    shop.program.close()
+    del shop
+    gc.collect()
+    assert kept() is None

@@ -1,0 +1,123 @@
+"""Threads, forks, signals and the end of a process. Each test is a process of its own."""
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+PROGRAM = """
+extern fn price(item: String) -> i32
+fn add(a: i32, b: i32) -> i32 { a + b }
+fn total() -> i32 { price("tea") }
+fn spin() -> i32 {
+    let n = 0
+    while n < 2000000000 { n += 1 }
+    n
+}
+"""
+BEGIN = f"""
+import asyncio, os, signal, sys, threading, time, tenon
+async def price(item): await asyncio.sleep(60); return 1
+desk = tenon.load("x.tn", text={PROGRAM!r}, externs=[price])
+"""
+
+
+def run(text, timeout=30):
+    return subprocess.run([sys.executable, "-c", BEGIN + text], capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def test_there_is_no_thread_before_one_is_needed():
+    done = run("""
+before = len(os.listdir("/proc/self/task"))
+desk.add(1, 2)
+print(before, len(os.listdir("/proc/self/task")))
+""")
+    assert done.stdout == "1 1\n", done.stderr
+
+
+def test_a_fork_gets_an_error_at_once():
+    done = run("""
+desk.add(1, 2)
+if os.fork() == 0:
+    try:
+        desk.add(1, 2)
+    except tenon.Error as error:
+        print(error.kind, flush=True)
+    again = tenon.load("y.tn", text="fn one() -> i32 { 1 }")
+    print(again.one(), flush=True)
+    os._exit(0)
+os.wait()
+print(desk.add(1, 2))
+""")
+    assert done.stdout == "Forked\n1\n3\n", done.stderr
+
+
+def test_ctrl_c_ends_a_call():
+    process = subprocess.Popen([sys.executable, "-c", BEGIN + """
+print("ready", flush=True)
+try:
+    desk.total()
+except KeyboardInterrupt:
+    print("interrupted", desk.add(1, 2))
+"""], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=20) == ("interrupted 3\n", "")
+
+
+def test_ctrl_c_is_heard_while_an_event_loop_is_started():
+    done = run("""
+import tenon._engine
+start = tenon._engine.background_loop
+def interrupted():
+    tenon._engine.background_loop = start
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(1)
+    return start()
+tenon._engine.background_loop = interrupted
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for at in range(2):
+    if at == 1:
+        threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        desk.total()
+    except KeyboardInterrupt:
+        print("interrupted", desk.add(1, 2))
+""")
+    assert (done.stdout, done.stderr) == ("interrupted 3\ninterrupted 3\n", ""), done.stderr
+
+
+@pytest.mark.parametrize("how", [
+    "threading.Thread(target=desk.total, daemon=True).start(); time.sleep(0.05)",
+    "run = desk.start('total'); run.wait(0.05)",
+    "asyncio.run(asyncio.wait_for(desk.total.aio(), 0.05))",
+    "threading.Thread(target=desk.spin, daemon=True).start(); time.sleep(0.05)",
+])
+def test_a_process_ends_with_runs_in_progress(how):
+    for _ in range(13):  # four ways: 52 exits
+        done = run(f"""
+try:
+    {how}
+except TimeoutError:
+    pass
+print("end", flush=True)
+""")
+        assert (done.stdout, done.stderr, done.returncode) == ("end\n", "", 0)
+
+
+def test_a_forked_child_that_ends_leaves_the_loop_of_its_parent_alone():
+    done = run("""
+async def quick(item): await asyncio.sleep(0.01); return 2
+desk = tenon.load("z.tn", text="extern fn quick(item: String) -> i32\\nfn total() -> i32 { quick(\\"a\\") }", externs=[quick])
+loop = asyncio.new_event_loop()
+print(loop.run_until_complete(desk.total.aio()), flush=True)
+if os.fork() == 0:
+    sys.exit(0)
+os.wait()
+print(loop.run_until_complete(asyncio.wait_for(desk.total.aio(), 10)))
+desk.close()
+loop.close()
+""")
+    assert done.stdout == "2\n2\n", done.stderr

@@ -1,0 +1,166 @@
+"""Recorded runs: resumed without their program's file, forked, replayed, exported."""
+import gc
+import time
+
+import numpy
+import pytest
+
+import tenon
+
+SHOP = """
+struct Bill { item: String, cents: i32, note: String? }
+extern fn price(item: String) -> i32
+fn bill(item: String) -> Bill {
+    let cents = price(item)
+    let note = ask<String>("A note for {{ item }}?")
+    Bill { item: item, cents: cents, note: Some(note) }
+}
+agent Counter {
+    state { count: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String {
+        state.count += 1
+        "{{ state.count }}: {{ input }}"
+    }
+}
+"""
+
+
+def load(tmp_path, text=SHOP, calls=None, **options):
+    def price(item: str) -> int:
+        if calls is not None:
+            calls.append(item)
+        return 250
+
+    return tenon.load(tmp_path / "shop.tn", text=text, externs=[price], store=tmp_path / "runs.db", **options)
+
+
+def billed(program):
+    run = program.bill.start("tea")
+    assert run.wait() == "asks"
+    run.answer(None, "with milk")
+    assert run.result() == program.Bill("tea", 250, "with milk")
+    return run
+
+
+def test_a_run_is_resumed_from_the_store_alone(tmp_path):
+    program = load(tmp_path)
+    run = program.bill.start("tea")
+    assert run.wait() == "asks"
+    name = run.name
+    program.close()
+    calls = []
+
+    async def price(item: str) -> int:
+        calls.append(item)
+        return 1
+
+    run = tenon.resume(tmp_path / "runs.db", name, externs=[price])
+    assert run.title == "bill"
+    run.answer(None, "black")
+    bill = run.result()
+    assert (bill.item, bill.cents, bill.note) == ("tea", 250, "black")
+    assert calls == []
+    with pytest.raises(tenon.Error) as raised:
+        tenon.resume(tmp_path / "other.db", "01nosuchrun")
+    assert raised.value.kind in ("NotFound", "Failed")
+
+
+def test_a_closed_program_does_not_have_its_store_any_more(tmp_path):
+    async def price(item: str) -> int:
+        return 3
+
+    for _ in range(3):
+        program = tenon.load(tmp_path / "shop.tn", text=SHOP + "fn cost() -> i32 { price(\"tea\") }", externs=[price],
+                             model=lambda request: "", store=tmp_path / "runs.db")
+        assert program.cost() == 3
+        program.close()  # the next one opens the same store
+
+
+def test_a_program_that_is_not_used_any_more_is_freed(tmp_path):
+    async def price(item: str) -> int:
+        return 3
+
+    end = time.monotonic() + 20
+    for _ in range(3):
+        while True:
+            try:
+                program = tenon.load(tmp_path / "shop.tn", text=SHOP + "fn cost() -> i32 { price(\"tea\") }",
+                                     externs=[price], model=lambda request: "", store=tmp_path / "runs.db")
+                break
+            except tenon.Error as error:  # the event loop of the one before may not have let go of it yet
+                assert error.kind == "InUse" and time.monotonic() < end
+                time.sleep(0.01)
+        assert program.cost() == 3
+        del program
+        gc.collect()
+
+
+def test_a_fork_repeats_what_is_recorded(tmp_path):
+    calls = []
+    with load(tmp_path, calls=calls) as program:
+        run = billed(program)
+        events = list(run.events())
+        asked = next(event for event in events if event.type == "wait_for_input")
+        fork = run.fork(asked.number)
+        assert fork.name != run.name
+        assert fork.wait() == "asks"
+        fork.answer(None, "no sugar")
+        assert fork.result() == program.Bill("tea", 250, "no sugar")
+        assert calls == ["tea"]
+        with pytest.raises(tenon.Error, match="records"):
+            run.fork(10_000)
+
+
+def test_a_replay_finds_what_has_changed(tmp_path):
+    with load(tmp_path) as program:
+        run = billed(program)
+        run.replay()
+        changed = program.load_changed(SHOP.replace("cents: cents", "cents: cents + 1"))
+        with pytest.raises(tenon.ReplayDiffers, match="251"):
+            run.replay(changed)
+        with pytest.raises(tenon.ReplayDiffers, match="Which note"):
+            run.replay(program.load_changed(SHOP.replace("A note for", "Which note for")))
+
+
+def test_a_fork_takes_a_changed_program(tmp_path):
+    with load(tmp_path) as program:
+        run = billed(program)
+        changed = program.load_changed(SHOP.replace("cents: cents", "cents: cents + 1"))
+        fork = run.fork(list(run.events())[-1].number, changed)
+        assert fork.result().cents == 251
+
+
+def test_artifacts_are_arrays(tmp_path):
+    with load(tmp_path) as program:
+        run = billed(program)
+        artifacts = run.artifacts()
+        assert [tool["name"] for tool in artifacts.tools] == ["price", "Counter", "ask"]
+        assert artifacts.sigma.dtype == numpy.int64 and artifacts.sigma.tolist() == [[1, 3]]
+        assert artifacts.m.tolist() == [2] and int(artifacts.mu) == 2 and artifacts.J.tolist() == [1, 3]
+        assert artifacts.S.tolist() == [[1, 0, 0], [0, 0, 1]] and artifacts.Sigma.shape == (1, 2, 3)
+        assert len(artifacts.h) == 1 and len(artifacts.q) == len(artifacts.r) == 2
+        assert artifacts.r[0]["value"] == 250
+        assert artifacts.theta.tolist() == artifacts.rho.tolist() == [[1, 2]]
+        again = billed(program).artifacts()
+        assert again.hash == artifacts.hash and again.form == artifacts.form
+        assert "price" in run.calls() and "A note for tea?" in run.calls()
+
+
+def test_a_run_that_is_not_recorded_has_no_artifacts():
+    with tenon.load("x.tn", text="fn one() -> i32 { 1 }") as program:
+        run = program.one.start()
+        run.wait()
+        with pytest.raises(tenon.Error, match="not recorded"):
+            run.artifacts()
+
+
+def test_a_conversation_is_resumed(tmp_path):
+    program = load(tmp_path)
+    chat = program.Counter.start()
+    assert chat.say("one") == "1: one"
+    name = chat.name
+    program.close()
+    with load(tmp_path) as program:
+        chat = program.resume(name)
+        assert chat.state == "ready"
+        assert chat.say("two") == "2: two"

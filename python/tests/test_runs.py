@@ -1,0 +1,213 @@
+"""Runs that are started, answered, recorded and resumed."""
+import asyncio
+import threading
+
+import pytest
+
+import tenon
+
+
+def test_a_run_asks_and_is_answered(desk):
+    run = desk.start("colour")
+    assert run.wait() == "asks"
+    (wait,) = run.waits()
+    assert wait.question == "Which colour?"
+    with pytest.raises(tenon.Error, match="waits for an answer"):
+        run.result()
+    run.answer(wait, "red")
+    assert run.result() == "It is red."
+    assert [event.type for event in run.events()] == ["prompt_started", "wait_for_input", "resume_with_input", "turn_end"]
+    assert run.state == "returned"
+
+
+def test_a_recorded_run_is_resumed(load_desk, tmp_path):
+    store = tmp_path / "runs.db"
+    desk = load_desk(store=store)
+    run = desk.start("colour")
+    assert run.wait() == "asks"
+    name = run.name
+    with pytest.raises(tenon.Error) as raised:
+        load_desk(store=store).resume(name)
+    assert raised.value.kind == "InUse"
+    desk.close()
+    with pytest.raises(tenon.Error, match="stopped"):
+        desk.start("colour")
+    again = load_desk(store=store).resume(name)
+    assert again.wait() == "asks"
+    again.answer("", "blue")
+    assert again.result() == "It is blue."
+
+
+def test_a_run_is_cancelled(desk):
+    run = desk.start("colour")
+    run.wait()
+    run.cancel("enough")
+    with pytest.raises(tenon.Cancelled, match="enough"):
+        run.result()
+
+
+def test_a_conversation_has_turns(desk):
+    conversation = desk.Counter.start()
+    conversation.prompt("one")
+    assert conversation.result() == "1: one"
+    conversation.prompt("two")
+    assert conversation.result() == "2: two"
+    assert conversation.state == "ready"
+
+
+def test_asyncio_runs_side_by_side(load_desk):
+    async def price(item: str) -> int:
+        await asyncio.sleep(0.01)
+        return 5
+
+    async def call_all(desk):
+        return await asyncio.gather(*(desk.total.aio({"item": "x", "count": n, "tags": []}) for n in range(50)))
+
+    desk = load_desk(externs=[price])
+    assert asyncio.run(call_all(desk)) == [5 * n for n in range(50)]
+    assert asyncio.run(call_all(desk)) == [5 * n for n in range(50)]  # with another loop
+
+
+def test_asyncio_reads_events(load_desk):
+    async def read(desk):
+        run = desk.start("greet", name="Ada")
+        types = [event.type async for event in run.events()]
+        return types, await run.aresult()
+
+    types, value = asyncio.run(read(load_desk(model=lambda request: "Hi")))
+    assert value == "Hi"
+    assert types[0] == "prompt_started" and types[-1] == "turn_end"
+
+
+def test_texts_are_emitted_and_streamed(tmp_path):
+    async def model(request):
+        for piece in ("We ", "open ", "at 8."):
+            yield piece
+
+    text = """
+agent Desk {
+    block hello: emit { text: "Welcome!" -> reply }
+    block reply: request { prompt: "Answer." }
+}
+"""
+    with tenon.load(tmp_path / "desk.tn", text=text, model=model) as desk:
+        chat = desk.Desk.start()
+        assert list(chat.stream("When?")) == ["Welcome!", "We ", "open ", "at 8."]
+        assert chat.result() == "Welcome!\n\nWe open at 8."
+
+        async def read():
+            return [piece async for piece in chat.stream("Really?")]
+
+        assert "".join(asyncio.run(read())) == "Welcome!We open at 8."
+
+
+async def later_price(item: str) -> int:
+    await asyncio.sleep(0.001)
+    return 5
+
+
+ORDER = {"item": "x", "count": 2, "tags": []}
+
+
+def test_a_call_in_an_event_loop_waits_for_its_coroutines(load_desk):
+    desk = load_desk(externs={"price": later_price})
+
+    async def call():
+        assert await desk.total.aio(ORDER) == 10
+        assert desk.total(ORDER) == 10  # blocks the loop, which cannot start the coroutine
+        assert await desk.total.aio(ORDER) == 10
+        run = desk.start("total", ORDER)
+        assert await run == 10
+        assert run.result() == 10
+
+    asyncio.run(call())
+    assert desk.total(ORDER) == 10  # its loop has ended
+    assert desk.start("total", ORDER).result() == 10
+
+
+def test_a_program_has_one_event_loop_at_a_time(load_desk):
+    desk = load_desk(externs={"price": later_price})
+    failures = []
+
+    def other():
+        try:
+            asyncio.run(call())
+        except tenon.Error as error:
+            failures.append(error.kind)
+
+    async def call():
+        await desk.total.aio(ORDER)
+
+    async def main():
+        await call()
+        thread = threading.Thread(target=other)
+        thread.start()
+        while thread.is_alive():
+            await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+    assert failures == ["Conflict"]
+    other()
+    assert failures == ["Conflict"]
+
+
+def test_an_awaited_call_that_asks_raises_its_run(desk):
+    async def call():
+        with pytest.raises(tenon.NeedsAnswer, match="Which colour") as raised:
+            await desk.colour.aio()
+        raised.value.run.answer(None, "red")
+        return await raised.value.run
+
+    assert asyncio.run(call()) == "It is red."
+
+
+def test_an_awaited_call_fails_with_its_place(desk):
+    async def call():
+        with pytest.raises(tenon.RunFailed) as raised:
+            await desk.half.aio(0)
+        assert raised.value.kind == "Arithmetic" and raised.value.place.line > 0
+        with pytest.raises(tenon.InputError):
+            await desk.half.aio("x")
+        with pytest.raises(TypeError, match="missing argument"):
+            await desk.half.aio()
+        return await asyncio.gather(*(desk.half.aio(n) for n in range(4)), return_exceptions=True)
+
+    first, *others = asyncio.run(call())
+    assert isinstance(first, tenon.RunFailed) and others == [100, 50, 33]
+
+
+def test_a_stopped_program_says_so(desk):
+    run = desk.start("colour")
+    assert run.wait() == "asks"
+    desk.close()
+    for call in (lambda: desk.half(1), lambda: desk.start("half", 1), lambda: run.answer(None, "red"),
+                 lambda: asyncio.run(desk.half.aio(1))):
+        with pytest.raises(tenon.Error, match="stopped"):
+            call()
+
+
+def test_prompts_are_kept(load_desk):
+    run = load_desk(model=lambda request: "Hi").start("greet", name="Ada")
+    assert run.result() == "Hi"
+    (prompt,) = run.prompts()
+    assert (prompt.function, prompt.answer, prompt.messages[-1].text) == ("greet", "Hi", "Greet Ada.")
+
+
+def test_answers_are_values_of_the_type_that_is_asked_for(tmp_path):
+    text = """
+enum Size { Small, Large }
+fn size() -> Size { ask<Size>("Which?") }
+fn name() -> Option<String> { ask<Option<String>>("Who?") }
+fn text() -> String { ask<String>("What?") }
+fn number() -> i32 { ask<i32>("How many?") }
+"""
+    with tenon.load(tmp_path / "ask.tn", text=text) as program:
+        for function, value in ((program.size, "Small"), (program.name, "Ann"), (program.name, None), (program.text, "5"), (program.number, 5)):
+            run = function.start()
+            assert run.wait(10) == "asks"
+            run.answer(None, value)
+            assert run.result(10) == value
+        run = program.number.start()
+        assert run.wait(10) == "asks"
+        with pytest.raises(tenon.Error, match="i32|integer"):
+            run.answer(None, "five")

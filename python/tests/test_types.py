@@ -1,0 +1,196 @@
+"""The types of programs with type checkers, pydantic, and the import hook."""
+import pathlib
+import subprocess
+import sys
+
+import pydantic
+import pytest
+
+import tenon
+
+TYPES = """
+/// What is ordered.
+struct Order {
+    /// Its name.
+    item: String, count: i32 in 1..=99, tags: List<String>, from: String, note: String? }
+struct Node { value: i32, next: Node? }
+type Kind = "billing" | "technical"
+type Level = 1 | 2 | 3
+enum Size { Small, Large }
+enum Shape { Point, Circle(f64), Box(f64, f64) }
+
+/// Gives the order back.
+///
+/// It says \\"no\\" to nothing.
+fn same(order: Order) -> Order { order }
+fn deeper(node: Node) -> Node { Node { value: node.value + 1, next: Some(node) } }
+fn kind_of(kind: Kind, level: Level) -> Kind { kind }
+fn larger(size: Size) -> Size { Size::Large }
+fn grown(shape: Shape, by: f64?) -> Shape { shape }
+fn divided(a: i32, b: i32) -> Result<i32, Failure> { try a / b }
+fn counts(words: Map<List<i32>>) -> Map<List<i32>> { words }
+fn pair(n: i64) -> (i64, String) { (n, "n") }
+fn nothing() { }
+fn summary(ctx: Context, text: String) -> Summary { text! }
+
+/// Counts its prompts.
+agent Counter {
+    state { count: i32 = 0 }
+    fn turn(ctx: Context, input: String) -> String { "{{ input }}" }
+}
+"""
+USE = """
+import asyncio
+import tenon
+import types_of_shop as shop
+
+order = shop.Order("tea", 3, ["green"], "here")
+same: shop.Order = shop.same(order)
+note: str | None = same.note
+kind: shop.Kind = shop.kind_of("billing", 2)
+shape: shop.Shape = shop.grown(shop.ShapeCircle(2.0), by=1.5)
+divided: tenon.Ok[int] | tenon.Err = shop.divided(4, 2)
+run: tenon.Run[tuple[int, str]] = shop.pair.start(4)
+number, text = run.result()
+chat: tenon.Conversation[str] = shop.Counter.start()
+answer: str = chat.say("hello")
+
+
+async def later() -> dict[str, list[int]]:
+    return await shop.counts.aio({"a": [1]})
+
+
+print(same == order, same.from_, kind, shape, divided, number + 1, text, answer, asyncio.run(later()), shop.program)
+"""
+MISUSE = """
+import types_of_shop as shop
+
+shop.same(3)
+shop.kind_of("colour", 2)
+wrong: int = shop.larger("Small")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "types_of_shop.tn").write_text(TYPES)
+    return tmp_path
+
+
+def python(folder, *arguments):
+    return subprocess.run([sys.executable, *map(str, arguments)], cwd=folder, text=True, capture_output=True, timeout=300,
+                          check=False)
+
+
+def test_stubs_pass_mypy(folder):
+    written = python(folder, "-m", "tenon", "stubs", "types_of_shop.tn")
+    assert written.returncode == 0, written.stderr
+    stub = (folder / "types_of_shop.pyi").read_text()
+    assert '"""What is ordered."""' in stub and '"""Its name."""' in stub and '"""Gives the order back.' in stub
+    (folder / "use.py").write_text(USE)
+    (folder / "misuse.py").write_text(MISUSE)
+    checked = python(folder, "-m", "mypy", "--strict", "use.py", "types_of_shop.pyi")
+    assert checked.returncode == 0, checked.stdout
+    wrong = python(folder, "-m", "mypy", "--strict", "misuse.py")
+    assert wrong.stdout.count("error:") == 3, wrong.stdout
+
+
+def test_the_package_passes_mypy(folder):
+    """Except `tenon.ray`, which is checked in tests/ray, where Ray is installed."""
+    checked = python(folder, "-m", "mypy", "--strict", "-p", "tenon", "--exclude", "/tenon/ray/")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_stubs_of_a_wrong_program_are_an_error(tmp_path):
+    (tmp_path / "wrong.tn").write_text("fn main() -> i32 { y }")
+    done = python(tmp_path, "-m", "tenon", "stubs", "wrong.tn")
+    assert done.returncode == 1 and "wrong.tn:1:20: error" in done.stderr
+    assert python(tmp_path, "-m", "tenon", "stubs", "absent.tn").returncode == 1
+
+
+def test_programs_are_imported(folder):
+    (folder / "use.py").write_text("import tenon\ntenon.install_import_hook(externs={'other': print})\n" + USE)
+    done = python(folder, "use.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("True here billing ShapeCircle(value=2.0) Ok(2) 5 n hello {'a': [1]} <tenon program")
+    done = python(folder, "-c", "import tenon\ntenon.install_import_hook()\nimport no_such_program")
+    assert "ModuleNotFoundError" in done.stderr
+    (folder / "wrong.tn").write_text("fn main() -> i32 { y }")
+    done = python(folder, "-c", "import tenon\ntenon.install_import_hook()\nimport wrong")
+    assert "cannot find `y`" in done.stderr
+
+
+def test_pydantic_accepts_the_types(folder):
+    shop = tenon.load(folder / "types_of_shop.tn")
+    order = pydantic.TypeAdapter(shop.Order).validate_python(
+        {"item": "tea", "count": "3", "tags": ["green"], "from_": "here"})
+    assert order == shop.Order("tea", 3, ["green"], "here") and order.note is None
+    assert shop.same(order) == order
+    with pytest.raises(pydantic.ValidationError):
+        pydantic.TypeAdapter(shop.Order).validate_python({"item": "tea"})
+    assert pydantic.TypeAdapter(shop.Kind).validate_python("billing") == "billing"
+    with pytest.raises(pydantic.ValidationError):
+        pydantic.TypeAdapter(shop.Kind).validate_python("colour")
+    assert pydantic.TypeAdapter(shop.Size).validate_python("Small") == "Small"
+    shapes = pydantic.TypeAdapter(list[shop.Shape])
+    assert shapes.validate_python([{"value": 2}, {"value_1": 1, "value_2": 2}, shop.ShapePoint()]) == [
+        shop.ShapeCircle(2), shop.ShapeBox(1, 2), shop.ShapePoint()]
+    assert pydantic.TypeAdapter(shop.Node).dump_python(shop.deeper(shop.Node(1))) == {
+        "value": 2, "next": {"value": 1, "next": None}}
+    result = pydantic.TypeAdapter(tenon.Ok[int] | tenon.Err)
+    assert result.validate_python(shop.divided(4, 2)) == tenon.Ok(2)
+    assert result.validate_python({"value": 2}) == tenon.Ok(2)
+    assert "division" in result.dump_python(shop.divided(4, 0))["message"]
+
+
+def test_a_pydantic_model_is_an_argument(folder):
+    class Order(pydantic.BaseModel):
+        item: str
+        count: int
+        tags: list[str]
+        from_: str
+        note: str | None = None
+
+    shop = tenon.load(folder / "types_of_shop.tn")
+    assert shop.same(Order(item="tea", count=1, tags=[], from_="here")) == shop.Order("tea", 1, [], "here")
+
+
+def test_results_are_ok_or_err(folder):
+    shop = tenon.load(folder / "types_of_shop.tn")
+    match shop.divided(4, 0):
+        case tenon.Err(message) as err:
+            assert "division" in message and err.kind == "Arithmetic" and "types_of_shop.tn" in err.place
+        case other:
+            pytest.fail(repr(other))
+
+
+def test_errors_can_be_pickled():
+    import pickle
+
+    with pytest.raises(tenon.ProgramError) as raised:
+        tenon.load("x.tn", text="fn main() -> i32 { y }")
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (again.kind, again.place, str(again)) == (raised.value.kind, raised.value.place, str(raised.value))
+
+
+def test_the_import_of_the_package_needs_little():
+    done = python(pathlib.Path("/"), "-X", "importtime", "-c", "import tenon, sys; assert 'asyncio' not in sys.modules "
+                  "and 'dataclasses' not in sys.modules and 'inspect' not in sys.modules")
+    assert done.returncode == 0, done.stderr
+
+
+def test_names_that_begin_with_a_keyword_are_kept(tmp_path):
+    text = "struct S { note: i32, is: i32, island: i32, iso: i32 }\nextern fn f(s: S) -> S\nfn g(s: S) -> S { f(s) }\n" \
+           "agent A { fn turn(ctx: Context, input: S) -> S { input } }"
+    with tenon.load(tmp_path / "s.tn", text=text, externs={"f": lambda s: s}) as program:
+        value = program.S(note=1, is_=2, island=3, iso=4)
+        assert program.g(value) == value
+        assert program.A.start().say(value) == value
+
+
+def test_names_that_are_keywords_of_python_stay_apart(tmp_path):
+    text = "struct Route { from: i32, from_: i32 }\nfn swap(r: Route) -> Route { Route { from: r.from_, from_: r.from } }"
+    with tenon.load(tmp_path / "route.tn", text=text) as program:
+        swapped = program.swap(program.Route(1, 2))
+        assert (swapped.from_, swapped.from__) == (2, 1)
+        assert program.swap({"from": 3, "from_": 4}) == program.Route(4, 3)
