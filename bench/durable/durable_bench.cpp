@@ -18,13 +18,16 @@
 #include <vector>
 
 #include "base/ensure.h"
-#include "bench/durable/whole_programs.h"
+#include "bench/measuring.h"
+#include "bench/whole_programs.h"
 #include "journal/open_store.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
 
 using namespace tenon;
+using bench::microseconds;
+using bench::percentile;
 using journal::Append;
 using journal::Durability;
 using journal::RunName;
@@ -93,19 +96,6 @@ class Payload {
   std::mt19937_64 random_{1};
   std::string bytes_ = std::string(step_bytes, '\0');
 };
-
-template <class Work>
-double microseconds(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double percentile(std::vector<double>& values, double part) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
-}
 
 nlohmann::ordered_json measure_steps(const test::TemporaryFolder& folder, Durability durability, std::size_t count) {
   const bool is_full = durability == Durability::Full;

@@ -9,7 +9,6 @@
 // SUBJECT: `model`, the HTTP model alone, or `tenon`, programs in the runtime. Started in the repository's root.
 // Prints one line of JSON: the wall time and CPU time of the measured part, in seconds.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <charconv>
 #include <chrono>
@@ -20,18 +19,10 @@
 
 #include "bench/http/mock_endpoint.h"
 #include "bench/http/subject.h"
+#include "bench/measuring.h"
 
 namespace tenon::bench {
 namespace {
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 std::size_t number(std::string_view text) {
   std::size_t value = 0;

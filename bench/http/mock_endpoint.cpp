@@ -76,6 +76,9 @@ class MockEndpoint {
         path.remove_prefix(static_cast<std::size_t>(end - path.data()));
       }
     }
+    // For clients that describe the answer's form in the prompt instead of sending a schema.
+    const bool answers_verdicts = path.starts_with(verdicts);
+    if (answers_verdicts) path.remove_prefix(verdicts.size());
     if (path == "/stats") return {Send{http_reply(200, stats(server))}};
     if (path == "/reset") {
       requests_ = 0;
@@ -91,27 +94,30 @@ class MockEndpoint {
     }
     ReplyPlan plan;
     if (delay.count() > 0) plan.emplace_back(Wait{delay});
-    plan.emplace_back(Send{reply_to(request.body)});
+    plan.emplace_back(Send{reply_to(request.body, answers_verdicts ? R"({"ok":true})" : "ok")});
     handler_time_ += std::chrono::steady_clock::now() - begin;
     return plan;
   }
 
  private:
+  static constexpr std::string_view verdicts = "/verdicts";
+
   [[nodiscard]] std::string stats(const MockServer& server) const {
     return fmt::format(R"({{"requests":{},"handler_ns":{},"first_request_ns":{},"in_progress_max":{}}})", requests_,
                        handler_time_.count(), first_request_ns_, server.counts().in_progress_max);
   }
 
   /// There are few schemas and many prompts, so the reply for each schema is cached.
-  const std::string& reply_to(std::string_view body) {
+  const std::string& reply_to(std::string_view body, const std::string& without_schema) {
     static constexpr std::string_view key = R"("schema":)";
     const std::size_t at = body.rfind(key);
     const std::string schema(at == std::string_view::npos ? std::string_view{} : object_at(body, at + key.size()));
-    const auto known = replies_.find(schema);
+    const auto known = replies_.find(schema.empty() ? without_schema : schema);
     if (known != replies_.end()) return known->second;
     const Json parsed = Json::parse(schema, nullptr, false);
-    const std::string content = parsed.is_object() ? simplest_value(parsed, parsed).dump() : "ok";
-    return replies_.emplace(schema, http_reply(200, chat_reply_json(content))).first->second;
+    const std::string content = parsed.is_object() ? simplest_value(parsed, parsed).dump() : without_schema;
+    return replies_.emplace(schema.empty() ? without_schema : schema, http_reply(200, chat_reply_json(content)))
+        .first->second;
   }
 
   std::unordered_map<std::string, std::string> replies_;

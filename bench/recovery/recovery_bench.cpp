@@ -21,6 +21,7 @@
 
 #include "base/ensure.h"
 #include "bench/load_program.h"
+#include "bench/measuring.h"
 #include "bench/recovery/recording.h"
 #include "tests/support/temporary_folder.h"
 
@@ -29,6 +30,7 @@ extern char** environ;
 namespace {
 
 using namespace tenon;
+using bench::percentile;
 using bench::stop;
 using Strings = std::vector<std::string>;
 
@@ -85,12 +87,6 @@ Ran run_program(const Strings& command, const std::string& awaited) {
     stop("this did not work: " + all);
   }
   return ran;
-}
-
-double percentile(std::vector<double> values, double part) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
 }
 
 /// Measures the time from process start to the first request, alternating with the bare program.

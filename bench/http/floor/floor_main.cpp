@@ -8,7 +8,6 @@
 //
 // Prints one line of JSON: the wall time and CPU time of the measured part, in seconds.
 #include <curl/curl.h>
-#include <sys/resource.h>
 
 #include <charconv>
 #include <chrono>
@@ -18,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "bench/measuring.h"
 
 namespace {
 
@@ -76,27 +77,18 @@ class Caller {
   std::string reply_;
 };
 
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 /// Wall time and CPU time since the last start; everything before it is warm-up.
 class Stopwatch {
  public:
   Stopwatch() { start(); }
   void start() {
-    cpu_begin_ = cpu_seconds();
+    cpu_begin_ = tenon::bench::cpu_seconds();
     begin_ = std::chrono::steady_clock::now();
   }
   void print() const {
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin_;
     std::printf("{\"wall_s\": %.6f, \"cpu_s\": %.6f, \"version\": \"libcurl %s\"}\n", wall.count(),
-                cpu_seconds() - cpu_begin_, curl_version_info(CURLVERSION_NOW)->version);
+                tenon::bench::cpu_seconds() - cpu_begin_, curl_version_info(CURLVERSION_NOW)->version);
   }
 
  private:

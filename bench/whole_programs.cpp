@@ -1,6 +1,4 @@
-#include "bench/durable/whole_programs.h"
-
-#include <sys/resource.h>
+#include "bench/whole_programs.h"
 
 #include <chrono>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "bench/load_program.h"
+#include "bench/measuring.h"
 #include "inference/scripted/scripted_model.h"
 #include "journal/committer.h"
 #include "journal/open_store.h"
@@ -30,15 +29,6 @@ std::shared_ptr<const runtime::ProgramImage> load(const std::string& path) {
   if (!externs) stop("the C library has no `labs`");
   return std::make_shared<const runtime::ProgramImage>(loaded, inference::prompting::PromptTemplates::builtin(),
                                                        *externs);
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 /// Counts the outcomes that have become durable.
