@@ -32,6 +32,8 @@ FAILURE = re.compile(r"^.*: FAILED$", re.MULTILINE)
 FAILURE_LINES_MAX = 40
 PROGRAM_SECONDS_MAX = 600
 RUNNER_SECONDS_MAX = 600
+STACKS_SECONDS = 2
+SEPARATE_RUNNERS = {"ray"}  # `./dev test NAME` calls them
 SANITIZER_STACK_BYTES = 64 * 1024 * 1024
 
 
@@ -120,6 +122,8 @@ def run_runner(path, environment):
             output, _ = process.communicate(timeout=RUNNER_SECONDS_MAX)
             problem = None
         except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGABRT)  # Python prints what each of its threads does
+            time.sleep(STACKS_SECONDS)
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
             problem = f"timed out after {RUNNER_SECONDS_MAX} s"
@@ -149,12 +153,14 @@ def run_style():
                    time.monotonic() - started)
 
 
-def find_runners(name="*"):
-    return [path for path in sorted(ROOT.glob(f"tests/{name}/run")) if os.access(path, os.X_OK)]
+def find_runners(separate=False):
+    return [path for path in sorted(ROOT.glob("tests/*/run"))
+            if os.access(path, os.X_OK) and (separate or path.parent.name not in SEPARATE_RUNNERS)]
 
 
 def runner_environment(preset):
-    environment = dict(os.environ, TENON=str(ROOT / "build" / "tenon"), TENON_BUILD=str(ROOT / "build" / preset))
+    environment = dict(os.environ, TENON=str(ROOT / "build" / "tenon"), TENON_BUILD=str(ROOT / "build" / preset),
+                       PYTHONFAULTHANDLER="1")
     environment.setdefault("TENON_UPDATE", "0")
     return environment
 

@@ -1,0 +1,56 @@
+"""run_chaos.py [NAME]: runs the long and violent tests, or one of them. What .ci/run has of each is its short form.
+
+Each prints `N passed, N failed` at its end. Its figures are kept in bench/results/chaos.json: how many passed, in how many seconds.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench/results/chaos.json"
+# The command and what it does.
+CHAOS = {
+    "kills": (["tests/durability/run", "--long"], "real processes that are killed, or whose disk calls fail, at every write"),
+    "simulation": (["build/release/tests/simulation/simulation", "--long"], "10,000 seeds of the simulator"),
+    "servers": (["tests/several_servers/run", "--long"], "servers on one PostgreSQL store that are killed, stopped or cut off"),
+    "ray": (["tests/ray/run", "--long"], "nodes, hosts, gateways and services of a Ray cluster that are killed"),
+}
+
+
+def main():
+    wanted = sys.argv[1:] or list(CHAOS)
+    unknown = [name for name in wanted if name not in CHAOS]
+    if unknown:
+        print(f"./dev chaos: no part is named `{unknown[0]}`; there are:", file=sys.stderr)
+        for name, (_, meaning) in CHAOS.items():
+            print(f"  {name:<12}{meaning}", file=sys.stderr)
+        return 2
+    environment = dict(os.environ, TENON=str(ROOT / "build/tenon"), TENON_BUILD=str(ROOT / "build/release"), PYTHONFAULTHANDLER="1")
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    passed = failed = 0
+    for name in wanted:
+        command, meaning = CHAOS[name]
+        print(f"== {name}: {meaning}", flush=True)
+        started = time.monotonic()
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, errors="replace")
+        counts = None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            counts = re.match(r"(?:\w+: )?(\d+) passed, (\d+) failed", line) or counts
+        code = process.wait()
+        one = (int(counts[1]), int(counts[2])) if counts else (0, 1)
+        one = (one[0], max(one[1], 1 if code else 0))
+        kept[name] = {"passed": one[0], "failed": one[1], "seconds": round(time.monotonic() - started)}
+        passed, failed = passed + one[0], failed + one[1]
+        RESULTS.write_text(json.dumps(kept, indent=2) + "\n")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
