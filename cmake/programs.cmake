@@ -33,9 +33,9 @@ add_dependencies(tenon tenon_report tenon_report_renderer)
 add_library(ops MODULE examples/calculator/ops.c)
 set_target_properties(ops PROPERTIES PREFIX lib C_STANDARD 99 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/build/examples)
 
-add_library(tenon_bench STATIC EXCLUDE_FROM_ALL bench/load_program.cpp)
+add_library(tenon_bench STATIC EXCLUDE_FROM_ALL bench/load_program.cpp bench/whole_programs.cpp)
 target_include_directories(tenon_bench PUBLIC ${CMAKE_SOURCE_DIR})
-target_link_libraries(tenon_bench PUBLIC tenon_runtime tenon_compiler PRIVATE tenon_options)
+target_link_libraries(tenon_bench PUBLIC tenon_runtime tenon_compiler nlohmann_json::nlohmann_json PRIVATE tenon_options)
 
 # bench/NAME/*.cpp becomes the program bench_NAME, which bench/NAME/run starts.
 add_custom_target(benchmarks)

@@ -1,5 +1,8 @@
 # Configures and builds a preset; fetches the builtin model's file.
 
+# The compiler cache then has the objects of a build in build/X for every other one, as that of the Python package.
+export CCACHE_BASEDIR="$PWD"
+
 # build_preset PRESET [TARGET…]
 build_preset() {
   local preset=$1

@@ -37,7 +37,7 @@ def find_tests(preset, wanted):
                 for name in names_of_programs(preset)]
     runners = [(str(path.parent.relative_to(run_tests.ROOT)),
                 lambda path=path: run_tests.run_runner(path, run_tests.runner_environment(preset)))
-               for path in run_tests.find_runners()] if preset == "release" else []
+               for path in run_tests.find_runners(separate=bool(wanted))] if preset == "release" else []
     if not wanted:
         return programs + runners
     return ([one for one in programs if one[0] == wanted] or

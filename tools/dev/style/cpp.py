@@ -22,7 +22,8 @@ BANNED = [
     (r"\bsleep_for\b|\busleep\s*\(|\bsleep\s*\(", ("_test.cpp", "tests/", "bench/", "src/base/clock.h"),
      "Clock::wait, or a wait with a condition and a deadline"),
     (r"#\s*ifndef \w+_H_?\b", (), "#pragma once"),
-    (r"(?i)\b\w*sqlite\w*", ("src/journal/", "tests/", "bench/"), "journal/open_store.h, whose interfaces every store has"),
+    (r"(?i)\b\w*(?:sqlite|postgres|libpq)\w*", ("src/journal/", "tests/", "bench/"),
+     "journal/open_store.h, whose interfaces every store has"),
 ]
 FORBIDDEN_NAMES = {"utils", "util", "common", "misc", "manager", "helper", "helpers"}
 # Spelled in pieces, so that this file does not match itself.

@@ -8,7 +8,7 @@ import re
 
 TABLE_HEADER = "| folder | reads | produces | must never know |"
 # Folders whose headers only their parent includes.
-PRIVATE_FOLDERS = {"journal/sqlite/": "journal", "types/check/": "types", "types/declarations/": "types"}
+PRIVATE_FOLDERS = {"journal/sqlite/": "journal", "journal/postgres/": "journal", "types/check/": "types", "types/declarations/": "types"}
 INCLUDE = re.compile(r'^\s*#\s*include "([\w/]+/[\w.]+)"', re.MULTILINE)
 
 
