@@ -27,6 +27,7 @@ bool is_call(const Instruction& instruction) {
 }
 
 std::optional<ToolKind> kind_of(BuiltinEffect call) {
+  if (types::is_notification(call)) return std::nullopt;
   switch (call) {
     case BuiltinEffect::Native:
       return ToolKind::Extern;
@@ -39,16 +40,9 @@ std::optional<ToolKind> kind_of(BuiltinEffect call) {
       return ToolKind::Random;
     case BuiltinEffect::Sleep:
       return ToolKind::Sleep;
-    case BuiltinEffect::AgentCalled:
-    case BuiltinEffect::AgentReturned:
-    case BuiltinEffect::HandedOff:
-    case BuiltinEffect::AnswerRefused:
-    case BuiltinEffect::BlockEntered:
-    case BuiltinEffect::BlockLeft:
-    case BuiltinEffect::Emitted:
-      return std::nullopt;
+    default:
+      ENSURE(false);
   }
-  ENSURE(false);
 }
 
 /// Whether the function takes over the rest of another agent's turn.

@@ -294,28 +294,11 @@ class Reconstruction {
       return to_outcome(result);
     };
     const std::vector<std::string>& arguments = artifacts_.q[call].arguments;
-    switch (request.kind) {
-      case EffectKind::AgentCalled:
-      case EffectKind::AgentReturned:
-      case EffectKind::HandedOff:
-      case EffectKind::AnswerRefused:
-      case EffectKind::BlockEntered:
-      case EffectKind::BlockLeft:
-      case EffectKind::Emitted:
-      case EffectKind::Complete:
-      case EffectKind::Extern:
-      case EffectKind::Ask:
-      case EffectKind::Now:
-      case EffectKind::Random:
-      case EffectKind::Sleep:
-        return answered();
-      case EffectKind::Fill: {
-        auto filled = fill(program.sites[open.request.subject].call, arguments);
-        return filled ? filled : answered();
-      }
-      case EffectKind::Select:
-        break;
+    if (request.kind == EffectKind::Fill) {
+      auto filled = fill(program.sites[open.request.subject].call, arguments);
+      return filled ? filled : answered();
     }
+    if (!is_select) return answered();
     const std::vector<std::optional<ModelCall>> clauses = sites().options(open.request);
     if (artifacts_.tools[choice.tool].kind == ToolKind::Select) {
       if (!std::holds_alternative<std::string>(result)) return answered();

@@ -239,8 +239,8 @@ Writer write_body(const ProgramTaken& taken) {
 
 std::string_view effect_name(EffectKind kind) {
   switch (kind) {
-#define TENON_EFFECT_KIND(number, name, text, meaning) \
-  case EffectKind::name:                               \
+#define TENON_EFFECT_KIND(number, name, text, performer, meaning) \
+  case EffectKind::name:                                          \
     return text;
     TENON_EFFECT_KINDS(TENON_EFFECT_KIND)
 #undef TENON_EFFECT_KIND

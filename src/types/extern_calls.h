@@ -30,6 +30,9 @@ enum class BuiltinEffect : std::uint8_t {
 #undef TENON_BUILTIN_EFFECT
 };
 inline constexpr std::uint8_t builtin_effect_count = 13;
+[[nodiscard]] constexpr bool asks_person(BuiltinEffect call) {
+  return call == BuiltinEffect::Ask || call == BuiltinEffect::AskWithin;
+}
 /// Effects that are only reported, such as the start of an agent's turn.
 [[nodiscard]] constexpr bool is_notification(BuiltinEffect call) {
   return call >= BuiltinEffect::AgentCalled && call <= BuiltinEffect::Emitted;

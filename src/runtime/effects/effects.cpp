@@ -7,6 +7,7 @@
 namespace tenon::runtime {
 
 using effects::EffectKind;
+using effects::Performer;
 
 Result<void, effects::SecretError> Effects::perform(RunId id, const std::string& key) {
   OpenRequest* const open = runs_.find(id, key);
@@ -16,13 +17,11 @@ Result<void, effects::SecretError> Effects::perform(RunId id, const std::string&
     return {};
   }
   const Run& run = runs_[id];
-  switch (open->described.kind) {
-    case EffectKind::Complete:
-    case EffectKind::Fill:
-    case EffectKind::Select:
+  switch (effects::performer_of(open->described.kind)) {
+    case Performer::Model:
       generations_.start(id, *open);
       break;
-    case EffectKind::Extern: {
+    case Performer::Caller: {
       if (open->question) {  // a person is asked first
         if (!run.journal.is_stored()) questions_.ask_interactively(id, key);
         break;
@@ -37,22 +36,14 @@ Result<void, effects::SecretError> Effects::perform(RunId id, const std::string&
       const bool is_alone = runs_.all().size() == 1 && run.core->open().size() == 1 && generations_.size() == 0;
       return calls_.start(id, *open, is_alone);
     }
-    case EffectKind::Ask:
+    case Performer::Person:
       if (open->wake_at) timers_.add(*open->wake_at, id, key);
       if (!run.journal.is_stored()) questions_.ask_interactively(id, key);
       break;
-    case EffectKind::Sleep:
+    case Performer::Timer:
       timers_.add(*open->wake_at, id, key);
       break;
-    case EffectKind::Now:
-    case EffectKind::Random:
-    case EffectKind::AgentCalled:
-    case EffectKind::AgentReturned:
-    case EffectKind::HandedOff:
-    case EffectKind::AnswerRefused:
-    case EffectKind::BlockEntered:
-    case EffectKind::BlockLeft:
-    case EffectKind::Emitted:
+    case Performer::Nothing:
       ENSURE(false);  // has an instant outcome
   }
   return {};
@@ -72,8 +63,19 @@ void Effects::perform_dropped(RunId id) {
   for (const std::string& key : cut_off) questions_.settle_cut_off(id, key);
 }
 
+std::size_t Effects::in_progress() const {
+  std::size_t count = 0;
+  for (const EffectPerformer* performer : performers_) count += performer->size();
+  return count;
+}
+
+bool Effects::arrive_by_themselves() const {
+  return std::ranges::any_of(performers_, [](const EffectPerformer* performer) { return performer->is_awaited(); });
+}
+
 bool Effects::is_in_progress(RunId run, vm::RequestId request) const {
-  return generations_.is_in_progress(run, request) || calls_.is_in_progress(run, request);
+  return std::ranges::any_of(
+      performers_, [&](const EffectPerformer* performer) { return performer->is_in_progress(run, request); });
 }
 
 void Effects::fire_timers(Retries retries) {
@@ -90,8 +92,7 @@ void Effects::fire_timers(Retries retries) {
       questions_.time_out(timer->run, timer->key);
     }
   }
-  generations_.end_late();
-  calls_.end_late();
+  for (EffectPerformer* performer : performers_) performer->end_late();
 }
 
 std::optional<std::chrono::milliseconds> Effects::time_to_timer() {
@@ -99,28 +100,27 @@ std::optional<std::chrono::milliseconds> Effects::time_to_timer() {
 }
 
 void Effects::poll(std::chrono::milliseconds wait) {
-  for (const auto& time : {time_to_timer(), generations_.time_to_late(), calls_.time_to_late()}) {
-    if (time) wait = std::min(wait, *time);
+  if (const auto time = time_to_timer()) wait = std::min(wait, *time);
+  EffectPerformer* last = nullptr;
+  for (EffectPerformer* performer : performers_) {
+    if (const auto time = performer->time_to_late()) wait = std::min(wait, *time);
+    if (performer->size() > 0) last = performer;
   }
-  // One of the two is waited for; a call or a commit that ends wakes the model.
-  const bool generates = generations_.size() > 0;
-  if (calls_.size() > 0) calls_.poll(generates ? std::chrono::milliseconds{0} : wait);
-  if (generations_.size() > 0) generations_.poll(wait);
+  for (EffectPerformer* performer : performers_) {
+    if (performer->size() > 0) performer->poll(performer == last ? wait : std::chrono::milliseconds{0});
+  }
 }
 
 void Effects::cancel(RunId run, vm::RequestId request) {
-  generations_.cancel(run, request);
-  calls_.cancel(run, request);
+  for (EffectPerformer* performer : performers_) performer->cancel(run, request);
 }
 
 void Effects::cancel(RunId run) {
-  generations_.cancel(run);
-  calls_.cancel(run);
+  for (EffectPerformer* performer : performers_) performer->cancel(run);
 }
 
 void Effects::cancel_all() {
-  generations_.cancel_all();
-  calls_.cancel_all();
+  for (EffectPerformer* performer : performers_) performer->cancel_all();
 }
 
 }  // namespace tenon::runtime

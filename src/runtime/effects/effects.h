@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -36,10 +37,10 @@ class Effects {
   void perform_dropped(RunId run);
   [[nodiscard]] bool is_in_progress(RunId run, vm::RequestId request) const;
   /// Generations and calls in progress.
-  [[nodiscard]] std::size_t in_progress() const { return generations_.size() + calls_.size(); }
+  [[nodiscard]] std::size_t in_progress() const;
   [[nodiscard]] EffectsInProgress list_in_progress() const { return {generations_.size(), calls_.names()}; }
   /// Whether an outcome can arrive while nothing is polled.
-  [[nodiscard]] bool arrive_by_themselves() const { return calls_.size() > 0 || generations_.are_awaited(); }
+  [[nodiscard]] bool arrive_by_themselves() const;
 
   /// Acts on the timers that are due. Services are tried again with `Retries::Yes` only.
   enum class Retries : bool { No, Yes };
@@ -62,6 +63,8 @@ class Effects {
   Questions& questions_;
   Generations& generations_;
   ExternCalls& calls_;
+  /// The last of them that has something in progress is waited for; what ends elsewhere wakes it.
+  const std::array<EffectPerformer*, 2> performers_{&calls_, &generations_};
 };
 
 }  // namespace tenon::runtime

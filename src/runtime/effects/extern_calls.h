@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/effects/budget_ends.h"
+#include "runtime/effects/effect_performer.h"
 #include "runtime/effects/outcomes.h"
 #include "runtime/waits/questions.h"
 #include "tools/extern_caller.h"
@@ -16,7 +17,7 @@
 namespace tenon::runtime {
 
 /// The calls of externs in progress.
-class ExternCalls final : private tools::ExternSink {
+class ExternCalls final : public EffectPerformer, private tools::ExternSink {
  public:
   /// All outlive this. `caller` and `listener` may be null: without a caller, calls fail. `lone_call`: where a call
   /// runs if nothing else is in progress and the last call of its extern was quick.
@@ -25,23 +26,21 @@ class ExternCalls final : private tools::ExternSink {
 
   /// `is_alone`: nothing else could continue meanwhile. An error if a secret cannot be opened: then no call is made.
   [[nodiscard]] Result<void, effects::SecretError> start(RunId run, const OpenRequest& open, bool is_alone);
-  [[nodiscard]] bool is_in_progress(RunId run, vm::RequestId request) const;
-  [[nodiscard]] std::size_t size() const { return calls_.size(); }
   /// The names of the externs, one for each call.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Reports calls that have ended, waiting `wait` at most for one.
-  void poll(std::chrono::milliseconds wait);
   /// The call's time is over (`within`), whether or not it is in progress. A function in this process continues, and
   /// its result is discarded; a separate process is ended.
   void time_out(RunId run, const OpenRequest& open);
-  /// Ends those whose budget of time is spent.
-  void end_late();
-  /// Until `end_late` has something to do.
-  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_late();
-  /// Cancel one request, those of a run, those of all runs: there is no outcome.
-  void cancel(RunId run, vm::RequestId request);
-  void cancel(RunId run);
-  void cancel_all();
+
+  [[nodiscard]] bool is_in_progress(RunId run, vm::RequestId request) const override;
+  [[nodiscard]] std::size_t size() const override { return calls_.size(); }
+  [[nodiscard]] bool is_awaited() const override { return !calls_.empty(); }
+  void poll(std::chrono::milliseconds wait) override;
+  void end_late() override;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_late() override;
+  void cancel(RunId run, vm::RequestId request) override;
+  void cancel(RunId run) override;
+  void cancel_all() override;
 
  private:
   struct Call {

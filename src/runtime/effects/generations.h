@@ -12,6 +12,7 @@
 #include "inference/model.h"
 #include "inference/prompting/repair_loop.h"
 #include "runtime/effects/budget_ends.h"
+#include "runtime/effects/effect_performer.h"
 #include "runtime/effects/outcomes.h"
 #include "runtime/effects/stream_guard.h"
 
@@ -19,27 +20,23 @@ namespace tenon::runtime {
 
 /// The answers of models that are waited for. An answer that cannot be used is recorded before the model is asked to
 /// repair it, so that a crash neither allows more attempts nor changes what the model is sent.
-class Generations final : private inference::GenerationSink {
+class Generations final : public EffectPerformer, private inference::GenerationSink {
  public:
   /// All outlive this. `listener` may be null.
   Generations(RunTable& runs, Outcomes& outcomes, inference::Model& model, Clock& clock, Listener* listener);
 
   /// Sends the request, after the attempts that are recorded of it.
   void start(RunId run, const OpenRequest& open);
-  [[nodiscard]] bool is_in_progress(RunId run, vm::RequestId request) const;
-  [[nodiscard]] std::size_t size() const { return generations_.size(); }
-  /// Whether answers arrive by themselves.
-  [[nodiscard]] bool are_awaited() const { return !generations_.empty() && !model_.follows_a_script(); }
-  /// Reports answers, waiting `wait` at most for one.
-  void poll(std::chrono::milliseconds wait);
-  /// Ends those whose budget of time is spent.
-  void end_late();
-  /// Until `end_late` has something to do.
-  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_late();
-  /// Cancel one request, those of a run, those of all runs: the model stops, and there is no outcome.
-  void cancel(RunId run, vm::RequestId request);
-  void cancel(RunId run);
-  void cancel_all();
+
+  [[nodiscard]] bool is_in_progress(RunId run, vm::RequestId request) const override;
+  [[nodiscard]] std::size_t size() const override { return generations_.size(); }
+  [[nodiscard]] bool is_awaited() const override { return !generations_.empty() && !model_.follows_a_script(); }
+  void poll(std::chrono::milliseconds wait) override;
+  void end_late() override;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_late() override;
+  void cancel(RunId run, vm::RequestId request) override;
+  void cancel(RunId run) override;
+  void cancel_all() override;
 
  private:
   /// An answer that is waited for.

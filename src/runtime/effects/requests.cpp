@@ -30,13 +30,9 @@ void Requests::open(RunId id, const std::vector<std::string>& keys) {
   }
 }
 
-bool is_instant(EffectKind kind) {
-  return kind == EffectKind::Now || kind == EffectKind::Random || effects::is_notification(kind);
-}
-
 bool Requests::give_instant(RunId id, const OpenRequest& open) {
   const EffectKind kind = open.described.kind;
-  const bool is_given = is_instant(kind);
+  const bool is_given = effects::is_instant(kind);
   if (is_given) outcomes_.enqueue(id, open.request.key, instant_outcome(runs_[id], kind));
   return is_given;
 }

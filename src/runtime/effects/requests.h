@@ -9,9 +9,6 @@
 
 namespace tenon::runtime {
 
-/// Whether the outcome needs nothing outside of the process.
-[[nodiscard]] bool is_instant(effects::EffectKind kind);
-
 /// Takes the new requests of machines: records them, and completes those that need no effect.
 class Requests {
  public:

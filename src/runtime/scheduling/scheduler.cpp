@@ -203,7 +203,7 @@ void Scheduler::open_requests(RunId id, const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     const OpenRequest& open = *run.core->find(key);
     const std::string& pool = options_.pools.pool_of(run.core->machine(), open.request, run.title);
-    if (pool == options_.pools.here() || is_instant(open.described.kind)) {
+    if (pool == options_.pools.here() || effects::is_instant(open.described.kind)) {
       here.push_back(key);
     } else if (!run.moves_to) {
       run.moves_to = pool;

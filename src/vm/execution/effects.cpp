@@ -113,25 +113,9 @@ void place_among_agents(const MachineState& state, const Fiber& innermost, Reque
 std::optional<Source> source_of(const MachineState& state, const Request& request) {
   if (request.kind != RequestKind::Extern) return Source{SourceKind::Model, ""};
   const bytecode::Extern& callee = state.program->program().externs[request.subject];
-  switch (callee.builtin_effect) {
-    case types::BuiltinEffect::Native:
-      return Source{SourceKind::Extern, callee.name};
-    case types::BuiltinEffect::Ask:
-    case types::BuiltinEffect::AskWithin:
-      return Source{SourceKind::Person, ""};
-    case types::BuiltinEffect::Now:
-    case types::BuiltinEffect::Random:
-    case types::BuiltinEffect::Sleep:
-    case types::BuiltinEffect::AgentCalled:
-    case types::BuiltinEffect::AgentReturned:
-    case types::BuiltinEffect::HandedOff:
-    case types::BuiltinEffect::AnswerRefused:
-    case types::BuiltinEffect::BlockEntered:
-    case types::BuiltinEffect::BlockLeft:
-    case types::BuiltinEffect::Emitted:
-      return std::nullopt;
-  }
-  ENSURE(false);
+  if (callee.builtin_effect == types::BuiltinEffect::Native) return Source{SourceKind::Extern, callee.name};
+  if (types::asks_person(callee.builtin_effect)) return Source{SourceKind::Person, ""};
+  return std::nullopt;
 }
 
 /// The sets of a select: in the registers after the first register of the answer, one for each clause that offers a
