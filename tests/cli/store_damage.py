@@ -5,7 +5,9 @@ import shutil
 import sqlite3
 
 from durable_runs import Store, expect
-from tenon_process import tenon
+from tenon_process import TENON, tenon
+
+OTHER_USER = 65534  # owns nothing
 
 
 def change_row(store, change):
@@ -94,6 +96,38 @@ def test_a_damaged_log_is_rejected_and_repaired_with_a_copy(work):
     expect(damaged.store("check"), 0)
 
 
+def as_another_user(work):
+    """Options of `tenon` for a user who is not root, and may do what the modes of files in `work` say. The binary may be in a folder
+    that only root can read."""
+    if os.geteuid() != 0:
+        return {}
+    work.chmod(0o755)
+    binary = work / "tenon"
+    shutil.copy(TENON, binary)
+    binary.chmod(0o755)
+    return {"user": OTHER_USER, "cwd": work, "binary": binary, "environment": {"HOME": str(work)}}
+
+
+def test_a_store_that_may_not_be_written_for_a_while(work):
+    store = Store(work)
+    run = store.start("two")
+    own = work / "own"
+    own.mkdir()
+    path = own / "runs.store"
+    shutil.copy(store.path, path)
+    as_other = as_another_user(work)
+    if as_other:
+        os.chown(own, OTHER_USER, -1)
+        os.chown(path, OTHER_USER, -1)
+    path.chmod(0o400)
+    refused = tenon("resume", run, "--store", path, "--wait", "0.0.0", "--input", "1", **as_other)
+    expect(refused, 1)
+    assert "may not write the store" in refused.stderr, refused.stderr
+    expect(tenon("runs", "--store", path, **as_other), 0)
+    path.chmod(0o600)
+    expect(tenon("resume", run, "--store", path, "--wait", "0.0.0", "--input", "7", **as_other), 3)
+
+
 def test_a_store_that_cannot_be_written_is_read(work):
     store = Store(work)
     run = store.start("two")
@@ -103,8 +137,7 @@ def test_a_store_that_cannot_be_written_is_read(work):
     (closed / "runs.store").chmod(0o444)
     closed.chmod(0o555)
     path = closed / "runs.store"
-    as_other = {"user": 65534} if os.geteuid() == 0 else {}
-    work.chmod(0o755)
+    as_other = as_another_user(work)
     try:
         expect(tenon("runs", "--store", path, **as_other), 0)
         expect(tenon("store", "check", "--store", path, **as_other), 0, None, "")

@@ -27,13 +27,13 @@ class Run:
         return [event for event in self.events if event["type"] == "generation_started"]
 
 
-def tenon(*arguments, seconds_max=60, environment=None, **options):
+def tenon(*arguments, seconds_max=60, environment=None, binary=TENON, **options):
     settings = {"cwd": ROOT, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                 "text": True, "errors": "replace"}
     settings.update(options)
     variables = dict(os.environ)
     variables.update(environment or {})
-    return subprocess.run([TENON, *map(str, arguments)], timeout=seconds_max, check=False, env=variables, **settings)
+    return subprocess.run([binary, *map(str, arguments)], timeout=seconds_max, check=False, env=variables, **settings)
 
 
 def run_traced(file, script, *arguments):

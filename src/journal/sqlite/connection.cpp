@@ -110,6 +110,8 @@ Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::stri
   if (auto done = handle_log_damage(path, options, notices); !done) return failure(done.error());
   if (lock) lock->announce();
   auto database = Database::open(path, {options.access, options.disk});
+  if (!database && options.access == Access::Reader && may_be_read_only(database.error(), path))
+    return open_read_only(path, options, std::move(notices));
   if (!database) return failure(database.error());
   std::unique_ptr<Connection> connection(new Connection(std::move(lock), std::move(*database), options));
   connection->notices_ = notices;

@@ -123,6 +123,12 @@ Result<std::unique_ptr<Database>, StoreError> Database::open(const std::string& 
     flags |= SQLITE_OPEN_READWRITE | (options.access == Access::Owner ? SQLITE_OPEN_CREATE : 0);
     code =
         sqlite3_open_v2(path.c_str(), &database->handle_, flags, options.vfs.empty() ? nullptr : options.vfs.c_str());
+    // SQLite opens such a file for reading instead, and would give the log and its index the file's mode: they would
+    // stay unwritable when the file is writable again.
+    if (code == SQLITE_OK && sqlite3_db_readonly(database->handle_, "main") == 1) {
+      return failure(
+          StoreError{StoreError::Kind::Denied, fmt::format("{}: this user may not write the store", path)});
+    }
   }
   if (code != SQLITE_OK) return failure(database->make_error(code));
   sqlite3_wal_hook(database->handle_, &Database::on_commit, database.get());  // in place of SQLite's own checkpoints
