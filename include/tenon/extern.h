@@ -158,13 +158,17 @@ typedef struct tenon_extern_entry {
 
 /* --- The call ------------------------------------------------------------------------------------------------- */
 
-static inline size_t tenon_argument_count(tenon_call* call) { return call->functions->argument_count(call); }
+static inline size_t tenon_argument_count(tenon_call* call) {
+  return call->functions->argument_count(call);
+}
 static inline const tenon_value* tenon_argument(tenon_call* call, size_t index) {
   return call->functions->argument(call, index);
 }
 /* Identifies this call of this run permanently: the same after a crash and in a retry, different for every other call.
  * Pass it to a service as the idempotency key. Empty if the run is not recorded, for example in tests. */
-static inline const char* tenon_effect_key(tenon_call* call) { return call->functions->effect_key(call); }
+static inline const char* tenon_effect_key(tenon_call* call) {
+  return call->functions->effect_key(call);
+}
 /* Asks a person instead of returning a result; return after this call. The run waits, for days if necessary. Then the
  * function is called again with the same arguments, a new effect key and the answer as `tenon_input`. */
 static inline void tenon_pause_for_input_text(tenon_call* call, const char* question, size_t length) {
@@ -214,7 +218,9 @@ static inline void tenon_finish_agent(tenon_call* call, const char* agent, const
   tenon_finish_agent_text(call, agent, input, strlen(input));
 }
 /* True once the result is no longer needed. Check it in long loops. */
-static inline bool tenon_is_cancelled(tenon_call* call) { return call->functions->is_cancelled(call); }
+static inline bool tenon_is_cancelled(tenon_call* call) {
+  return call->functions->is_cancelled(call);
+}
 
 /* Fails the call with a message for people and for the program's `catch`. Return after this call. */
 static inline void tenon_fail_text(tenon_call* call, const char* message, size_t length) {
@@ -244,8 +250,9 @@ static inline void tenon_fail_unavailable(tenon_call* call, const char* message)
     tenon_fail_text(call, message, strlen(message));
   }
 }
-/* Fails the call because its work was interrupted: it may have been done or not. A recorded run makes the same call again, as
- * after a crash, and asks a person about one that is made at most once; elsewhere it is a failure like any other. */
+/* Fails the call because its work was interrupted: it may have been done or not. A recorded run makes the same call
+ * again, as after a crash, and asks a person about one that is made at most once; elsewhere it is a failure like any
+ * other. */
 static inline void tenon_fail_interrupted(tenon_call* call, const char* message) {
   if (call->functions->size > offsetof(tenon_functions, fail_interrupted)) {
     call->functions->fail_interrupted(call, message, strlen(message));
@@ -253,7 +260,9 @@ static inline void tenon_fail_interrupted(tenon_call* call, const char* message)
     tenon_fail_text(call, message, strlen(message));
   }
 }
-static inline bool tenon_failed(tenon_call* call) { return call->functions->failed(call); }
+static inline bool tenon_failed(tenon_call* call) {
+  return call->functions->failed(call);
+}
 
 /* --- Reading -------------------------------------------------------------------------------------------------- */
 
@@ -343,7 +352,9 @@ static inline size_t tenon_length_of_string(const char* text) {
   return length;
 }
 
-static inline tenon_slot* tenon_result(tenon_call* call) { return call->functions->result(call); }
+static inline tenon_slot* tenon_result(tenon_call* call) {
+  return call->functions->result(call);
+}
 static inline void tenon_put_boolean(tenon_call* call, tenon_slot* slot, bool value) {
   call->functions->put_boolean(call, slot, value);
 }
@@ -367,7 +378,9 @@ static inline void tenon_put_value(tenon_call* call, tenon_slot* slot, const ten
   call->functions->put_value(call, slot, value);
 }
 /* Writes an empty list; the first tenon_put_item does so too. */
-static inline void tenon_put_list(tenon_call* call, tenon_slot* slot) { call->functions->put_list(call, slot); }
+static inline void tenon_put_list(tenon_call* call, tenon_slot* slot) {
+  call->functions->put_list(call, slot);
+}
 /* Appends to a list and returns the slot of the new item. */
 static inline tenon_slot* tenon_put_item(tenon_call* call, tenon_slot* list) {
   return call->functions->put_item(call, list);
@@ -380,7 +393,9 @@ static inline void tenon_put_f64s(tenon_call* call, tenon_slot* list, const doub
   call->functions->put_f64s(call, list, items, count);
 }
 /* Writes an empty map; the first tenon_put_entry does so too. */
-static inline void tenon_put_map(tenon_call* call, tenon_slot* slot) { call->functions->put_map(call, slot); }
+static inline void tenon_put_map(tenon_call* call, tenon_slot* slot) {
+  call->functions->put_map(call, slot);
+}
 /* Returns the slot of a map's value. An existing key gets a new value. */
 static inline tenon_slot* tenon_put_entry(tenon_call* call, tenon_slot* map, const char* key, size_t length) {
   return call->functions->put_entry(call, map, key, length);
@@ -397,7 +412,9 @@ static inline tenon_slot* tenon_put_position(tenon_call* call, tenon_slot* slot,
 static inline void tenon_put_case(tenon_call* call, tenon_slot* slot, const char* name) {
   call->functions->put_case(call, slot, name, tenon_length_of_string(name));
 }
-static inline void tenon_put_none(tenon_call* call, tenon_slot* slot) { call->functions->put_none(call, slot); }
+static inline void tenon_put_none(tenon_call* call, tenon_slot* slot) {
+  call->functions->put_none(call, slot);
+}
 /* Returns the slot of the value in an Option. */
 static inline tenon_slot* tenon_put_some(tenon_call* call, tenon_slot* slot) {
   return call->functions->put_some(call, slot);

@@ -37,8 +37,8 @@ class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A service that the function needs cannot be reached, and the function did nothing: a recorded run waits, and makes the
-/// same call again. Without a store it is a failure like any other.
+/// A service that the function needs cannot be reached, and the function did nothing: a recorded run waits, and makes
+/// the same call again. Without a store it is a failure like any other.
 class Unavailable : public Failure {
  public:
   using Failure::Failure;

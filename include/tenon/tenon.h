@@ -19,9 +19,9 @@
  *   puts(tenon_outcome_value(outcome).data);
  *
  * Rules for everything here:
- *  - A function that can fail returns a status. Unless it is TENON_OK or TENON_TIMED_OUT, nothing was done, and `*error`
- *    is an error to be freed, unless `error` is NULL; otherwise `*error` is left as it is. Nothing is ever printed, and
- *    the process is never ended.
+ *  - A function that can fail returns a status. Unless it is TENON_OK or TENON_TIMED_OUT, nothing was done, and
+ *    `*error` is an error to be freed, unless `error` is NULL; otherwise `*error` is left as it is. Nothing is ever
+ *    printed, and the process is never ended.
  *  - An engine and everything of it can be used from any thread, and by several at once; a single object is freed when
  *    no other thread uses it. Objects may be freed in any order, and NULL may be freed.
  *  - A function that waits continues the runs of the engine on its own thread meanwhile. So externs and models of the
@@ -59,16 +59,16 @@ TENON_API const char* tenon_version(void);
 typedef int32_t tenon_status;
 enum {
   TENON_OK = 0,
-  TENON_TIMED_OUT = 1,      /* nothing has happened within the timeout */
-  TENON_USAGE = 2,        /* a setting is invalid, or the program has no such function or agent */
-  TENON_PROGRAM = 3,      /* the program, its externs or its manifest have errors */
-  TENON_NOT_FOUND = 4,    /* no such run, question or store */
-  TENON_CONFLICT = 5,     /* the state of the run or of the engine does not allow it */
-  TENON_WRONG_INPUT = 6,  /* an argument, an answer or a prompt does not have the expected type */
-  TENON_IN_USE = 7,       /* another process owns the store */
-  TENON_FAILED = 8,       /* a file, a model, the store or a key fails */
-  TENON_INTERNAL = 9,     /* a bug in Tenon: the engine can only be closed; what was durable can be resumed */
-  TENON_FORKED = 10       /* the engine belongs to the parent of this process */
+  TENON_TIMED_OUT = 1,   /* nothing has happened within the timeout */
+  TENON_USAGE = 2,       /* a setting is invalid, or the program has no such function or agent */
+  TENON_PROGRAM = 3,     /* the program, its externs or its manifest have errors */
+  TENON_NOT_FOUND = 4,   /* no such run, question or store */
+  TENON_CONFLICT = 5,    /* the state of the run or of the engine does not allow it */
+  TENON_WRONG_INPUT = 6, /* an argument, an answer or a prompt does not have the expected type */
+  TENON_IN_USE = 7,      /* another process owns the store */
+  TENON_FAILED = 8,      /* a file, a model, the store or a key fails */
+  TENON_INTERNAL = 9,    /* a bug in Tenon: the engine can only be closed; what was durable can be resumed */
+  TENON_FORKED = 10      /* the engine belongs to the parent of this process */
 };
 
 typedef struct tenon_options tenon_options;
@@ -146,9 +146,9 @@ typedef struct tenon_extern_hooks {
 TENON_API void tenon_options_set_extern_hooks(tenon_options* options, const tenon_extern_hooks* hooks, void* user,
                                               void (*release)(void* user));
 
-/* The command that performs the externs that are declared `process`, each in a process of its own: the path of a program,
- * its arguments, and NULL. It returns what `tenon_extern_worker` returns as its exit code, and does nothing else. Without a
- * command, calls of such externs fail. */
+/* The command that performs the externs that are declared `process`, each in a process of its own: the path of a
+ * program, its arguments, and NULL. It returns what `tenon_extern_worker` returns as its exit code, and does nothing
+ * else. Without a command, calls of such externs fail. */
 TENON_API void tenon_options_set_worker(tenon_options* options, const char* const* command);
 TENON_API int tenon_extern_worker(void);
 
@@ -156,8 +156,8 @@ TENON_API int tenon_extern_worker(void);
  * for one thread at a time, until `tenon_finish`. If this returns false, the call has failed and is not deferred. */
 TENON_API bool tenon_defer(tenon_call* call);
 /* Whether the work of a deferred call may begin now. A host that begins it later than `tenon_defer` asks first: where
- * several processes own the runs of a store, this one may have lost the run meanwhile, and another one may make the call.
- * False, also if the call was cancelled: it is completed without its work, after tenon_fail_unavailable. */
+ * several processes own the runs of a store, this one may have lost the run meanwhile, and another one may make the
+ * call. False, also if the call was cancelled: it is completed without its work, after tenon_fail_unavailable. */
 TENON_API bool tenon_may_begin(tenon_call* call);
 /* Completes a deferred call, with its result or its failure. Once for each deferred call, from any thread, even if the
  * call was cancelled (`tenon_is_cancelled`) or its engine was closed. */
@@ -166,8 +166,8 @@ TENON_API void tenon_finish(tenon_call* call);
 /* A model of the host. `start` begins an answer and does not wait for it. `request` is an object, valid during the
  * call: `label`, the function that is completed or filled; `messages`, each with `role` and `text`; for a typed answer
  * `schema` with `name` and `json_schema`; `temperature`, `seed`, `tokens_max`, `timeout_ms`. `cancel` says that the
- * answer is not needed any more; it may be NULL. A generation that another thread ends meanwhile is valid until `cancel`
- * returns. */
+ * answer is not needed any more; it may be NULL. A generation that another thread ends meanwhile is valid until
+ * `cancel` returns. */
 typedef struct tenon_model {
   uint32_t size; /* bytes of this struct */
   void (*start)(void* user, tenon_generation* generation, tenon_text request);
@@ -193,15 +193,16 @@ TENON_API bool tenon_generation_is_cancelled(const tenon_generation* generation)
 
 /* Copies the options. The model and the store are opened with the first program or run. */
 TENON_API tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engine, tenon_error** error);
-/* Starts nothing more, waits at most `grace` milliseconds for effects in progress, makes everything durable, and closes the
- * store. Then outcomes and events can be taken, and everything be freed; the rest is TENON_CONFLICT, as are waits in progress. */
+/* Starts nothing more, waits at most `grace` milliseconds for effects in progress, makes everything durable, and closes
+ * the store. Then outcomes and events can be taken, and everything be freed; the rest is TENON_CONFLICT, as are waits
+ * in progress. */
 TENON_API tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error** error);
 /* As tenon_engine_stop without a grace time, if it was not called. */
 TENON_API void tenon_engine_free(tenon_engine* engine);
 /* Gives the engine a thread of its own, which continues the runs while no other thread does. */
 TENON_API tenon_status tenon_engine_start_thread(tenon_engine* engine, tenon_error** error);
-/* A file descriptor that is readable while there are events or stops, for poll and event loops. It belongs to the engine,
- * and is not read or closed. Gives the engine a thread. */
+/* A file descriptor that is readable while there are events or stops, for poll and event loops. It belongs to the
+ * engine, and is not read or closed. Gives the engine a thread. */
 TENON_API tenon_status tenon_engine_descriptor(tenon_engine* engine, int* descriptor, tenon_error** error);
 
 /* --- Programs ------------------------------------------------------------------------------------------------- */
@@ -227,8 +228,8 @@ TENON_API tenon_string* tenon_program_warnings(const tenon_program* program);
 #define TENON_WITH_EVENTS 1u
 /* `tenon_next_stops` reports when the run has ended, or waits for a person or a prompt. */
 #define TENON_WITH_STOPS 2u
-/* The run starts before the engine continues its runs the next time, and the function does not wait for that. An error of
- * the start is one of tenon_run_outcome and tenon_call_value, and the run has no name before it was reported. */
+/* The run starts before the engine continues its runs the next time, and the function does not wait for that. An error
+ * of the start is one of tenon_run_outcome and tenon_call_value, and the run has no name before it was reported. */
 #define TENON_START_LATER 4u
 /* What its models are sent and answer is kept while the run is in memory: `tenon_run_prompts`. */
 #define TENON_WITH_PROMPTS 8u
@@ -237,13 +238,13 @@ TENON_API tenon_string* tenon_program_warnings(const tenon_program* program);
 TENON_API tenon_status tenon_run_start(tenon_program* program, const char* function, tenon_text arguments,
                                        uint32_t flags, tenon_run** run, tenon_error** error);
 /* Starts a conversation with an agent, which waits for its first prompt. */
-TENON_API tenon_status tenon_run_start_agent(tenon_program* program, const char* agent, uint32_t flags,
-                                             tenon_run** run, tenon_error** error);
+TENON_API tenon_status tenon_run_start_agent(tenon_program* program, const char* agent, uint32_t flags, tenon_run** run,
+                                             tenon_error** error);
 /* Continues a run of the engine's store, with the program that it was started with. */
 TENON_API tenon_status tenon_run_resume(tenon_engine* engine, const char* name, uint32_t flags, tenon_run** run,
                                         tenon_error** error);
-/* The run itself continues. It leaves the engine when it has ended, or when it waits for a person or a prompt and can be
- * resumed from the store; without a store it is cancelled then. */
+/* The run itself continues. It leaves the engine when it has ended, or when it waits for a person or a prompt and can
+ * be resumed from the store; without a store it is cancelled then. */
 TENON_API void tenon_run_free(tenon_run* run);
 
 /* The name under which the run is recorded; NULL without a store. */
@@ -264,8 +265,8 @@ TENON_API tenon_status tenon_run_cancel_turn(tenon_run* run, const char* reason,
 typedef int32_t tenon_run_state;
 enum {
   TENON_RUNNING = 0,
-  TENON_ASKS = 1,   /* it waits for a person: tenon_run_questions */
-  TENON_READY = 2,  /* a conversation: it waits for a prompt */
+  TENON_ASKS = 1,  /* it waits for a person: tenon_run_questions */
+  TENON_READY = 2, /* a conversation: it waits for a prompt */
   TENON_RETURNED = 3,
   TENON_RUN_FAILED = 4,
   TENON_CANCELLED = 5,
@@ -278,17 +279,17 @@ typedef struct tenon_stop {
   uint64_t run;          /* tenon_run_number */
   tenon_run_state state; /* not TENON_RUNNING */
 } tenon_stop;
-/* Takes the oldest stops of all runs, `capacity` at most, and waits at most `timeout` for the first one. A host that waits
- * for the engine's descriptor calls this until there are fewer than `capacity`, and then takes the events. */
+/* Takes the oldest stops of all runs, `capacity` at most, and waits at most `timeout` for the first one. A host that
+ * waits for the engine's descriptor calls this until there are fewer than `capacity`, and then takes the events. */
 TENON_API tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, tenon_stop* stops, size_t capacity,
                                         size_t* count, tenon_error** error);
 
 /* The open questions, a list of objects: `wait`, its name; `question`; `schema` of the answer. */
 TENON_API tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon_error** error);
 
-/* A list of objects, of a run with TENON_WITH_PROMPTS: `function`, `place`, `attempt`, `messages` with `role` and `text`;
- * for a typed answer its `schema`; then `answer` and `model`, or `error`; `tokens` and `ms`. The newest 1000 of them, and
- * at most 16 MB. */
+/* A list of objects, of a run with TENON_WITH_PROMPTS: `function`, `place`, `attempt`, `messages` with `role` and
+ * `text`; for a typed answer its `schema`; then `answer` and `model`, or `error`; `tokens` and `ms`. The newest 1000 of
+ * them, and at most 16 MB. */
 TENON_API tenon_status tenon_run_prompts(tenon_run* run, tenon_string** prompts, tenon_error** error);
 
 /* How the run has ended, or the newest turn of a conversation. TENON_TIMED_OUT: it has not. */
@@ -327,13 +328,13 @@ TENON_API void tenon_call_free(tenon_call* call);
 
 /* --- Recorded runs -------------------------------------------------------------------------------------------- */
 
-/* Starts a run that repeats another one of the engine's store up to its record `at`: the outcomes that are recorded until
- * then are used again, and the run continues from there. `program`: a changed one; NULL: that of the run. */
+/* Starts a run that repeats another one of the engine's store up to its record `at`: the outcomes that are recorded
+ * until then are used again, and the run continues from there. `program`: a changed one; NULL: that of the run. */
 TENON_API tenon_status tenon_run_fork(tenon_engine* engine, const char* name, uint64_t at, tenon_program* program,
                                       uint32_t flags, tenon_run** run, tenon_error** error);
-/* Executes a run of the engine's store again from its journal, without calling models or externs. `*difference`: how its
- * value or its end differs from the journal's, for people; empty if they are the same. TENON_FAILED: the program requests
- * something else than the journal has; the message shows both. `program` as above. */
+/* Executes a run of the engine's store again from its journal, without calling models or externs. `*difference`: how
+ * its value or its end differs from the journal's, for people; empty if they are the same. TENON_FAILED: the program
+ * requests something else than the journal has; the message shows both. `program` as above. */
 TENON_API tenon_status tenon_run_replay(tenon_engine* engine, const char* name, tenon_program* program,
                                         tenon_string** difference, tenon_error** error);
 /* What a run of the engine's store did (docs/internals/algebra.md). `form`: `json`; `npz`, an archive of NumPy; `hash`,
@@ -345,13 +346,14 @@ TENON_API tenon_status tenon_run_artifacts(tenon_engine* engine, const char* nam
 
 /* The `test` blocks of the program's files, a list of objects with `name`, `path` and `line`. */
 TENON_API tenon_string* tenon_program_tests(const tenon_program* program);
-/* Runs a test by its index in that list, with the answers of its script. `*problem`: why it has failed, for people; empty
- * if it has passed. TENON_TEST_INTERRUPTED: the test is run as a recorded run that is interrupted after each record. */
+/* Runs a test by its index in that list, with the answers of its script. `*problem`: why it has failed, for people;
+ * empty if it has passed. TENON_TEST_INTERRUPTED: the test is run as a recorded run that is interrupted after each
+ * record. */
 #define TENON_TEST_INTERRUPTED 1u
 TENON_API tenon_status tenon_program_run_test(const tenon_program* program, size_t index, uint32_t flags,
                                               tenon_string** problem, tenon_error** error);
-/* The agents of the program's first file as graphs of blocks: `svg`, `dot`, or `json` (docs/guides/graph.md). The picture
- * is empty if there are no blocks. */
+/* The agents of the program's first file as graphs of blocks: `svg`, `dot`, or `json` (docs/guides/graph.md). The
+ * picture is empty if there are no blocks. */
 TENON_API tenon_status tenon_program_graph(const tenon_program* program, const char* form, tenon_string** graph,
                                            tenon_error** error);
 
@@ -369,30 +371,32 @@ TENON_API void tenon_event_free(tenon_event* event);
 
 /* --- Hosts ---------------------------------------------------------------------------------------------------- */
 
-/* A host continues the runs of a store for other processes, as `tenon serve` does, and a gateway only leaves requests to
- * the hosts of its store (docs/guides/library.md). Both start, prompt, answer and cancel runs, follow their events, and can
- * serve HTTP. They have threads of their own, on which a host calls its externs and its model. Everything here can be used
- * from any thread. */
+/* A host continues the runs of a store for other processes, as `tenon serve` does, and a gateway only leaves requests
+ * to the hosts of its store (docs/guides/library.md). Both start, prompt, answer and cancel runs, follow their events,
+ * and can serve HTTP. They have threads of their own, on which a host calls its externs and its model. Everything here
+ * can be used from any thread. */
 typedef struct tenon_host tenon_host;
 typedef struct tenon_follower tenon_follower;
 typedef int32_t tenon_host_role;
 enum { TENON_HOST = 0, TENON_GATEWAY = 1 };
 
-/* Opens the store, and the model and the externs of a host, with the programs of these files. A gateway binds no externs.
- * `options` as for tenon_engine_open, with a store, and besides:
+/* Opens the store, and the model and the externs of a host, with the programs of these files. A gateway binds no
+ * externs. `options` as for tenon_engine_open, with a store, and besides:
  *   pool (a host takes the runs of its pool, and runs that are started here belong to it; the default has no name)
- *   agent (an agent with `[agents.NAME]` in the manifest: the host continues runs of the pool while this agent is active) */
+ *   agent (an agent with `[agents.NAME]` in the manifest: the host continues runs of the pool while this agent is
+ *     active) */
 TENON_API tenon_status tenon_host_open(const tenon_options* options, tenon_host_role role, const char* const* files,
                                        size_t count, tenon_host** host, tenon_error** error);
 /* From now on it takes requests, and a host continues runs that no other process continues. */
 TENON_API tenon_status tenon_host_begin(tenon_host* host, tenon_error** error);
-/* Takes no more requests, and waits at most `grace` milliseconds for effects in progress; other hosts continue the runs. */
+/* Takes no more requests, and waits at most `grace` milliseconds for effects in progress; other hosts continue the
+ * runs. */
 TENON_API tenon_status tenon_host_stop(tenon_host* host, uint64_t grace, tenon_error** error);
 /* As tenon_host_stop without a grace time, if it was not called. After its followers. */
 TENON_API void tenon_host_free(tenon_host* host);
 /* An object: `owner`, the number that the store gives this process; `lease`: `held`, `suspended` or `lost`; `runs` in
- * memory; `effects` in progress; `started`, `loaded`, `ended` and `released` runs, `records`, `answers` and `commands` so
- * far; and `broken`, why the host does nothing any more, or null. */
+ * memory; `effects` in progress; `started`, `loaded`, `ended` and `released` runs, `records`, `answers` and `commands`
+ * so far; and `broken`, why the host does nothing any more, or null. */
 TENON_API tenon_string* tenon_host_status(const tenon_host* host);
 /* The processes that share the store, a list of objects: `owner`, `role`, `label`, `pool`, `runs`, `lease_ms`,
  * `joined_at`. */
@@ -402,21 +406,23 @@ TENON_API tenon_status tenon_host_owners(tenon_host* host, tenon_string** owners
 TENON_API tenon_status tenon_host_counts(tenon_host* host, tenon_string** counts, tenon_error** error);
 /* The pools that have work to do and no host, a list of texts. */
 TENON_API tenon_status tenon_host_pools_without_hosts(tenon_host* host, tenon_string** pools, tenon_error** error);
-/* Gives up at most `count` runs that only wait, those that have waited longest first: whichever host is asked for one next
- * continues it. `*released`: how many they were. TENON_TIMED_OUT: the host has not done so within `timeout`. */
+/* Gives up at most `count` runs that only wait, those that have waited longest first: whichever host is asked for one
+ * next continues it. `*released`: how many they were. TENON_TIMED_OUT: the host has not done so within `timeout`. */
 TENON_API tenon_status tenon_host_release(tenon_host* host, size_t count, uint64_t timeout, size_t* released,
                                           tenon_error** error);
 /* The programs, a list of objects: `file`, and `program` as tenon_program_describe has it. */
 TENON_API tenon_string* tenon_host_describe(const tenon_host* host);
-/* The agents of the programs that have hosts of their own (docs/guides/manifest.md), a list of objects: `agent`; `pool`, the
- * name of the pool of these hosts; what they need: `num_cpus` and `num_gpus` or null, and `resources`, amounts by name. */
+/* The agents of the programs that have hosts of their own (docs/guides/manifest.md), a list of objects: `agent`;
+ * `pool`, the name of the pool of these hosts; what they need: `num_cpus` and `num_gpus` or null, and `resources`,
+ * amounts by name. */
 TENON_API tenon_string* tenon_host_placements(const tenon_host* host);
 
-/* Requests return when what they lead to is durable. `key`: by which a repetition is recognized for a day, by all processes
- * of the store; NULL: none. TENON_TIMED_OUT: there was no reply within `timeout`; with a key it can be sent again. */
+/* Requests return when what they lead to is durable. `key`: by which a repetition is recognized for a day, by all
+ * processes of the store; NULL: none. TENON_TIMED_OUT: there was no reply within `timeout`; with a key it can be sent
+ * again. */
 
-/* Starts a function or an agent; `name` may be `FILE.name`. `arguments`: of a function, an object; of an agent, its first
- * prompt as JSON, or empty. */
+/* Starts a function or an agent; `name` may be `FILE.name`. `arguments`: of a function, an object; of an agent, its
+ * first prompt as JSON, or empty. */
 TENON_API tenon_status tenon_host_start(tenon_host* host, const char* name, tenon_text arguments, const char* key,
                                         uint64_t timeout, tenon_string** run, tenon_error** error);
 /* `input` is JSON; where no text is expected, it may also be a text that holds JSON. */
@@ -444,16 +450,16 @@ typedef struct tenon_request {
 /* The reply: the name of the run, and the number of its events before those of the request; or why the request was
  * refused, which is freed by the receiver. */
 typedef void (*tenon_reply_function)(void* user, tenon_text run, uint64_t after, tenon_error* error);
-/* Sends a request. Unless this fails, `function` is called once, on another thread or within tenon_host_stop, which wait
- * for it; it uses nothing of the host. */
+/* Sends a request. Unless this fails, `function` is called once, on another thread or within tenon_host_stop, which
+ * wait for it; it uses nothing of the host. */
 TENON_API tenon_status tenon_host_send(tenon_host* host, const tenon_request* request, tenon_reply_function function,
                                        void* user, tenon_error** error);
 
 /* What the store says of a run: an object with `run`, `state` (as `tenon runs` shows it), `function`, `records`,
  * `created_at`, `updated_at`, and `waits`, its open questions. */
 TENON_API tenon_status tenon_host_run(tenon_host* host, const char* run, tenon_string** state, tenon_error** error);
-/* The same of all runs, a list in the order of their names, after the run `after` (NULL: from the first), `limit` at most.
- * `state`: only those; NULL: all. */
+/* The same of all runs, a list in the order of their names, after the run `after` (NULL: from the first), `limit` at
+ * most. `state`: only those; NULL: all. */
 TENON_API tenon_status tenon_host_runs(tenon_host* host, const char* state, const char* after, size_t limit,
                                        tenon_string** runs, tenon_error** error);
 /* How a run has ended, or the newest turn of a conversation that waits for a prompt, as tenon_run_outcome has it.
@@ -461,8 +467,8 @@ TENON_API tenon_status tenon_host_runs(tenon_host* host, const char* state, cons
 TENON_API tenon_status tenon_host_outcome(tenon_host* host, const char* run, tenon_outcome** outcome,
                                           tenon_error** error);
 
-/* The events of a run with numbers greater than `after`, also of a run that another process continues: recorded ones from
- * the store, each once, and pieces of answers while they are written. */
+/* The events of a run with numbers greater than `after`, also of a run that another process continues: recorded ones
+ * from the store, each once, and pieces of answers while they are written. */
 TENON_API tenon_status tenon_host_follow(tenon_host* host, const char* run, uint64_t after, tenon_follower** follower,
                                          tenon_error** error);
 /* `*event` is NULL after the last event of a run that has ended. By one thread at a time. */

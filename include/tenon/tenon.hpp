@@ -81,8 +81,8 @@ struct Free {
   }
 };
 
-/// Throws what a function has reported. Returns false after TENON_TIMED_OUT. `error` is a reference because the function
-/// may be called after the arguments of this one are evaluated.
+/// Throws what a function has reported. Returns false after TENON_TIMED_OUT. `error` is a reference because the
+/// function may be called after the arguments of this one are evaluated.
 inline bool check(tenon_status status, tenon_error* const& error) {
   if (status == TENON_OK || status == TENON_TIMED_OUT) return status == TENON_OK;
   const std::unique_ptr<tenon_error, Free<&tenon_error_free>> owned(error);  // NULL: there was no memory for it

@@ -60,23 +60,8 @@ static void add_hosts(nb::module_& module) {
       .def("expect_loop", &Host::expect_loop);
 }
 
-NB_MODULE(_core, module) {
-  nb::set_leak_warnings(false);  // objects that are alive at exit are the user's
-  module.def("version", [] { return tenon_version(); });
-  module.def("begin_end", &begin_end);
-  module.def("extern_worker", [] { return without_lock([] { return tenon_extern_worker(); }); });
-  module.attr("WITH_EVENTS") = TENON_WITH_EVENTS;
-  module.attr("WITH_STOPS") = TENON_WITH_STOPS;
-  module.attr("WITH_PROMPTS") = TENON_WITH_PROMPTS;
-  module.def("set_up", [](const nb::dict& classes, unsigned long main_thread) {
-    set_exception_makers(nb::object(classes["error"]), nb::object(classes["failed"]));
-    set_result_classes(nb::object(classes["ok"]), nb::object(classes["err"]), nb::object(classes["err_of"]));
-    set_extern_classes({nb::object(classes["call"]), nb::object(classes["unavailable"]),
-                        nb::object(classes["pause_for_input"]), nb::object(classes["pause_for_child"]),
-                        nb::object(classes["finish_agent"])});
-    set_main_thread(main_thread);
-  });
-
+/// Functions and models of Python, and their calls in progress.
+static void add_externs(nb::module_& module) {
   nb::class_<TypeList>(module, "TypeList")
       .def(nb::init<const nb::list&, const nb::list&, bool>(), "descriptions"_a, "classes"_a, "is_shared"_a = false);
 
@@ -91,15 +76,21 @@ NB_MODULE(_core, module) {
       .def("may_begin", &DeferredCall::may_begin)
       .def("finish", &DeferredCall::finish, "value"_a.none())
       .def("fail", &DeferredCall::fail)
-      .def("interrupt", [](DeferredCall& call, nb::handle /*task*/) { call.interrupt(); }, "task"_a.none() = nb::none());
+      .def(
+          "interrupt", [](DeferredCall& call, nb::handle /*task*/) { call.interrupt(); }, "task"_a.none() = nb::none());
 
   nb::class_<Generation>(module, "Generation")
       .def("is_cancelled", &Generation::is_cancelled)
       .def("add", &Generation::add)
       .def("finish", &Generation::finish)
       .def("fail", &Generation::fail)
-      .def("give_up", [](Generation& generation, nb::handle /*task*/) { generation.give_up(); }, "task"_a.none() = nb::none());
+      .def(
+          "give_up", [](Generation& generation, nb::handle /*task*/) { generation.give_up(); },
+          "task"_a.none() = nb::none());
+}
 
+/// Programs, their functions and their runs.
+static void add_runs(nb::module_& module) {
   nb::class_<Run>(module, "Run")
       .def("name", &Run::name)
       .def("number", &Run::number)
@@ -131,14 +122,15 @@ NB_MODULE(_core, module) {
            [](const Function& function, const nb::tuple& arguments, const nb::dict& named, std::uint32_t flags) {
              return function.start(nb::borrow<nb::args>(arguments), nb::borrow<nb::kwargs>(named), flags);
            });
+}
 
+/// Engines, and how they are set up.
+static void add_engine(nb::module_& module) {
   nb::class_<Setup>(module, "Setup")
       .def(nb::init<const std::vector<std::pair<std::string, std::string>>&,
                     const std::vector<std::pair<std::string, std::shared_ptr<Extern>>>&, const std::string&, nb::object,
                     const std::vector<std::string>&, nb::object>(),
            "options"_a, "externs"_a, "model_name"_a, "start_model"_a.none(), "worker"_a, "need_loop"_a);
-
-  add_hosts(module);
 
   nb::class_<Engine>(module, "Engine")
       .def(nb::init<std::shared_ptr<Setup>>())
@@ -164,4 +156,27 @@ NB_MODULE(_core, module) {
       .def("next_event", &Engine::next_event, "run"_a.none(), "timeout"_a.none())
       .def("descriptor", &Engine::descriptor)
       .def("stop", &Engine::stop);
+}
+
+NB_MODULE(_core, module) {
+  nb::set_leak_warnings(false);  // objects that are alive at exit are the user's
+  module.def("version", [] { return tenon_version(); });
+  module.def("begin_end", &begin_end);
+  module.def("extern_worker", [] { return without_lock([] { return tenon_extern_worker(); }); });
+  module.attr("WITH_EVENTS") = TENON_WITH_EVENTS;
+  module.attr("WITH_STOPS") = TENON_WITH_STOPS;
+  module.attr("WITH_PROMPTS") = TENON_WITH_PROMPTS;
+  module.def("set_up", [](const nb::dict& classes, unsigned long main_thread) {
+    set_exception_makers(nb::object(classes["error"]), nb::object(classes["failed"]));
+    set_result_classes(nb::object(classes["ok"]), nb::object(classes["err"]), nb::object(classes["err_of"]));
+    set_extern_classes({nb::object(classes["call"]), nb::object(classes["unavailable"]),
+                        nb::object(classes["pause_for_input"]), nb::object(classes["pause_for_child"]),
+                        nb::object(classes["finish_agent"])});
+    set_main_thread(main_thread);
+  });
+
+  add_externs(module);
+  add_runs(module);
+  add_engine(module);
+  add_hosts(module);
 }

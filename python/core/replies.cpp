@@ -68,8 +68,8 @@ tenon_status Replies::wait(std::uint64_t number, std::uint64_t milliseconds, Rep
   std::unique_lock lock(mutex_);
   while (true) {
     const std::uint64_t piece = std::min(milliseconds, wait_max_ms);
-    const bool has_come = came_.wait_for(lock, std::chrono::milliseconds(piece),
-                                         [&] { return expected_.at(number).has_come; });
+    const bool has_come =
+        came_.wait_for(lock, std::chrono::milliseconds(piece), [&] { return expected_.at(number).has_come; });
     if (has_come) break;
     if (milliseconds != TENON_FOREVER) milliseconds -= piece;
     if (milliseconds == 0) return TENON_TIMED_OUT;

@@ -341,7 +341,8 @@ void TypeList::describe(Type& type, const nb::dict& description, const nb::handl
     const auto attributes = nb::cast<nb::list>(named["attributes"]);
     for (std::size_t part = 0; part < payload.size(); ++part) {
       const std::string name = nb::cast<std::string>(nb::str(attributes[part]));
-      added.members.push_back({name, interned(name), types_.at(nb::cast<std::size_t>(payload[part])).get(), interned(name)});
+      added.members.push_back(
+          {name, interned(name), types_.at(nb::cast<std::size_t>(payload[part])).get(), interned(name)});
     }
   }
 }
