@@ -9,8 +9,7 @@
     print(desk.total(item="tea", count=3))
 """
 from ._core import version as _version
-from ._errors import (Cancelled, Error, InputError, NeedsAnswer, Place, Problem, ProgramError, ReplayDiffers, RunFailed,
-                      Unavailable)
+from ._errors import Cancelled, Error, InputError, NeedsAnswer, Place, Problem, ProgramError, ReplayDiffers, RunFailed, Unavailable
 from ._host import Follow, Gateway, Host
 from ._hosted_run import HostedRun
 from ._marks import Call, FinishAgent, PauseForChild, PauseForInput, extern
@@ -21,6 +20,7 @@ from ._types import Err, Ok
 
 __version__: str = _version()
 __all__ = ["Agent", "Call", "Cancelled", "Conversation", "Err", "Error", "Event", "Events", "FinishAgent", "Follow", "Function",
-           "Gateway", "Host", "HostedRun", "InputError", "Message", "ModelFunction", "NeedsAnswer", "Ok", "PauseForChild", "PauseForInput", "Place", "Problem",
-           "Program", "ProgramError", "Prompt", "ReplayDiffers", "Request", "Run", "RunFailed", "Texts", "Unavailable", "Wait",
+           "Gateway", "Host", "HostedRun", "InputError", "Message", "ModelFunction", "NeedsAnswer", "Ok", "PauseForChild",
+           "PauseForInput", "Place", "Problem", "Program", "ProgramError", "Prompt", "ReplayDiffers", "Request", "Run",
+           "RunFailed", "Texts", "Unavailable", "Wait",
            "extern", "install_import_hook", "load", "resume"]

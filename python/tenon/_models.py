@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from ._errors import Unavailable
 from ._marks import ends_from_outside, message_of
@@ -63,7 +63,7 @@ class Request:
         return f"<tenon request {self.label}: {len(self.messages)} messages>"
 
 
-ModelFunction = Callable[[Request], Union[str, Awaitable[str], AsyncIterator[str]]]
+ModelFunction = Callable[[Request], str | Awaitable[str] | AsyncIterator[str]]
 
 
 def _fail(generation: Any, exception: BaseException) -> None:
@@ -107,7 +107,7 @@ def start_of(function: ModelFunction, background: Background) -> Callable[[Any, 
     """What starts each answer, on the thread of an event loop. Plain functions are called on threads of a pool."""
     import inspect
 
-    called: Any = function if inspect.isroutine(function) else getattr(function, "__call__")
+    called: Any = function if inspect.isroutine(function) else function.__call__
 
     def answer(generation: Any, request: Request) -> None:
         try:

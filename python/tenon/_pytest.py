@@ -16,7 +16,6 @@ from ._models import Request
 from ._program import Program, load_description
 from ._types import to_json
 
-
 _TEST = re.compile(r"^\s*test\b", re.MULTILINE)
 """A program without a line like this has no `test` blocks."""
 

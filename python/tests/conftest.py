@@ -4,7 +4,6 @@ import sys
 import weakref
 
 import pytest
-
 import tenon
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "support"))

@@ -4,7 +4,6 @@ import subprocess
 import typing
 
 import pytest
-
 import tenon
 
 

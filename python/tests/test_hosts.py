@@ -7,7 +7,6 @@ import time
 import urllib.request
 
 import pytest
-
 import tenon
 from conftest import DESK, price
 

@@ -3,7 +3,6 @@ import asyncio
 import threading
 
 import pytest
-
 import tenon
 
 

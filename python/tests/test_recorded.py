@@ -4,7 +4,6 @@ import time
 
 import numpy
 import pytest
-
 import tenon
 
 SHOP = """

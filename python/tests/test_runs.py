@@ -3,7 +3,6 @@ import asyncio
 import threading
 
 import pytest
-
 import tenon
 
 
@@ -202,7 +201,8 @@ fn text() -> String { ask<String>("What?") }
 fn number() -> i32 { ask<i32>("How many?") }
 """
     with tenon.load(tmp_path / "ask.tn", text=text) as program:
-        for function, value in ((program.size, "Small"), (program.name, "Ann"), (program.name, None), (program.text, "5"), (program.number, 5)):
+        for function, value in ((program.size, "Small"), (program.name, "Ann"), (program.name, None), (program.text, "5"),
+                                (program.number, 5)):
             run = function.start()
             assert run.wait(10) == "asks"
             run.answer(None, value)

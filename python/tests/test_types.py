@@ -5,7 +5,6 @@ import sys
 
 import pydantic
 import pytest
-
 import tenon
 
 TYPES = """
@@ -99,6 +98,12 @@ def test_the_package_passes_mypy(folder):
     """Except `tenon.ray`, which is checked in tests/ray, where Ray is installed."""
     checked = python(folder, "-m", "mypy", "--strict", "-p", "tenon", "--exclude", "/tenon/ray/")
     assert checked.returncode == 0, checked.stdout
+
+
+def test_the_sources_pass_ruff():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    checked = python(root, "-m", "ruff", "check", "--no-cache", "--config", "python/pyproject.toml", "python", "tools")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_stubs_of_a_wrong_program_are_an_error(tmp_path):

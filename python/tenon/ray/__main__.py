@@ -140,7 +140,8 @@ def _up(arguments: argparse.Namespace) -> None:
 def _serve(arguments: argparse.Namespace) -> None:
     _connect(arguments.address)
     with _deploy(arguments, arguments.store) as deployment:
-        _serve_until_stopped(deployment, arguments, f"  the hosts stay when this server ends; `tenon ray stop --name {arguments.name}` ends them")
+        _serve_until_stopped(deployment, arguments,
+                             f"  the hosts stay when this server ends; `tenon ray stop --name {arguments.name}` ends them")
 
 
 def _status(arguments: argparse.Namespace) -> None:
@@ -153,7 +154,8 @@ def _status(arguments: argparse.Namespace) -> None:
             if "error" in host:
                 print(f"{host['name']:40} {host['error']}")
             else:
-                print(f"{host['name']:40} {host['node'][:12]:12} {host['lease']:10} {host['runs']:8} {host['effects']:8} {host['records']:10}")
+                print(f"{host['name']:40} {host['node'][:12]:12} {host['lease']:10} {host['runs']:8} {host['effects']:8} "
+                      f"{host['records']:10}")
         counts = deployment.counts()
         states = ", ".join(f"{count} {state}" for state, count in counts["runs"].items()) or "none"
         print(f"runs: {states}; {counts['commands']} requests wait for a host")

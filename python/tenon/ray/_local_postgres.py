@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable
-from typing import Union
 
 from .._errors import Error
 
@@ -57,7 +56,7 @@ class LocalPostgres:
         if made.returncode != 0:
             raise Error(f"initdb fails: {made.stdout}")
 
-    def _command(self, program: str, *arguments: Union[str, pathlib.Path]) -> list[str]:
+    def _command(self, program: str, *arguments: str | pathlib.Path) -> list[str]:
         whole = ["setpriv", "--pdeathsig", "QUIT"]
         if os.geteuid() == 0:
             whole += [f"--reuid={_UNPRIVILEGED}", f"--regid={_UNPRIVILEGED}", "--clear-groups"]
