@@ -353,7 +353,7 @@ def test_a_budget_of_time_ends_a_function_that_hangs(work):
             started = time.monotonic()
             process = project.run(function, *store)
             assert (process.returncode, process.stdout) == (0, value + "\n"), (function, process)
-            assert time.monotonic() - started < 10, function
+            assert time.monotonic() - started < 30, function
             if store:
                 project.name = find_run(process.stderr)
                 replayed = tenon("replay", project.name, "--store", project.store)
@@ -416,4 +416,4 @@ def test_a_budget_of_time_ends_a_model_that_is_silent(work):
             started = time.monotonic()
             process = project.run("bounded_answer", *store)
             assert (process.returncode, process.stdout) == (0, "no answer\n"), process
-            assert time.monotonic() - started < 8
+            assert time.monotonic() - started < 14

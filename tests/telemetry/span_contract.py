@@ -253,7 +253,7 @@ def test_a_collector_that_is_slow_unavailable_or_rejects(work):
     with Collector(delay_seconds=30) as collector:
         began = time.monotonic()
         process = run(work, collector, "--fn", "story", "--arg", "text=x")
-        assert process.returncode == 0 and time.monotonic() - began < 10, "the exit waits for the exporter, but not forever"
+        assert process.returncode == 0 and time.monotonic() - began < 25, "the exit waits for the exporter, but not forever"
 
 
 def test_excess_spans_are_dropped_and_runs_do_not_wait(work):
