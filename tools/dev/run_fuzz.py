@@ -1,7 +1,7 @@
 """run_fuzz.py [SECONDS] [NAME]: runs the libFuzzer programs of fuzz/, each for that long (60 s by default).
 
-The fuzzer starts with the inputs in fuzz/corpus/NAME and adds interesting ones to build/fuzz/corpus/NAME. Inputs that crash, hang (over 5 s)
-or take more than 2 GB are saved in fuzz/regressions/NAME, which every `./dev test` replays without libFuzzer.
+The fuzzer starts with the inputs in fuzz/corpus/NAME and adds interesting ones to build/fuzz/corpus/NAME. Inputs that crash, hang
+(over 5 s) or take more than 2 GB are saved in fuzz/regressions/NAME, which every `./dev test` replays without libFuzzer.
 """
 import os
 import pathlib

@@ -21,7 +21,8 @@ def check_document(repository, path, text, commands, problems):
                 problems.report(path, number, f"`./dev {command}` does not exist; there are: {', '.join(sorted(commands))}")
         targets = [target for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", line) if "://" not in target]
         if not fenced:
-            targets += [word for word in re.findall(r"`([\w./-]+)`", line) if re.match(FOLDERS + "/", word) and not re.search("[A-Z]{3}", word)]
+            targets += [word for word in re.findall(r"`([\w./-]+)`", line)
+                        if re.match(FOLDERS + "/", word) and not re.search("[A-Z]{3}", word)]
         for target in targets:
             if not (folder / target).exists() and not (repository.root / target).exists():
                 problems.report(path, number, f"{target} does not exist")

@@ -7,6 +7,7 @@ without backticks is for readers.
 import re
 
 TABLE_HEADER = "| folder | reads | produces | must never know |"
+OTHER_FOLDERS_HEADER = "| other folder | contents |"
 # Folders whose headers only their parent includes.
 PRIVATE_FOLDERS = {"journal/sqlite/": "journal", "journal/postgres/": "journal", "types/check/": "types", "types/declarations/": "types"}
 INCLUDE = re.compile(r'^\s*#\s*include "([\w/]+/[\w.]+)"', re.MULTILINE)
@@ -30,6 +31,24 @@ def read_layers(architecture):
     return order, forbidden
 
 
+def read_other_folders(architecture):
+    """The folders beside src/."""
+    start = architecture.find(OTHER_FOLDERS_HEADER)
+    if start < 0:
+        raise ValueError(f"ARCHITECTURE.md has no table `{OTHER_FOLDERS_HEADER}`")
+    rows = architecture[start:].split("\n\n", 1)[0].split("\n")[2:]
+    return {name for row in rows for name in re.findall(r"^\| `([\w.]+)`", row)}
+
+
+def check_other_folders(repository, problems):
+    named = read_other_folders(repository.texts["ARCHITECTURE.md"])
+    present = {path.split("/")[0] for path in repository.paths if "/" in path} - {"src"}
+    for folder in sorted(present - named):
+        problems.report("ARCHITECTURE.md", 1, f"`{folder}` has no row in the table of other folders")
+    for folder in sorted(named - present):
+        problems.report("ARCHITECTURE.md", 1, f"the table of other folders names `{folder}`, which does not exist")
+
+
 def reachable_headers(path, includes, known):
     """The headers that a file includes, directly or through others, each with the chain that leads to it."""
     if path not in known:
@@ -42,6 +61,7 @@ def reachable_headers(path, includes, known):
 
 
 def check(repository, problems):
+    check_other_folders(repository, problems)
     order, forbidden = read_layers(repository.texts["ARCHITECTURE.md"])
     folders = {path.split("/")[1] for path, _ in repository.cpp("src/") if path.count("/") > 1}
     for folder in sorted(folders - set(order)):

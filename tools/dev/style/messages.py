@@ -6,7 +6,8 @@ from style.repository import COMMENT_OR_STRING, line_of
 # They have texts of earlier versions, which programs of these versions still see (src/json/message_version.h).
 IGNORED = ("src/json/problem.cpp", "src/inference/answers/messages.cpp", "src/vm/messages.cpp")
 AVOIDED = [
-    (re.compile(r"(?<!\bthere )(?<!\bThere )\b(?:is|are) no (?!longer\b|more\b|one\b)[\w`{/]"), "`is not a …`, `expected …` or `invalid …`"),
+    (re.compile(r"(?<!\bthere )(?<!\bThere )\b(?:is|are) no (?!longer\b|more\b|one\b)[\w`{/]"),
+     "`is not a …`, `expected …` or `invalid …`"),
     (re.compile(r"\b(?:is|are) asked for\b"), "`expected …`"),
     (re.compile(r"\b(?:stands?|stood) (?:here|there|in|at|where)\b"), "`is`, `appears` or `has the position`"),
     (re.compile(r"\bwhat it does not take\b"), "`invalid …`"),

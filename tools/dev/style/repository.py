@@ -3,7 +3,7 @@ import pathlib
 import re
 import subprocess
 
-TEXT_ENDINGS = {".cpp", ".h", ".c", ".py", ".sh", ".md", ".cmake", ".txt", ".toml", ".tn", ".json", ".rs", ".ts", ".mjs", ""}
+TEXT_ENDINGS = {".cpp", ".h", ".hpp", ".c", ".py", ".sh", ".md", ".cmake", ".txt", ".toml", ".tn", ".json", ".rs", ".ts", ".mjs", ""}
 IGNORED_FOLDERS = ("fuzz/corpus/", "fuzz/regressions/", "bench/results/")
 SCRIPTS = ("dev", ".ci/run")  # text files without an ending that every check reads
 
@@ -17,7 +17,8 @@ class Repository:
     def __init__(self, root):
         self.root = pathlib.Path(root)
         self.texts = {}
-        for path in self._listed():
+        self.paths = self._listed()
+        for path in self.paths:
             if pathlib.Path(path).suffix in TEXT_ENDINGS or path in SCRIPTS:
                 try:
                     self.texts[path] = (self.root / path).read_text(encoding="utf-8")
@@ -32,7 +33,7 @@ class Repository:
 
     def cpp(self, folder=""):
         """C++ files below a folder: (path, text)."""
-        return [(path, text) for path, text in self.texts.items() if path.startswith(folder) and path.endswith((".cpp", ".h"))]
+        return [(path, text) for path, text in self.texts.items() if path.startswith(folder) and path.endswith((".cpp", ".h", ".hpp"))]
 
 
 class Problems:

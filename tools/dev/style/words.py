@@ -7,7 +7,8 @@ GLOSSARY = "docs/glossary.md"
 TERMS_MAX = 30
 # Recorded data, third-party files, and files that only list the words.
 # src/vm/messages.cpp has texts of an earlier version, which programs of that version still see.
-IGNORED = (GLOSSARY, "src/vm/messages.cpp", "tests/journals/", "bench/results/", "tools/dev/style/", "tests/style/", "LICENSE", "rust/Cargo.lock")
+IGNORED = (GLOSSARY, "src/vm/messages.cpp", "tests/journals/", "bench/results/", "tools/dev/style/", "tests/style/",
+           "LICENSE", "rust/Cargo.lock")
 IGNORED_ENDINGS = ("package-lock.json", ".lock")
 
 
