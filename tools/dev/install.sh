@@ -14,12 +14,45 @@ declare -A packages_for=(
   [model]=""
   [bench]="lua5.4 python3-venv"
 )
-rust_version_min=1.85
+rust_version_min=1.87  # what llguidance needs
 
-cargo_is_new_enough() {
-  local version
-  version=$(cargo --version 2>/dev/null | cut -d' ' -f2) || return 1
-  [ -n "$version" ] && [ "$(printf '%s\n%s\n' "$rust_version_min" "$version" | sort -V | head -1)" = "$rust_version_min" ]
+is_at_least() { [ -n "$2" ] && [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -1)" = "$1" ]; }
+
+cargo_is_new_enough() { is_at_least "$rust_version_min" "$(cargo --version 2>/dev/null | cut -d' ' -f2)"; }
+
+# Whether apt would install a Rust that is new enough; with further options of apt.
+apt_has_rust() {
+  is_at_least "$rust_version_min" "$(LC_ALL=C apt-cache "$@" policy cargo-web 2>/dev/null | sed -n 's/^  Candidate: \([0-9.]*\).*/\1/p')"
+}
+
+# Debian 12's newer Rust comes with its security updates. They may be missing in old lists, or in the sources of a machine.
+install_rust() {
+  local privilege=() parts uri
+  if [ "$(id -u)" -ne 0 ]; then privilege=(sudo); fi
+  apt_has_rust || { echo "./dev: fetching package lists, for a newer Rust"; "${privilege[@]}" apt-get update -qq; }
+  if apt_has_rust; then
+    apt_install rustc-web cargo-web
+  else
+    # The archive of security updates beside the main one, for this command alone.
+    uri=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' 2>/dev/null | head -1)
+    parts=$(mktemp -d)
+    chmod 755 "$parts"
+    echo "deb ${uri%/}-security bookworm-security main" >"$parts/security.list"
+    apt_options=(-o "Dir::Etc::SourceParts=$parts" -o "Dir::State::Lists=$parts/lists")
+    mkdir -p "$parts/lists/partial"
+    cp /etc/apt/sources.list.d/* "$parts" 2>/dev/null || true
+    echo "./dev: fetching the list of Debian's security updates, for a newer Rust"
+    "${privilege[@]}" apt-get "${apt_options[@]}" update -qq || true
+    if apt_has_rust "${apt_options[@]}"; then apt_install rustc-web cargo-web; fi
+    apt_options=()
+    "${privilege[@]}" rm -rf "$parts"
+  fi
+  export PATH="/usr/bin:$PATH"  # takes precedence over an older cargo elsewhere
+  hash -r
+  if cargo_is_new_enough; then return; fi
+  echo "./dev: Rust $rust_version_min or newer is needed, and apt has none. Add Debian's security updates to apt's sources" \
+    "(the suite bookworm-security), or put a newer cargo and rustc in the PATH; then run this again." >&2
+  exit 1
 }
 
 # Prints those of the given packages that are not installed.
@@ -30,30 +63,32 @@ missing_packages() {
   done
 }
 
+apt_options=()  # further ones
+
 apt_install() {
   local privilege=()
   if [ "$(id -u)" -ne 0 ]; then privilege=(sudo); fi
   echo "./dev: installing $*"
   if ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then "${privilege[@]}" apt-get update -qq; fi
   # --no-remove: an installed package is never removed for this.
-  local install=("${privilege[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
-    --no-remove "$@")
+  local install=("${privilege[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${apt_options[@]}" install -y -qq
+    --no-install-recommends --no-remove "$@")
   if ! "${install[@]}"; then
     echo "./dev: trying again with fresh package lists"
-    "${privilege[@]}" apt-get update -qq
+    "${privilege[@]}" apt-get "${apt_options[@]}" update -qq
     "${install[@]}"
   fi
 }
 
 # install_for PURPOSE…: installs the packages for each purpose, Rust for `build`, Python for the purposes that run it.
 install_for() {
-  local purpose wanted=() missing=() rust=no
+  local purpose wanted=() missing=() needs_rust=no
   for purpose in "$@"; do
     # Unquoted on purpose: the table contains lists of words.
     # shellcheck disable=SC2206
     wanted+=(${packages_for[$purpose]})
     case "$purpose" in
-      build) cargo_is_new_enough || { rust=yes; wanted+=(rustc-web cargo-web); } ;;
+      build) cargo_is_new_enough || needs_rust=yes ;;
       tidy | bench | fuzz) command -v python3 >/dev/null || wanted+=(python3) ;;
       model) python3 -c 'import pip' 2>/dev/null || wanted+=(python3 python3-pip) ;;
     esac
@@ -64,5 +99,6 @@ install_for() {
   fi
   mapfile -t missing < <(missing_packages "${wanted[@]}")
   if [ "${#missing[@]}" -gt 0 ]; then apt_install "${missing[@]}"; fi
-  if [ "$rust" = yes ]; then export PATH="/usr/bin:$PATH"; fi  # takes precedence over an older cargo elsewhere
+  # Before anything is built: llguidance comes after llama.cpp, which takes minutes.
+  if [ "$needs_rust" = yes ]; then install_rust; fi
 }
