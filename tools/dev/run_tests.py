@@ -79,7 +79,7 @@ def outcome_of_program(name, has_passed, output, seconds, report):
     return Outcome(name, passed, failures, output, seconds)
 
 
-def run_programs(preset, selection="", gtest_filter="", jobs=os.cpu_count()):
+def run_programs(preset, selection="", gtest_filter="", jobs=None):
     """Runs the programs of ctest whose names match; one outcome each."""
     build = ROOT / "build" / preset
     reports = build / "test_reports"
@@ -90,8 +90,8 @@ def run_programs(preset, selection="", gtest_filter="", jobs=os.cpu_count()):
         environment["GTEST_FILTER"] = gtest_filter
     junit = build / "ctest.xml"
     junit.unlink(missing_ok=True)
-    command = ["ctest", "--test-dir", str(build), "--timeout", str(PROGRAM_SECONDS_MAX), "-j", str(jobs), "--output-junit",
-               str(junit)]
+    command = ["ctest", "--test-dir", str(build), "--timeout", str(PROGRAM_SECONDS_MAX), "-j", str(jobs or os.cpu_count()),
+               "--output-junit", str(junit)]
     if selection:
         command += ["-R", selection]
     process = subprocess.run(command, env=environment, check=False, preexec_fn=None if preset == "release" else widen_stack)
