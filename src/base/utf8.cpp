@@ -99,4 +99,62 @@ std::size_t offset_of_code_point(std::string_view text, std::size_t index) {
   return offset;
 }
 
+namespace {
+
+constexpr std::size_t half_bytes = 3;
+constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
+static_assert(replacement_character.size() == half_bytes);
+
+/// The half of a surrogate pair that is written at a place; 0 if there is none.
+std::uint32_t half_at(std::string_view text, std::size_t at) {
+  if (text.size() - at < half_bytes || text[at] != '\xED') return 0;
+  const auto second = static_cast<unsigned char>(text[at + 1]);
+  const auto third = static_cast<unsigned char>(text[at + 2]);
+  if (second < 0xA0U || second > 0xBFU || third < 0x80U || third > 0xBFU) return 0;
+  return 0xD000U | (static_cast<std::uint32_t>(second & 0x3FU) << 6U) | (third & 0x3FU);
+}
+
+bool is_high(std::uint32_t half) {
+  return half >= 0xD800U && half < 0xDC00U;
+}
+
+}  // namespace
+
+void append_half_surrogate(std::string& out, std::uint32_t half) {
+  out += '\xED';
+  out += static_cast<char>(0x80U | ((half >> 6U) & 0x3FU));
+  out += static_cast<char>(0x80U | (half & 0x3FU));
+}
+
+bool ends_with_high_surrogate(std::string_view text) {
+  return text.size() >= half_bytes && is_high(half_at(text, text.size() - half_bytes));
+}
+
+void append_joining_surrogates(std::string& out, std::string_view text) {
+  if (text.empty()) return;
+  if (ends_with_high_surrogate(out)) {
+    const std::uint32_t high = half_at(out, out.size() - half_bytes);
+    const std::uint32_t low = half_at(text, 0);
+    out.resize(out.size() - half_bytes);
+    if (low >= 0xDC00U) {
+      append_utf8(out, 0x10000U + ((high - 0xD800U) << 10U) + (low - 0xDC00U));
+      text.remove_prefix(half_bytes);
+    } else {
+      out += replacement_character;
+    }
+  }
+  std::size_t at = out.size();
+  out += text;
+  while ((at = out.find('\xED', at)) != std::string::npos) {
+    const std::uint32_t half = half_at(out, at);
+    const bool may_be_joined = is_high(half) && at + half_bytes == out.size();
+    if (half != 0 && !may_be_joined) out.replace(at, half_bytes, replacement_character);
+    at += half == 0 ? 1 : half_bytes;
+  }
+}
+
+void end_surrogates(std::string& text) {
+  if (ends_with_high_surrogate(text)) text.replace(text.size() - half_bytes, half_bytes, replacement_character);
+}
+
 }  // namespace tenon

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace tenon {
+
+/// U+FEFF, with which some programs begin a UTF-8 text.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Whether the byte continues a code point that started before it.
 [[nodiscard]] constexpr bool is_utf8_continuation(char byte) {
@@ -23,6 +27,19 @@ namespace tenon {
 
 /// Appends the code point, which is a Unicode scalar value.
 void append_utf8(std::string& out, char32_t code_point);
+
+/// Half of a surrogate pair is no code point, but UTF-16 that was cut has some. These write it as a code point would be
+/// written, in three bytes that are not UTF-8, until its other half comes.
+///
+/// Appends half of a pair: a value from 0xD800 to 0xDFFF.
+void append_half_surrogate(std::string& out, std::uint32_t half);
+/// Whether the text ends with the first half of a pair.
+[[nodiscard]] bool ends_with_high_surrogate(std::string_view text);
+/// Appends a text that may contain halves. A first half at the end of `out` and a second one at the begin of `text`
+/// become their character; all other halves U+FFFD, except a first one at the end.
+void append_joining_surrogates(std::string& out, std::string_view text);
+/// Replaces a first half at the end by U+FFFD.
+void end_surrogates(std::string& text);
 
 /// The longest prefix of at most `bytes_max` bytes that does not split a code point.
 [[nodiscard]] std::string_view cut_utf8(std::string_view text, std::size_t bytes_max);

@@ -62,10 +62,14 @@ TEST(JsonReaderTest, StrictAcceptsOnlyJson) {
                                       "\xff",
                                       "\"\xed\xa0\x80\"",
                                       "{\"a\":1,\"a\":1}",
-                                      "\xef\xbb\xbf"
+                                      "1\xef\xbb\xbf",
+                                      " \xef\xbb\xbf"
+                                      "1",
+                                      "\xef\xbb\xbf\xef\xbb\xbf"
                                       "1"}) {
     EXPECT_EQ(strict(text), "refused") << text;
   }
+  EXPECT_EQ(strict("\xef\xbb\xbf [1]"), "[1]");
 }
 
 TEST(JsonReaderTest, ReadsNumbersExactly) {

@@ -219,7 +219,10 @@ bool JsonCursor::parse_unicode_escape() {
     }
     if (!low || *low < 0xDC00U || *low > 0xDFFFU) {
       at_ = begin;
-      return stop(JsonProblem::HalfSurrogate, shown(begin));
+      if (!keeps_halves_) return stop(JsonProblem::HalfSurrogate, shown(begin));
+      append_half_surrogate(scratch_, code_point);
+      at_ += 6;
+      return true;
     }
     code_point = 0x10000U + ((code_point - 0xD800U) << 10U) + (*low - 0xDC00U);
   }

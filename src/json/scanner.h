@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "json/reader.h"
 
 namespace tenon {
@@ -26,6 +27,9 @@ class JsonCursor {
       : text_(text), at_(at), dialect_(dialect), limits_(limits) {}
 
   [[nodiscard]] std::size_t at() const { return at_; }
+  /// Half of a surrogate pair in an escape is not an error from now on: texts have it as append_half_surrogate writes
+  /// it (base/utf8.h).
+  void keep_half_surrogates() { keeps_halves_ = true; }
   /// Enough was read to know that this was meant as JSON and not as prose: a key with its colon, or an item with its
   /// comma.
   [[nodiscard]] bool is_committed() const { return is_committed_; }
@@ -108,6 +112,7 @@ class JsonCursor {
   std::size_t depth_ = 0;
   std::size_t nodes_ = 0;
   bool is_committed_ = false;
+  bool keeps_halves_ = false;
   std::string scratch_;
   JsonError error_;
 };
@@ -147,8 +152,10 @@ class JsonScanner : public JsonCursor {
     return true;
   }
 
-  /// Reads the whole text as one value with white space around it.
+  /// Reads the whole text as one value with white space around it. A byte order mark before it is skipped, as RFC 8259
+  /// allows.
   bool scan_document() {
+    if (at_ == 0 && text_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
     skip_space();
     if (!scan_value()) return false;
     skip_space();

@@ -110,7 +110,6 @@ constexpr std::pair<char, std::string_view> foreign_characters[] = {
     {'\\', "remove it: an expression continues on the next line after an operator or within brackets"},
 };
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t keyword_length_min = 2;
 constexpr std::size_t keyword_length_max = 8;
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/utf8.h"
 #include "json/reader.h"
 
 namespace tenon::inference {
@@ -75,7 +76,9 @@ std::string without_indentation(std::string_view block) {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit Reader(std::string_view text) : text_(text) {
+    if (text.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
+  }
 
   Result<Script, ScriptSyntaxError> read() {
     Script script;
