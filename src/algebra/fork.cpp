@@ -127,6 +127,7 @@ class Fork {
     if (!options_.model.empty()) started.settings.model = options_.model;
     if (!options_.judge.empty()) started.settings.judge = options_.judge;
     if (!options_.libraries.empty()) started.settings.libraries = options_.libraries;
+    started.settings.bounds = bytecode::complete(options_.budgets, started.settings.bounds);
     const runtime::RunOptions run_options = runtime::to_options(started.settings);
     journal_.keep_content(image->bundle(), image->hash(), journal::Sharing::Store);
     own_ = started;

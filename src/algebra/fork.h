@@ -4,6 +4,7 @@
 
 #include "algebra/artifacts.h"
 #include "base/result.h"
+#include "bytecode/bounds.h"
 #include "effects/secret_vault.h"
 #include "journal/store.h"
 #include "runtime/program_image.h"
@@ -21,6 +22,7 @@ struct ForkOptions {
   std::string model;                        ///< for the record; empty: the model of the original run
   std::string judge;                        ///< likewise
   std::vector<std::string> libraries;       ///< for the record; empty: likewise
+  bytecode::Bounds budgets;                 ///< of the new run; those that are absent are the original run's
   std::int64_t now_ms = 0;                  ///< milliseconds since 1970
   effects::SecretVault* secrets = nullptr;  ///< re-encrypts the secrets of the original run for the new one
 };

@@ -361,8 +361,12 @@ Finish add_serve(CLI::App& app) {
 }
 
 Finish add_resume(CLI::App& app) {
-  const auto given = std::make_shared<ResumeCommand>();
-  ResumeCommand& resume = *given;
+  struct Given {
+    ResumeCommand command;
+    std::vector<std::string> budgets;
+  };
+  const auto given = std::make_shared<Given>();
+  ResumeCommand& resume = given->command;
   app.add_option("RUN", resume.run, "Name of the run, as `tenon runs` lists it")->required();
   app.add_option("--input", resume.input,
                  "Answer to an open question: plain text for a text type, JSON for any other; VALUE can be @FILE or "
@@ -374,6 +378,8 @@ Finish add_resume(CLI::App& app) {
       ->group(program_group);
   add_prompts_option(app, resume.prompts)
       ->description("With --program: prompt templates: default, slides, marked, or a folder with your own files");
+  add_budget_option(app, given->budgets,
+                    "a run that has ended because its budget was spent, to continue it with this one");
   add_extern_option(app, resume.externs);
   add_trace_and_prompts_options(app, resume.trace, resume.show_prompts);
   add_model_options(app, resume.model);
@@ -382,6 +388,12 @@ Finish add_resume(CLI::App& app) {
   add_reports_option(app, resume.store);
   add_grace_option(app, resume.grace_seconds);
   return [given, &resume]() -> Result<Command, UsageError> {
+    if (auto read = read_budgets(given->budgets, resume.budgets); !read) return failure(std::move(read.error()));
+    if (!given->budgets.empty() && (resume.input || !resume.program.empty())) {
+      return failure(
+          UsageError{fmt::format("`--budget` cannot be combined with `{}`: a run whose budget is spent asks nothing",
+                                 resume.input ? "--input" : "--program")});
+    }
     if (resume.program.empty() && !resume.prompts.empty()) {
       return failure(UsageError{"`--prompts` requires `--program FILE`"});
     }
@@ -437,20 +449,28 @@ Finish add_replay(CLI::App& app) {
 }
 
 Finish add_fork(CLI::App& app) {
-  const auto given = std::make_shared<ForkCommand>();
-  ForkCommand& fork = *given;
+  struct Given {
+    ForkCommand command;
+    std::vector<std::string> budgets;
+  };
+  const auto given = std::make_shared<Given>();
+  ForkCommand& fork = given->command;
   app.add_option("RUN", fork.run, "Name of the run to fork")->required();
   add_number(app, "--at", fork.at, "Number of the last record to take from the run")->required();
   app.add_option("--program", fork.program, "Changed program (default: the run's)")
       ->type_name("FILE")
       ->group(program_group);
+  add_budget_option(app, given->budgets, "the new run (default: those of the run)");
   add_needed_store_option(app, fork.store);
   add_durability_option(app, fork.store);
   add_reports_option(app, fork.store);
   add_extern_option(app, fork.externs);
   add_trace_and_prompts_options(app, fork.trace, fork.show_prompts);
   add_model_options(app, fork.model);
-  return as_given(given);
+  return [given, &fork]() -> Result<Command, UsageError> {
+    if (auto read = read_budgets(given->budgets, fork.budgets); !read) return failure(std::move(read.error()));
+    return std::move(fork);
+  };
 }
 
 Finish add_check(CLI::App& app) {

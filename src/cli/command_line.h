@@ -46,6 +46,8 @@ struct ResumeCommand {
   std::optional<std::string> input;
   std::string program;  ///< the program to upgrade a conversation to; empty: none
   std::string prompts;  ///< of that program; empty: the conversation's
+  /// A run whose budget is spent continues with these. Absent ones are the run's.
+  bytecode::Bounds budgets = {};
   ModelChoice model;
   std::vector<std::string> externs;
   std::string trace;
@@ -108,12 +110,13 @@ struct ReplayCommand {
 };
 struct ForkCommand {
   std::string run;
-  StoreChoice store;
+  StoreChoice store = {};
   std::uint64_t at = 0;
-  std::string program;  ///< empty: the run's
-  ModelChoice model;
-  std::vector<std::string> externs;
-  std::string trace;
+  std::string program = {};       ///< empty: the run's
+  bytecode::Bounds budgets = {};  ///< absent ones are the run's
+  ModelChoice model = {};
+  std::vector<std::string> externs = {};
+  std::string trace = {};
   bool show_prompts = false;
 };
 struct CheckCommand {

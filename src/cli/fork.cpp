@@ -22,6 +22,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
   options.name = journal::make_run_name(options.now_ms);
   options.model = command.model.spec;
   options.judge = command.model.judge;
+  options.budgets = command.budgets;
   for (const std::string& library : command.externs) {
     options.libraries.push_back(std::filesystem::absolute(library).lexically_normal().string());
   }

@@ -112,6 +112,15 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
   }
   if (const auto* failed = std::get_if<runtime::RunFailed>(&*end)) {
     environment.write_error(runtime::describe_failure(program, failed->report));
+    const journal::RunName* const name = runtime.name(run);
+    const std::string_view spent = failed->report.blame;
+    if (name != nullptr && failed->report.kind == types::FailureKind::BudgetSpent && spent.starts_with("budget ") &&
+        failed->report.message.find("--budget") != std::string::npos) {
+      environment.write_error(fmt::format(
+          "  continue with a larger budget, without repeating anything: tenon resume {} --store {} --budget "
+          "{}=N\n",
+          name->text, store, spent.substr(7)));
+    }
     return exit_failed;
   }
   if (const auto* damaged = std::get_if<runtime::RunDamaged>(&*end)) {

@@ -506,6 +506,45 @@ def test_paths_that_cannot_be_written(work):
     expect(store.resume(run, "--input", "true"), 0, "short true\n")
 
 
+STEPS = """\
+fn step(ctx: Context, n: i32) -> String { "Do step {{ n }}"! }
+
+fn main(ctx: Context) -> i32 {
+    let done = 0
+    while done < 6 {
+        step(ctx, done)
+        done += 1
+    }
+    done
+}
+"""
+
+
+def test_a_run_whose_budget_is_spent_continues_with_a_larger_one(work):
+    store = Store(work, script="step => " + ", ".join(f'"{n}"' for n in range(6)) + "\n")
+    store.program.write_text(STEPS)
+    spent = tenon("run", store.program, "--model", f"script:{store.script}", "--store", store.path, "--budget", "calls=4")
+    assert spent.returncode == 1, spent
+    run = re.search(r"tenon: run (\w+)\n", spent.stderr)[1]
+    assert f"tenon resume {run} --store {store.path} --budget calls=N" in spent.stderr, spent.stderr
+    refused = store.resume(run, "--budget", "calls=0x")
+    assert refused.returncode == 2, refused
+    again = store.resume(run)
+    assert again.returncode == 1 and "--budget calls=N" in again.stderr, again
+    trace = work / "trace.jsonl"
+    larger = store.resume(run, "--budget", "calls=6", "--trace", trace)
+    assert larger.returncode == 0 and larger.stdout == "6\n", larger
+    assert "4 outcomes were taken from run" in larger.stderr, larger.stderr
+    sent = [event for event in map(json.loads, trace.read_text().splitlines()) if event["type"] == "generation_started"]
+    assert len(sent) == 2, "nothing is paid twice"
+    records = next(one["records"] for one in store.list() if one["run"] == run)
+    still = tenon("fork", run, "--at", records, "--store", store.path, "--budget", "calls=5")
+    assert still.returncode == 1 and "the budget of 5 model calls" in still.stderr, still
+    done = next(one["run"] for one in store.list() if one["state"] == "done")
+    refused = store.resume(done, "--budget", "calls=9")
+    assert refused.returncode == 2 and "is done" in refused.stderr, refused
+
+
 def test_invalid_options(work):
     store = Store(work)
     for arguments in (["resume"], ["resume", "x"], ["cancel", "x"], ["runs"], ["store"], ["store", "check"],
