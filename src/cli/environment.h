@@ -12,12 +12,13 @@ namespace tenon::cli {
 
 /// The process as the commands see it.
 struct Environment {
-  engine::System system;                                  ///< its notices are printed
-  std::function<void(std::string_view)> write_output;     ///< stdout; on a terminal, only printable characters
-  std::function<void(std::string_view)> write_error;      ///< stderr, only printable characters
-  std::function<void(std::string_view)> write_styled;     ///< stderr with escape sequences: Tenon's text only
-  std::function<std::string()> read_input;                ///< all of stdin
-  std::function<std::optional<std::string>()> read_line;  ///< of stdin, without the newline; nothing at its end
+  engine::System system;                               ///< its notices are printed
+  std::function<void(std::string_view)> write_output;  ///< stdout; on a terminal, only printable characters
+  std::function<void(std::string_view)> write_error;   ///< stderr, only printable characters
+  std::function<void(std::string_view)> write_styled;  ///< stderr with escape sequences: Tenon's text only
+  std::function<std::string()> read_input;             ///< all of stdin
+  std::function<std::optional<std::string>()>
+      read_line;  ///< of stdin, without the line's end (LF or CR LF); nothing at its end
   /// Set by the first SIGINT or SIGTERM, which also ends waiting for a line. The second one ends the process.
   std::atomic<bool>* interrupted = nullptr;
   std::atomic<int>* stop_signal = nullptr;  ///< the newest of these signals

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -47,9 +48,31 @@ bool write_all(std::FILE* stream, std::string_view text) {
 
 /// The first error of stdout; 0 without one.
 int output_error = 0;
+std::FILE* output = stdout;
 
 void write_output(std::string_view text) {
-  if (!write_all(stdout, text) && output_error == 0) output_error = errno;
+  if (!write_all(output, text) && output_error == 0) output_error = errno;
+}
+
+/// Keeps stdout for the command's own output: what functions of libraries and the processes of externs print goes to
+/// stderr from now on. Without a stdout or a stderr nothing changes.
+void reserve_stdout() {
+  const int own = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (own < 0) return;
+  std::FILE* const stream = ::fdopen(own, "w");
+  if (stream == nullptr || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    ::close(own);
+    return;
+  }
+  output = stream;
+}
+
+/// Whether the command calls the functions of a program.
+bool calls_functions(const tenon::cli::Command& command) {
+  using namespace tenon::cli;
+  return std::holds_alternative<RunCommand>(command) || std::holds_alternative<ChatCommand>(command) ||
+         std::holds_alternative<ServeCommand>(command) || std::holds_alternative<ResumeCommand>(command) ||
+         std::holds_alternative<ForkCommand>(command) || std::holds_alternative<TestCommand>(command);
 }
 
 /// A command whose output was lost has failed. A reader that closed the pipe needs no message.
@@ -110,6 +133,7 @@ int run_command(int argc, char** argv) {
                                                : error.help);
     return cli::exit_usage;
   }
+  if (calls_functions(*command)) reserve_stdout();
   if (const auto* run = std::get_if<cli::RunCommand>(&*command)) return cli::run(*run, environment);
   if (const auto* chat = std::get_if<cli::ChatCommand>(&*command)) return cli::chat(*chat, environment);
   if (const auto* serve = std::get_if<cli::ServeCommand>(&*command)) return cli::serve(*serve, environment);

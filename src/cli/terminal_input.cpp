@@ -51,6 +51,7 @@ std::optional<std::string> TerminalInput::read_line() {
     if (const std::size_t end = rest_.find('\n'); end != std::string::npos) {
       std::string line = rest_.substr(0, end);
       rest_.erase(0, end + 1);
+      if (line.ends_with('\r')) line.pop_back();
       return line;
     }
     if (interrupted_.load()) {

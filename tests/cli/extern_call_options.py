@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from tenon_process import ROOT, TENON, tenon
+from tenon_process import ROOT, TENON, build_library, tenon
 
 LIBRARY = r'''
 #include <signal.h>
@@ -372,3 +372,14 @@ def test_secrets_pass_through_resolutions_and_processes_without_a_trace(work):
     assert (done.returncode, done.stdout) == (0, "22\n"), done
     for path in work.iterdir():
         assert b"hunter2" not in path.read_bytes(), f"the secret is in {path}"
+
+
+def test_what_functions_print_is_not_the_result(work):
+    library = build_library(work, "loud", "#include <stdint.h>\n#include <stdio.h>\n"
+                            'int64_t say(int64_t n) { printf("printed %d\\n", (int)n); fflush(stdout); return n; }\n')
+    for options in ("", "(process)"):
+        program = work / "loud.tn"
+        program.write_text(f"extern{options} fn say(n: i64) -> i64\n\nfn main() -> i64 {{ say(7) + 1 }}\n")
+        process = tenon("run", program, "--extern", library)
+        assert (process.returncode, process.stdout) == (0, "8\n"), process
+        assert "printed 7\n" in process.stderr, process
