@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "inference/answers/mismatch.h"
+#include "inference/answers/person_answer.h"
 #include "runtime/waits/resolution.h"
 #include "types/table/type_parts.h"
 
@@ -41,7 +42,7 @@ Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, s
   }
   const ProgramImage& image = *run.core->image();
   const types::TypeId type = image.program().externs[open->request.subject].result;
-  auto value = image.reader().read_argument(type, input);
+  auto value = inference::answers::read_person_answer(image.reader(), type, input);
   if (!value) {
     std::string message;
     for (const auto& mismatch : value.error()) {
