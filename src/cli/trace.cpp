@@ -25,21 +25,23 @@ Json json_value(const vm::Value& value, const types::TypeTable& types) {
 }
 
 Json json_usage(const inference::Usage& usage) {
-  return Json::object({{"prompt", usage.prompt},
-                       {"computed", usage.computed},
-                       {"reused", usage.reused},
-                       {"generated", usage.generated},
-                       {"forced", usage.forced},
-                       {"attempts", usage.attempts},
-                       {"ms", usage.milliseconds}});
+  Json tokens = Json::object({{"prompt", usage.prompt},
+                              {"computed", usage.computed},
+                              {"reused", usage.reused},
+                              {"generated", usage.generated},
+                              {"forced", usage.forced},
+                              {"attempts", usage.attempts},
+                              {"ms", usage.milliseconds}});
+  if (usage.is_estimated) tokens["estimated"] = true;
+  return tokens;
 }
 
 /// The line about tokens and time after an answer or an error.
 std::string shown_usage(const inference::Usage& usage) {
   if (usage.prompt == 0 && usage.generated == 0) return fmt::format("   {:.0f} ms", usage.milliseconds);
   if (!usage.is_reuse_known) {
-    return fmt::format("   {} prompt tokens; {} generated; {:.0f} ms", usage.prompt, usage.generated,
-                       usage.milliseconds);
+    return fmt::format("   {}{} prompt tokens; {} generated; {:.0f} ms", usage.is_estimated ? "estimated: " : "",
+                       usage.prompt, usage.generated, usage.milliseconds);
   }
   return fmt::format("   {} prompt tokens: {} computed, {} reused; {} generated, {} of them forced; {:.0f} ms",
                      usage.prompt, usage.computed, usage.reused, usage.generated, usage.forced, usage.milliseconds);
@@ -164,6 +166,8 @@ void Trace::on_generation_finished(runtime::RunId run, std::string_view key, std
   if (shows_prompts_) {
     std::string text =
         answer != nullptr ? fmt::format("[answer]\n{}\n", answer->text) : fmt::format("[error] {}\n", error->message);
+    if (answer != nullptr && !answer->thoughts.empty())
+      text = fmt::format("[thoughts]\n{}\n{}", answer->thoughts, text);
     if (error != nullptr && !error->endpoint.empty()) text += fmt::format("  at {}\n", shown_endpoint(*error));
     environment_.write_error(text + shown_usage(usage) + "\n\n");
   }
@@ -177,6 +181,7 @@ void Trace::on_generation_finished(runtime::RunId run, std::string_view key, std
     event["model"] = answer->model;
     event["finish"] = finish_name(answer->finish);
     event["answer"] = answer->text;
+    if (!answer->thoughts.empty()) event["thoughts"] = answer->thoughts;
   } else {
     event["error"] = error->message;
     if (!error->endpoint.empty()) event["endpoint"] = error->endpoint;

@@ -110,6 +110,7 @@ struct Usage {
   std::uint32_t forced = 0;     ///< answer tokens that the schema determined, and that were not sampled
   std::uint32_t attempts = 1;   ///< requests that were sent, transport retries included
   double milliseconds = 0;
+  bool is_estimated = false;   ///< the backend reports no tokens: a token for four bytes
   bool is_reuse_known = true;  ///< otherwise `computed` is the whole prompt, and the provider may have reused of it
 };
 
@@ -134,6 +135,10 @@ struct Answer {
   Finish finish = Finish::Complete;
   Usage usage;
   std::string model;  ///< the name that the backend reports
+  /// Why the answer is cut off, for people; empty: because of its length.
+  std::string cut_reason = {};
+  /// What a reasoning model has thought, where that is known apart from its text. For people.
+  std::string thoughts = {};
 };
 
 enum class ModelErrorKind : std::uint8_t {
@@ -155,6 +160,8 @@ struct ModelError {
   /// says, with addresses and times.
   std::string endpoint = {};
   std::string detail = {};
+  /// The time that the backend asks to wait before anything is sent again.
+  std::optional<std::chrono::milliseconds> retry_after = {};
 };
 
 using GenerationOutcome = std::variant<Answer, ModelError>;

@@ -23,7 +23,9 @@ struct Outage {
   std::string reason;          ///< of the newest attempt, for people
   std::uint32_t attempts = 0;  ///< that have failed
   std::int64_t since = 0;      ///< when the first one failed, milliseconds since 1970
-  bool is_waiting = false;     ///< until OpenRequest::wake_at, or to be resumed; otherwise an attempt is in progress
+  /// The service asks not to be tried again before this many milliseconds.
+  std::int64_t retry_after_ms = 0;
+  bool is_waiting = false;  ///< until OpenRequest::wake_at, or to be resumed; otherwise an attempt is in progress
 };
 
 /// A request that has no outcome yet.

@@ -31,7 +31,10 @@ RepairLoop::Step RepairLoop::on_answer(const Answer& answer) {
     case Finish::Complete:
       break;
     case Finish::CutOff:
-      attempts_.push_back({show(answer.text), {fmt::format("cut off after {} tokens", request_.sampling.tokens_max)}});
+      attempts_.push_back(
+          {show(answer.text),
+           {answer.cut_reason.empty() ? fmt::format("cut off after {} tokens", request_.sampling.tokens_max)
+                                      : answer.cut_reason}});
       return fail(types::FailureKind::ModelCutOff, "was cut off");
     case Finish::Refused:
       attempts_.push_back({show(answer.text), {"a refusal"}});

@@ -74,8 +74,8 @@ bool Effects::arrive_by_themselves() const {
 }
 
 bool Effects::is_in_progress(RunId run, vm::RequestId request) const {
-  return std::ranges::any_of(
-      performers_, [&](const EffectPerformer* performer) { return performer->is_in_progress(run, request); });
+  return std::ranges::any_of(performers_,
+                             [&](const EffectPerformer* performer) { return performer->is_in_progress(run, request); });
 }
 
 void Effects::fire_timers(Retries retries) {

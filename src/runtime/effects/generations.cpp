@@ -217,6 +217,10 @@ void Generations::on_finished(GenerationId id, inference::GenerationOutcome outc
         estimate_usage(generation.repair_loop.request(), generation.guard->said(), broken_off->usage);
     outcome = Answer{generation.guard->answer(), inference::Finish::Complete, usage, std::string(model_.name())};
   }
+  if (auto* const answer = std::get_if<Answer>(&outcome);
+      answer != nullptr && answer->usage.prompt == 0 && answer->usage.generated == 0) {
+    answer->usage = estimate_usage(generation.repair_loop.request(), answer->thoughts + answer->text, answer->usage);
+  }
   notify_finished(generation, outcome);
   vm::Outcome result;
   if (const auto* const error = std::get_if<ModelError>(&outcome)) {
@@ -253,7 +257,10 @@ bool Generations::fail(Generation& generation, const ModelError& error, vm::Outc
   // The errors of a script are answers, too.
   const bool may_succeed = is_outage(error.kind) && !model_.follows_a_script();
   if (may_succeed &&
-      outcomes_.await_service(generation.run, generation.request.key, {.service = model, .reason = error.message})) {
+      outcomes_.await_service(generation.run, generation.request.key,
+                              {.service = model,
+                               .reason = error.message,
+                               .retry_after_ms = error.retry_after.value_or(std::chrono::milliseconds(0)).count()})) {
     return false;
   }
   add_usage(generation.usage, generation.cost, error.usage);

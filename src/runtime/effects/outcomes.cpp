@@ -75,7 +75,7 @@ bool Outcomes::await_service(RunId id, const std::string& key, Outage outage) {
   attempted.reason = std::move(outage.reason);
   const double random_unit = random_unit_ ? random_unit_() : 0.0;
   const auto wait = next_retry_ms(run.options.retry, attempted.attempt, now - attempted.since, random_unit);
-  if (wait) attempted.next_at = time_after(now, *wait);
+  if (wait) attempted.next_at = time_after(now, std::max(*wait, outage.retry_after_ms));
   add_attempt(id, *open, std::move(attempted));
   if (open->wake_at) timers_.add(*open->wake_at, id, key);
   return true;

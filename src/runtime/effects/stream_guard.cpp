@@ -124,6 +124,7 @@ inference::Usage estimate_usage(const inference::GenerationRequest& request, std
   reported.prompt = reported.computed = static_cast<std::uint32_t>((bytes + bytes_a_token - 1) / bytes_a_token);
   reported.generated = static_cast<std::uint32_t>((said.size() + bytes_a_token - 1) / bytes_a_token);
   reported.is_reuse_known = false;
+  reported.is_estimated = true;
   return reported;
 }
 

@@ -41,7 +41,7 @@ class StreamGuard {
   bool is_broken_ = false;
 };
 
-/// The usage of an answer that was ended before the backend reported it: a token for four bytes.
+/// The usage of an answer for which the backend reports none, or that was ended before it did: a token for four bytes.
 [[nodiscard]] inference::Usage estimate_usage(const inference::GenerationRequest& request, std::string_view said,
                                               inference::Usage reported);
 
