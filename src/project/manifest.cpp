@@ -137,8 +137,13 @@ class ManifestReader {
   }
 
   void read_request_fields(const toml::table& table) {
-    using inference::SamplingFields, inference::SchemaField, inference::TokenLimitField;
-    static constexpr std::string_view keys[] = {"token_limit_field", "sampling_fields", "schema_field"};
+    using inference::AdjacentMessages, inference::SamplingFields, inference::SchemaField, inference::Thoughts,
+        inference::TokenLimitField;
+    static constexpr std::string_view keys[] = {"token_limit_field", "sampling_fields",   "schema_field",
+                                                "omit_fields",       "adjacent_messages", "thoughts"};
+    static constexpr Word<Thoughts> thoughts[] = {{"separate", Thoughts::Separate}, {"keep", Thoughts::Keep}};
+    static constexpr Word<AdjacentMessages> adjacent[] = {
+        {"learn", AdjacentMessages::Learn}, {"join", AdjacentMessages::Join}, {"keep", AdjacentMessages::Keep}};
     static constexpr Word<TokenLimitField> token_limits[] = {
         {"by_host", TokenLimitField::ByHost},
         {"max_completion_tokens", TokenLimitField::MaxCompletionTokens},
@@ -154,6 +159,28 @@ class ManifestReader {
       if (key == "token_limit_field") read_word<TokenLimitField>(node, key.str(), token_limits, fields.token_limit);
       if (key == "sampling_fields") read_word<SamplingFields>(node, key.str(), samplings, fields.sampling);
       if (key == "schema_field") read_word<SchemaField>(node, key.str(), schemas, fields.schema);
+      if (key == "omit_fields") read_omitted_fields(node, fields.omitted);
+      if (key == "adjacent_messages") read_word<AdjacentMessages>(node, key.str(), adjacent, fields.adjacent);
+      if (key == "thoughts") read_word<Thoughts>(node, key.str(), thoughts, fields.thoughts);
+    }
+  }
+
+  void read_omitted_fields(const toml::node& node, inference::OmittedFields& omitted) {
+    using inference::OmittedFields;
+    static constexpr Word<bool OmittedFields::*> words[] = {{"temperature", &OmittedFields::temperature},
+                                                            {"seed", &OmittedFields::seed},
+                                                            {"stream_options", &OmittedFields::stream_options},
+                                                            {"max_tokens", &OmittedFields::token_limit}};
+    const toml::array* const array = node.as_array();
+    if (array == nullptr) {
+      report(node.source(), "`omit_fields` must be a list")
+          .hints.push_back("write for example `omit_fields = [\"seed\"]`");
+      return;
+    }
+    for (const toml::node& item : *array) {
+      bool OmittedFields::*field = nullptr;
+      read_word<bool OmittedFields::*>(item, "omit_fields", words, field);
+      if (field != nullptr) omitted.*field = true;
     }
   }
 

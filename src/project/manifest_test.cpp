@@ -163,6 +163,15 @@ TEST(Manifest, FieldsOfARequestAreNamed) {
   EXPECT_EQ(fields("sampling_fields = \"send\"").sampling, inference::SamplingFields::Send);
   EXPECT_EQ(fields("schema_field = \"json_schema\"").schema, inference::SchemaField::JsonSchema);
   EXPECT_EQ(fields("schema_field = \"omit\"").schema, inference::SchemaField::Omit);
+  EXPECT_EQ(fields("adjacent_messages = \"join\"").adjacent, inference::AdjacentMessages::Join);
+  EXPECT_EQ(fields("thoughts = \"keep\"").thoughts, inference::Thoughts::Keep);
+  const inference::OmittedFields omitted = fields("omit_fields = [\"seed\", \"max_tokens\"]").omitted;
+  EXPECT_TRUE(omitted.seed && omitted.token_limit && !omitted.temperature && !omitted.stream_options);
+  EXPECT_THAT(problems_of("[model.openai]\nomit_fields = [\"sed\"]\n"),
+              ElementsAre("2:16: `omit_fields` must be one of `\"temperature\"`, `\"seed\"`, `\"stream_options\"`, "
+                          "`\"max_tokens\"`; did you mean `\"seed\"`?"));
+  EXPECT_THAT(problems_of("[model.openai]\nomit_fields = \"seed\"\n"),
+              ElementsAre("2:15: `omit_fields` must be a list; write for example `omit_fields = [\"seed\"]`"));
   EXPECT_THAT(
       problems_of("[model.openai]\nschema_field = \"json_shema\"\nsampling_fields = true\n"
                   "token_limit_field = \"tokens\"\ntemprature = 1\n"),
@@ -172,7 +181,7 @@ TEST(Manifest, FieldsOfARequestAreNamed) {
           "3:19: `sampling_fields` must be one of `\"send\"`, `\"omit\"`",
           "4:21: `token_limit_field` must be one of `\"by_host\"`, `\"max_completion_tokens\"`, `\"max_tokens\"`",
           "5:1: `[model.openai]` has no key `temprature`; use one of `token_limit_field`, `sampling_fields`, "
-          "`schema_field`"));
+          "`schema_field`, `omit_fields`, `adjacent_messages`, `thoughts`"));
   EXPECT_THAT(problems_of("model.openai = \"omit\""),
               ElementsAre("1:16: `openai` must be a table; write `[model.openai]`"));
 }

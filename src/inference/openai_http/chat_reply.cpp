@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/utf8.h"
 #include "json/scanner.h"
 
 namespace tenon::inference {
@@ -26,6 +27,7 @@ enum class Place : std::uint8_t {
   Usage,
   PromptDetails,
   Error,
+  InnerError,
   Other
 };
 
@@ -39,6 +41,7 @@ enum class Field : std::uint8_t {
   Message,
   FinishReason,
   Content,
+  Reasoning,
   Refusal,
   ToolCalls,
   Text,
@@ -49,7 +52,9 @@ enum class Field : std::uint8_t {
   ErrorMessage,
   ErrorType,
   ErrorCode,
-  ErrorParam
+  ErrorParam,
+  InnerError,
+  InnerCode
 };
 
 struct NamedField {
@@ -70,7 +75,10 @@ constexpr std::array named_fields = {
     NamedField{Place::Choice, "message", Field::Message},
     NamedField{Place::Choice, "delta", Field::Message},
     NamedField{Place::Choice, "finish_reason", Field::FinishReason},
+    NamedField{Place::Choice, "error", Field::Error},
     NamedField{Place::Message, "content", Field::Content},
+    NamedField{Place::Message, "reasoning_content", Field::Reasoning},
+    NamedField{Place::Message, "reasoning", Field::Reasoning},
     NamedField{Place::Message, "refusal", Field::Refusal},
     NamedField{Place::Message, "tool_calls", Field::ToolCalls},
     NamedField{Place::Message, "function_call", Field::ToolCalls},
@@ -84,6 +92,9 @@ constexpr std::array named_fields = {
     NamedField{Place::Error, "type", Field::ErrorType},
     NamedField{Place::Error, "code", Field::ErrorCode},
     NamedField{Place::Error, "param", Field::ErrorParam},
+    NamedField{Place::Error, "innererror", Field::InnerError},
+    NamedField{Place::Error, "inner_error", Field::InnerError},
+    NamedField{Place::InnerError, "code", Field::InnerCode},
 };
 
 static_assert(std::ranges::is_sorted(named_fields, {}, &NamedField::place));
@@ -136,36 +147,43 @@ class ReplyReader {
   void text(std::string_view value) {
     switch (field_) {
       case Field::Model:
-        reply_.model = value;
+        reply_.model = whole(value);
         break;
       case Field::FinishReason:
-        reply_.finish_reason = value;
+        reply_.finish_reason = whole(value);
         break;
       case Field::Content:
       case Field::Text:
-        reply_.content += value;
+        append_joining_surrogates(reply_.content, value);
+        break;
+      case Field::Reasoning:
+        append_joining_surrogates(reply_.reasoning, value);
         break;
       case Field::Refusal:
-        reply_.refusal += value;
+        append_joining_surrogates(reply_.refusal, value);
         break;
       case Field::Error:
       case Field::ErrorText:
       case Field::ErrorMessage:
-        error().message = value;
+        error().message = whole(value);
         break;
       case Field::ErrorType:
-        error().type = value;
+        error().type = whole(value);
         break;
       case Field::ErrorCode:
-        error().code = value;
+        error().code = whole(value);
         break;
       case Field::ErrorParam:
-        error().param = value;
+        error().param = whole(value);
+        break;
+      case Field::InnerCode:
+        error().inner_code = whole(value);
         break;
       case Field::None:
       case Field::Choices:
       case Field::Usage:
       case Field::Message:
+      case Field::InnerError:
       case Field::ToolCalls:
       case Field::PromptTokens:
       case Field::CompletionTokens:
@@ -199,6 +217,7 @@ class ReplyReader {
       case Field::Message:
       case Field::FinishReason:
       case Field::Content:
+      case Field::Reasoning:
       case Field::Refusal:
       case Field::ToolCalls:
       case Field::Text:
@@ -206,6 +225,8 @@ class ReplyReader {
       case Field::ErrorMessage:
       case Field::ErrorType:
       case Field::ErrorParam:
+      case Field::InnerError:
+      case Field::InnerCode:
         break;
     }
     done();
@@ -236,6 +257,10 @@ class ReplyReader {
       case Place::Choices:
         return ++choices_here_ == 1 ? (++reply_.choices, Place::Choice) : Place::Other;
       case Place::Choice:
+        if (field_ == Field::Error) {
+          error();
+          return Place::Error;
+        }
         return field_ == Field::Message ? Place::Message : Place::Other;
       case Place::Message:
         if (field_ == Field::ToolCalls) ++reply_.tool_calls;
@@ -247,9 +272,11 @@ class ReplyReader {
         return Place::Other;
       case Place::Usage:
         return field_ == Field::PromptDetails ? Place::PromptDetails : Place::Other;
+      case Place::Error:
+        return field_ == Field::InnerError ? Place::InnerError : Place::Other;
       case Place::Part:
       case Place::PromptDetails:
-      case Place::Error:
+      case Place::InnerError:
       case Place::Other:
         return Place::Other;
     }
@@ -284,6 +311,13 @@ class ReplyReader {
 
   void done() { field_ = Field::None; }
 
+  static std::string whole(std::string_view value) {
+    std::string text;
+    append_joining_surrogates(text, value);
+    end_surrogates(text);
+    return text;
+  }
+
   ServerError& error() {
     if (!reply_.error) reply_.error.emplace();
     return *reply_.error;
@@ -304,6 +338,7 @@ ReplySyntax read_chat_json(std::string_view json, ChatReply& reply) {
   if (check_json_bytes(json, limits)) return ReplySyntax::NotJson;
   ReplyReader reader(reply);
   JsonScanner<ReplyReader> scanner(json, 0, JsonDialect::Strict, limits, reader);
+  scanner.keep_half_surrogates();
   return scanner.scan_document() ? ReplySyntax::Json : ReplySyntax::NotJson;
 }
 

@@ -11,8 +11,9 @@ namespace tenon::inference {
 struct ServerError {
   std::string message;
   std::string type;
-  std::string code;   ///< a number's digits where the server gives a number
-  std::string param;  ///< the request's field that the server objects to
+  std::string code;        ///< a number's digits where the server gives a number
+  std::string inner_code;  ///< Azure's, in `innererror`
+  std::string param;       ///< the request's field that the server objects to
 };
 
 struct ReplyUsage {
@@ -22,8 +23,10 @@ struct ReplyUsage {
 };
 
 /// What a chat completion says: a whole reply, or the chunks of a streamed one read so far.
+/// A first half of a surrogate pair at the end of a streamed text waits for the second one (base/utf8.h).
 struct ChatReply {
   std::string content;
+  std::string reasoning;  ///< what some servers give apart from the content
   std::string refusal;
   std::string finish_reason;  ///< empty: not received (yet)
   std::string model;
@@ -37,6 +40,7 @@ enum class ReplySyntax : bool { NotJson, Json };
 
 /// Reads one JSON document, a reply or a chunk of one, into `reply`: texts are appended, the rest is replaced. Whatever
 /// else the document holds is passed over. If the document is not JSON, `reply` has what was read before the fault.
+/// Half of a surrogate pair becomes U+FFFD, and two halves in neighbouring chunks become their character.
 [[nodiscard]] ReplySyntax read_chat_json(std::string_view json, ChatReply& reply);
 
 }  // namespace tenon::inference

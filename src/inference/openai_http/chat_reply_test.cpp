@@ -117,7 +117,6 @@ TEST(ChatReply, NothingThatAServerSendsCrashes) {
   ChatReply reply;
   EXPECT_EQ(read_chat_json(std::string(1'000'000, '['), reply), ReplySyntax::NotJson);
   EXPECT_EQ(read_chat_json("", reply), ReplySyntax::NotJson);
-  EXPECT_EQ(read_chat_json(R"({"choices":[{"message":{"content":"\ud800"}}]})", reply), ReplySyntax::NotJson);
   std::string deep = R"({"choices":[{"message":{"content":)";
   for (int i = 0; i < 100'000; ++i) deep += R"([{"text":)";
   EXPECT_EQ(read_chat_json(deep, reply), ReplySyntax::NotJson);
@@ -155,6 +154,79 @@ TEST(ChatReply, NothingThatAServerSendsCrashes) {
       [[maybe_unused]] const auto outcome = answer_of(std::move(read));
     }
   }
+}
+
+std::string reply_with(std::string_view reason, std::string_view content = "part") {
+  return R"({"choices":[{"message":{"content":")" + std::string(content) + R"("},"finish_reason":)" +
+         std::string(reason) + "}]}";
+}
+
+TEST(ChatReply, AnAnswerIsWholeOnlyIfTheReplySaysSo) {
+  for (const auto* reason : {"\"stop\"", "\"tool_calls\"", "\"STOP\"", "\"function_call\""})
+    EXPECT_EQ(answer_in(reply_with(reason)).finish, Finish::Complete) << reason;
+  for (const auto* reason : {"\"length\"", "\"max_tokens\"", "\"model_length\"", "\"never_seen\"", "null", "\"\""}) {
+    const Answer answer = answer_in(reply_with(reason));
+    EXPECT_EQ(answer.finish, Finish::CutOff) << reason;
+    EXPECT_EQ(answer.text, "part");
+  }
+  EXPECT_EQ(answer_in(reply_with("\"length\"")).cut_reason, "");
+  EXPECT_EQ(answer_in(reply_with("\"never_seen\"")).cut_reason,
+            "the endpoint does not say that the answer is whole: its finish_reason is \"never_seen\"");
+  for (const auto* reason : {"\"content_filter\"", "\"SAFETY\"", "\"refusal\""})
+    EXPECT_EQ(answer_in(reply_with(reason)).finish, Finish::Refused) << reason;
+  for (const auto* reason : {"\"error\"", "\"abort\"", "\"network_error\""}) {
+    const ReplyFault fault = fault_in(reply_with(reason));
+    EXPECT_EQ(fault.kind, ModelErrorKind::Overloaded) << reason;
+    EXPECT_EQ(fault.retry, Retry::Worthwhile) << reason;
+  }
+}
+
+TEST(ChatReply, AnErrorWithinAChoiceVoidsIt) {
+  const ReplyFault fault = fault_in(
+      R"({"choices":[{"message":{"content":"part"},"finish_reason":"stop","error":{"code":502,"message":"gone"}}]})");
+  EXPECT_EQ(fault.kind, ModelErrorKind::Overloaded);
+  EXPECT_EQ(fault.message, "the server reports: gone");
+  EXPECT_EQ(
+      answer_in(R"({"error":null,"choices":[{"error":null,"message":{"content":"all"},"finish_reason":"stop"}]})").text,
+      "all");
+  EXPECT_EQ(answer_in(R"({"error":{},"choices":[{"message":{"content":"all"},"finish_reason":"stop"}]})").text, "all");
+}
+
+TEST(ChatReply, HalfASurrogatePairIsReplaced) {
+  EXPECT_EQ(answer_in(reply_with("\"stop\"", R"(a\ud83d b)")).text, "a\uFFFD b");
+  EXPECT_EQ(answer_in(reply_with("\"stop\"", R"(a\ude00)")).text, "a\uFFFD");
+  EXPECT_EQ(answer_in(reply_with("\"stop\"", R"(\ud83d\ud83d\ude00\ud83d)")).text, "\uFFFD😀\uFFFD");
+  EXPECT_EQ(answer_in(reply_with("\"stop\"", R"(\ud83dx\u0041)")).text, "\uFFFDxA");
+  EXPECT_EQ(read(R"({"model":"m\ud83d","error":{"message":"\ude00"}})").error->message, "\uFFFD");
+}
+
+TEST(ChatReply, HalvesInNeighbouringChunksAreJoined) {
+  ChatReply reply;
+  for (const auto* content : {"Hi ", "\\ud83d", "", "\\ude00!", "\\ud83d", "x", "\\ude00"}) {
+    EXPECT_EQ(read_chat_json(R"({"choices":[{"delta":{"content":")" + std::string(content) + "\"}}]}", reply),
+              ReplySyntax::Json);
+  }
+  EXPECT_EQ(reply.content, "Hi 😀!\uFFFDx\uFFFD");
+}
+
+TEST(ChatReply, AByteOrderMarkIsSkipped) {
+  EXPECT_EQ(answer_in("\xEF\xBB\xBF " + reply_with("\"stop\"", "all")).text, "all");
+}
+
+TEST(ChatReply, ThoughtsAreNotTheAnswer) {
+  const Answer answer = answer_in(reply_with("\"stop\"", R"(<think>hm</think>\n\nDear)"));
+  EXPECT_EQ(answer.text, "Dear");
+  EXPECT_EQ(answer.thoughts, "hm");
+  EXPECT_EQ(answer_in(reply_with("\"stop\"", R"(hm</think>Dear)")).text, "Dear");
+  const Answer apart =
+      answer_in(R"({"choices":[{"message":{"reasoning_content":"hm","content":"Dear"},"finish_reason":"stop"}]})");
+  EXPECT_EQ(apart.text, "Dear");
+  EXPECT_EQ(apart.thoughts, "hm");
+  const Answer endless = answer_in(reply_with("\"stop\"", R"(<think>hm)"));
+  EXPECT_EQ(endless.finish, Finish::CutOff);
+  EXPECT_EQ(endless.cut_reason, "the model's thoughts are not followed by an answer");
+  auto kept = answer_of(read(reply_with("\"stop\"", R"(<think>hm</think>Dear)")), Thoughts::Keep);
+  EXPECT_EQ(std::get<Answer>(kept).text, "<think>hm</think>Dear");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace tenon::inference {
 
 std::string_view EventStream::take_event(std::string_view& bytes) {
@@ -39,7 +41,6 @@ std::string_view EventStream::take_event(std::string_view& bytes) {
 }
 
 void EventStream::take_line(std::string_view line) {
-  static constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   static constexpr std::string_view field = "data";
   if (std::exchange(at_stream_begin_, false) && line.starts_with(byte_order_mark)) {
     line.remove_prefix(byte_order_mark.size());

@@ -42,6 +42,7 @@ struct Generation {
   TimePoint alarm;  ///< its entry in the alarms
   std::uint32_t attempts = 0;
   HttpRequest* transfer = nullptr;           ///< while Sent
+  bool is_joined = false;                    ///< as it was sent: adjacent messages of one role were joined
   std::optional<StreamedReply> stream;       ///< while Sent, where the model streams
   std::optional<TimePoint> last_byte_at;     ///< of the streamed reply
   std::optional<GenerationOutcome> outcome;  ///< once Finished, until it is delivered
@@ -98,7 +99,9 @@ class CurlOpenAiModel final : public OpenAiModel {
   void conclude_reply(Generation& generation);
   void fail_attempt(Generation& generation, ReplyFault fault, std::optional<milliseconds> asked_wait = std::nullopt);
   void finish(Generation& generation, GenerationOutcome outcome);
-  void finish_with(Generation& generation, ModelErrorKind kind, std::string message, std::string detail = {});
+  void finish_with(Generation& generation, ModelErrorKind kind, std::string message, std::string detail = {},
+                   std::optional<milliseconds> retry_after = std::nullopt);
+  void finish_with(Generation& generation, ReplyFault fault, std::optional<milliseconds> retry_after);
   [[nodiscard]] std::variant<ChatReply, ReplyFault> read_whole(HttpRequest& transfer) const;
   void release_transfer(Generation& generation);
   void deliver();
@@ -138,9 +141,9 @@ void CurlOpenAiModel::start(GenerationId id, GenerationRequest request, Generati
   generation.attempts = earlier.count;
   generation.last_fault = earlier.reason;
   if (earlier.count > 0 && earlier.wait > milliseconds(0)) {
-    // A clock that was set back in between does not make the wait longer than any other.
+    // A wait that would outlast the request was not begun: the clock was set back in between.
     const milliseconds wait =
-        std::min(earlier.wait, std::max(options_.retry.retry_after_max, options_.retry.delay_max));
+        earlier.wait < generation.request.timeout ? earlier.wait : std::min(earlier.wait, options_.retry.delay_max);
     generation.stage = Stage::BackingOff;
     set_alarm(generation, std::min(generation.started_at + wait, generation.deadline));
     return;
@@ -231,13 +234,14 @@ void CurlOpenAiModel::send_queued() {
 void CurlOpenAiModel::send(Generation& generation) {
   HttpRequest& transfer = client_->acquire();
   writer_.append(transfer.body, generation.request);
+  generation.is_joined = writer_.joins_adjacent();
   transfer.owner = &generation;
   generation.transfer = &transfer;
   generation.stage = Stage::Sent;
   ++generation.attempts;
   ++in_flight_;
   if (options_.streaming == Streaming::On) {
-    generation.stream.emplace();
+    generation.stream.emplace(options_.fields.thoughts);
     client_->begin(transfer, Reading::AsItComes);
   } else {
     client_->begin(transfer, Reading::AtEnd);
@@ -313,20 +317,27 @@ void CurlOpenAiModel::conclude_reply(Generation& generation) {
   HttpRequest& transfer = *generation.transfer;
   if (!is_success(transfer.status)) {
     const std::string body = options_.api_key.scrub(std::move(transfer.received));
+    if (options_.fields.adjacent == AdjacentMessages::Learn && !generation.is_joined && requires_alternation(body)) {
+      writer_.join_adjacent();
+      release_transfer(generation);
+      generation.stage = Stage::Queued;
+      queue_.emplace_front(generation.id, generation.serial);
+      return;
+    }
     const std::string location = options_.api_key.scrub(transfer.find_header("location").value_or(""));
     fail_attempt(generation, fault_of_status(transfer.status, body, location), asked_wait(transfer));
     return;
   }
   auto read = generation.stream ? generation.stream->finish() : read_whole(transfer);
   if (auto* fault = std::get_if<ReplyFault>(&read)) {
-    fail_attempt(generation, std::move(*fault));
+    fail_attempt(generation, std::move(*fault), asked_wait(transfer));
     return;
   }
   auto& reply = std::get<ChatReply>(read);
   if (reply.error) reply.error->message = options_.api_key.scrub(std::move(reply.error->message));
-  auto answer = answer_of(std::move(reply));
+  auto answer = answer_of(std::move(reply), options_.fields.thoughts);
   if (auto* fault = std::get_if<ReplyFault>(&answer)) {
-    fail_attempt(generation, std::move(*fault));
+    fail_attempt(generation, std::move(*fault), asked_wait(transfer));
     return;
   }
   finish(generation, std::move(std::get<Answer>(answer)));
@@ -341,6 +352,10 @@ std::variant<ChatReply, ReplyFault> CurlOpenAiModel::read_whole(HttpRequest& tra
 }
 
 std::optional<milliseconds> CurlOpenAiModel::asked_wait(const HttpRequest& transfer) const {
+  // OpenAI and Azure also give milliseconds.
+  if (const auto value = transfer.find_header("retry-after-ms")) {
+    if (const auto wait = read_retry_after_ms(*value)) return wait;
+  }
   const auto value = transfer.find_header("retry-after");
   if (!value) return std::nullopt;
   // The reply's own date is the server's clock, so that a date does not depend on ours.
@@ -354,19 +369,18 @@ void CurlOpenAiModel::fail_attempt(Generation& generation, ReplyFault fault, std
   fault.message = options_.api_key.scrub(std::move(fault.message));
   const RetryPolicy& policy = options_.retry;
   if (fault.retry == Retry::Never || generation.attempts >= policy.attempts_max) {
-    std::string message = std::move(fault.message);
-    if (generation.attempts > 1) message += fmt::format("; sent {} times", generation.attempts);
-    finish_with(generation, fault.kind, std::move(message), std::move(fault.detail));
+    if (generation.attempts > 1) fault.message += fmt::format("; sent {} times", generation.attempts);
+    finish_with(generation, std::move(fault), asked_wait);
     return;
   }
   milliseconds wait = backoff_delay(policy, generation.attempts, environment_.random_unit());
-  if (asked_wait) wait = std::max(wait, std::min(*asked_wait, policy.retry_after_max));
+  if (asked_wait) wait = std::max(wait, *asked_wait);
   const TimePoint retry_at = Clock::now() + wait;
   if (retry_at >= generation.deadline) {
-    finish_with(generation, fault.kind,
-                fmt::format("{}; sent {} times, and the timeout of {} leaves no time for another attempt",
-                            fault.message, generation.attempts, seconds(generation.request.timeout)),
-                std::move(fault.detail));
+    if (asked_wait && wait == *asked_wait) fault.message += fmt::format("; the server asks to wait {}", seconds(wait));
+    fault.message += fmt::format("; sent {} times, and the timeout of {} leaves no time for another attempt",
+                                 generation.attempts, seconds(generation.request.timeout));
+    finish_with(generation, std::move(fault), asked_wait);
     return;
   }
   generation.last_fault = std::move(fault.message);
@@ -383,10 +397,18 @@ void CurlOpenAiModel::release_transfer(Generation& generation) {
   --in_flight_;
 }
 
-void CurlOpenAiModel::finish_with(Generation& generation, ModelErrorKind kind, std::string message,
-                                  std::string detail) {
+void CurlOpenAiModel::finish_with(Generation& generation, ModelErrorKind kind, std::string message, std::string detail,
+                                  std::optional<milliseconds> retry_after) {
   finish(generation, ModelError{kind, options_.api_key.scrub(std::move(message)), Usage{}, host_,
-                                options_.api_key.scrub(std::move(detail))});
+                                options_.api_key.scrub(std::move(detail)), retry_after});
+}
+
+void CurlOpenAiModel::finish_with(Generation& generation, ReplyFault fault, std::optional<milliseconds> retry_after) {
+  if (fault.is_refusal) {
+    finish(generation, Answer{options_.api_key.scrub(std::move(fault.message)), Finish::Refused, {}, options_.model});
+  } else {
+    finish_with(generation, fault.kind, std::move(fault.message), std::move(fault.detail), retry_after);
+  }
 }
 
 void CurlOpenAiModel::finish(Generation& generation, GenerationOutcome outcome) {

@@ -415,7 +415,6 @@ TEST(OpenAiModel, AttemptsOfAnEarlierProcessCount) {
 TEST(OpenAiModel, AWaitOfAnEarlierProcessHasABound) {
   MockServerThread server(replies({answering("ok")}));
   OpenAiOptions options = options_for(server);
-  options.retry.retry_after_max = milliseconds(50);
   const auto model = open_model(std::move(options));
   GenerationRequest request = ask("hello");
   request.earlier = {1, std::chrono::hours(24), "HTTP 429"};

@@ -6,7 +6,9 @@
 #include <charconv>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
+#include "inference/thoughts.h"
 
 namespace tenon::inference {
 namespace {
@@ -20,10 +22,88 @@ bool says_context_full(const ServerError& error) {
          contains(error.message, "maximum context length") || contains(error.message, "context size");
 }
 
+/// Whether a content filter has stopped the prompt or the answer.
+bool says_filtered(const ServerError& error) {
+  static constexpr std::string_view names[] = {"content_filter",
+                                               "content_filtered",
+                                               "content_policy_violation",
+                                               "responsibleaipolicyviolation",
+                                               "moderation_blocked",
+                                               "prohibited_content",
+                                               "safety"};
+  return std::ranges::any_of(names, [&](std::string_view name) {
+    return equal_ignoring_case(error.code, name) || equal_ignoring_case(error.type, name) ||
+           equal_ignoring_case(error.inner_code, name);
+  });
+}
+
+ReplyFault refusal(std::string message) {
+  return {ModelErrorKind::Rejected, std::move(message), Retry::Never, {}, true};
+}
+
+/// What a finish_reason says of the text before it.
+enum class Ending : std::uint8_t { Whole, CutOff, Refused, Failed };
+
+struct NamedEnding {
+  std::string_view reason;
+  Ending ending;
+};
+
+/// Reasons that servers are known to give. An unknown one is not the end of a whole answer.
+constexpr NamedEnding endings[] = {
+    {"stop", Ending::Whole},
+    {"tool_calls", Ending::Whole},
+    {"function_call", Ending::Whole},  // the older name of tool_calls
+    {"content_filter", Ending::Refused},
+    {"content_filtered", Ending::Refused},
+    {"refusal", Ending::Refused},
+    {"safety", Ending::Refused},
+    {"recitation", Ending::Refused},
+    {"blocklist", Ending::Refused},
+    {"prohibited_content", Ending::Refused},
+    {"spii", Ending::Refused},
+    {"sensitive", Ending::Refused},
+    {"guardrail_intervened", Ending::Refused},
+    {"error", Ending::Failed},
+    {"abort", Ending::Failed},
+    {"aborted", Ending::Failed},
+    {"cancelled", Ending::Failed},
+    {"canceled", Ending::Failed},
+    {"timeout", Ending::Failed},
+    {"network_error", Ending::Failed},
+    {"server_error", Ending::Failed},
+    {"internal_error", Ending::Failed},
+    {"overloaded", Ending::Failed},
+    {"insufficient_system_resource", Ending::Failed},
+};
+
+Ending ending_of(std::string_view reason) {
+  for (const NamedEnding& named : endings) {
+    if (equal_ignoring_case(reason, named.reason)) return named.ending;
+  }
+  return Ending::CutOff;
+}
+
+/// Why an answer is cut off, if not by its length.
+std::string cut_reason_of(std::string_view reason) {
+  if (equal_ignoring_case(reason, "length") || equal_ignoring_case(reason, "max_tokens")) return {};
+  if (reason.empty()) return "the endpoint does not say that the answer is whole: it gives no finish_reason";
+  return fmt::format("the endpoint does not say that the answer is whole: its finish_reason is \"{}\"",
+                     excerpt(reason, 60));
+}
+
 /// What the user can do about a refusal.
-std::string_view advice_for(int status, const ServerError& error) {
+std::string advice_for(int status, const ServerError& error, std::string_view body) {
   if (error.code == "insufficient_quota") return "the account's quota is used up, so retrying will not help";
-  if (error.param == "temperature" || error.param == "seed")
+  const auto objects_to = [&](std::string_view field) {
+    return error.param == field || ((status == 400 || status == 422) && error.param.empty() && contains(body, field));
+  };
+  for (const std::string_view field : {"stream_options", "seed"}) {
+    if (objects_to(field))
+      return fmt::format("if this server does not know `{0}`: `[model.openai] omit_fields = [\"{0}\"]` in tenon.toml",
+                         field);
+  }
+  if (objects_to("temperature"))
     return "this model does not accept sampling parameters: `[model.openai] sampling_fields = \"omit\"` in tenon.toml";
   if (error.param == "max_tokens" || error.param == "max_completion_tokens") {
     return error.param == "max_tokens"
@@ -32,10 +112,12 @@ std::string_view advice_for(int status, const ServerError& error) {
                : "this server expects the other field for the answer's length: `[model.openai] token_limit_field = "
                  "\"max_tokens\"` in tenon.toml";
   }
-  if (error.param.starts_with("response_format")) {
+  if (error.param.starts_with("response_format") || objects_to("response_format")) {
     return "this server does not take the answer's schema: `[model.openai] schema_field = \"json_object\"` or "
            "`\"omit\"` in tenon.toml";
   }
+  if (requires_alternation(body))
+    return "this server requires roles that alternate: `[model.openai] adjacent_messages = \"join\"` in tenon.toml";
   switch (status) {
     case 401:
       return "check the API key";
@@ -62,18 +144,43 @@ std::string words_of(const ServerError& error) {
   return "an error without a text";
 }
 
+/// Whether the same request may succeed later: 408 and 409 are about this moment too.
+bool is_worth_repeating(int status) {
+  return status == 408 || status == 409 || status == 429 || status >= 500;
+}
+
+bool has_words(const ServerError& error) {
+  return !error.message.empty() || !error.code.empty() || !error.type.empty();
+}
+
 /// What an error object within a reply of status 200 says.
 ReplyFault fault_of_error(const ServerError& error) {
   std::string message = fmt::format("the server reports: {}", words_of(error));
+  if (says_filtered(error)) return refusal(std::move(message));
   if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
   int code = 0;
   std::from_chars(error.code.data(), error.code.data() + error.code.size(), code);
   const bool is_clients_fault = error.type == "invalid_request_error" || error.code == "insufficient_quota" ||
-                                (code >= 400 && code < 500 && code != 429);
+                                (code >= 400 && code < 500 && !is_worth_repeating(code));
   if (is_clients_fault) {
-    return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(code, error)), Retry::Never};
+    return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(code, error, error.message)),
+            Retry::Never};
   }
   return {ModelErrorKind::Overloaded, std::move(message), Retry::Worthwhile};
+}
+
+/// Moves the thoughts out of the answer's text. Thoughts without an answer after them are cut off.
+void separate(Answer& answer) {
+  const SeparatedText parts = separate_thoughts(answer.text);
+  if (!parts.thoughts.empty()) {
+    if (!answer.thoughts.empty()) answer.thoughts += "\n\n";
+    answer.thoughts += parts.thoughts;
+  }
+  answer.text = std::string(parts.answer);
+  if (answer.text.empty() && (parts.is_open || !answer.thoughts.empty()) && answer.finish == Finish::Complete) {
+    answer.finish = Finish::CutOff;
+    answer.cut_reason = "the model's thoughts are not followed by an answer";
+  }
 }
 
 }  // namespace
@@ -110,20 +217,26 @@ ReplyFault fault_of_status(int status, std::string_view body, std::string_view l
     words = excerpt(body);
   }
   std::string message = words.empty() ? fmt::format("HTTP {}", status) : fmt::format("HTTP {}: {}", status, words);
+  if (says_filtered(error)) return refusal(std::move(message));
   if (status < 400) {
     return {ModelErrorKind::Rejected, with_advice(std::move(message), "check the base URL; redirects are not followed"),
             Retry::Never, location.empty() ? std::string() : "redirects to " + excerpt(location)};
   }
   if (error.code == "insufficient_quota") {
-    return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error)), Retry::Never};
+    return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error, body)), Retry::Never};
   }
-  if (status == 429 || status >= 500) {
+  if (is_worth_repeating(status)) {
     // llama.cpp's server gives 500 for a prompt that will never fit.
     if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
     return {ModelErrorKind::Overloaded, std::move(message), Retry::Worthwhile};
   }
   if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
-  return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error)), Retry::Never};
+  return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error, body)), Retry::Never};
+}
+
+bool requires_alternation(std::string_view body) {
+  const std::string words = lower_case(body);
+  return contains(words, "role") && (contains(words, "alternat") || contains(words, "consecutive"));
 }
 
 ReplyFault fault_of_document(std::string_view body) {
@@ -131,12 +244,23 @@ ReplyFault fault_of_document(std::string_view body) {
   return {ModelErrorKind::BadReply, std::move(message), Retry::Never};
 }
 
-std::variant<Answer, ReplyFault> answer_of(ChatReply reply) {
-  if (reply.error && reply.choices == 0) return fault_of_error(*reply.error);
+std::variant<Answer, ReplyFault> answer_of(ChatReply reply, Thoughts thoughts) {
+  end_surrogates(reply.content);
+  end_surrogates(reply.refusal);
+  end_surrogates(reply.reasoning);
+  const Ending ending = ending_of(reply.finish_reason);
+  // An error voids what came before it, also one within a choice.
+  if (reply.error && (reply.choices == 0 || has_words(*reply.error))) return fault_of_error(*reply.error);
   if (reply.choices == 0) return ReplyFault{ModelErrorKind::BadReply, "the reply has no choices", Retry::Never};
   const bool has_words = !reply.content.empty() || !reply.refusal.empty();
   if (!has_words && reply.tool_calls > 0) {
     return ReplyFault{ModelErrorKind::BadReply, "the model called a tool, although none was offered", Retry::Never};
+  }
+  if (ending == Ending::Failed) {
+    return ReplyFault{
+        ModelErrorKind::Overloaded,
+        fmt::format("the server broke the answer off: its finish_reason is \"{}\"", excerpt(reply.finish_reason, 60)),
+        Retry::Worthwhile};
   }
   Answer answer;
   if (!reply.refusal.empty()) {
@@ -144,9 +268,14 @@ std::variant<Answer, ReplyFault> answer_of(ChatReply reply) {
     answer.text = std::move(reply.refusal);
   } else {
     answer.text = std::move(reply.content);
-    if (reply.finish_reason == "length") answer.finish = Finish::CutOff;
-    if (reply.finish_reason == "content_filter") answer.finish = Finish::Refused;
+    if (ending == Ending::Refused) answer.finish = Finish::Refused;
+    if (ending == Ending::CutOff) {
+      answer.finish = Finish::CutOff;
+      answer.cut_reason = cut_reason_of(reply.finish_reason);
+    }
   }
+  answer.thoughts = std::move(reply.reasoning);
+  if (thoughts == Thoughts::Separate && answer.finish != Finish::Refused) separate(answer);
   answer.model = std::move(reply.model);
   if (reply.usage) {
     answer.usage.prompt = reply.usage->prompt;

@@ -1,6 +1,8 @@
 // What an endpoint's refusals and failures become, seen through the model.
 #include "inference/openai_http/reply_outcome.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/support/openai_testing.h"
 
 namespace tenon::inference {
@@ -14,7 +16,7 @@ using namespace tenon::test;
 using Clock = std::chrono::steady_clock;
 
 TEST(ReplyOutcome, TooManyRequestsAndServerErrorsAreSentAgain) {
-  for (const int code : {429, 500, 502, 503, 529}) {
+  for (const int code : {408, 409, 429, 500, 502, 503, 529}) {
     MockServerThread server(replies({refusing(code), refusing(code), answering("at last")}));
     const auto model = open_model(options_for(server));
     const Answer answer = get_answer(*model, ask("hello"));
@@ -25,7 +27,7 @@ TEST(ReplyOutcome, TooManyRequestsAndServerErrorsAreSentAgain) {
 }
 
 TEST(ReplyOutcome, OtherRefusalsAreNot) {
-  for (const int code : {400, 401, 403, 404, 405, 408, 409, 413, 418, 422}) {
+  for (const int code : {400, 401, 403, 404, 405, 413, 418, 422}) {
     MockServerThread server(replies({refusing(code), answering("never asked for")}));
     const auto model = open_model(options_for(server));
     const ModelError error = get_error(*model, ask("hello"));
@@ -77,14 +79,121 @@ TEST(ReplyOutcome, RetryAfterAsADateWithoutTheServersClockIsCountedFromOurs) {
   EXPECT_GE(since(begin), milliseconds(1'000));
 }
 
-TEST(ReplyOutcome, RetryAfterIsCappedByItsLimit) {
-  MockServerThread server(replies({refusing(429, "Retry-After: 86400\r\n"), answering("ok")}));
-  OpenAiOptions options = options_for(server);
-  options.retry.retry_after_max = milliseconds(50);
-  const auto model = open_model(std::move(options));
+TEST(ReplyOutcome, RetryAfterInMillisecondsIsHonoured) {
+  MockServerThread server(replies({refusing(429, "Retry-After: 0\r\nretry-after-ms: 300\r\n"), answering("ok")}));
+  const auto model = open_model(options_for(server));
   const auto begin = Clock::now();
   EXPECT_EQ(get_answer(*model, ask("hello")).text, "ok");
-  EXPECT_GE(since(begin), milliseconds(50));
+  EXPECT_GE(since(begin), milliseconds(300));
+}
+
+TEST(ReplyOutcome, RetryAfterOfAnErrorWithinAReplyIsHonoured) {
+  MockServerThread server(
+      replies({{Send{http_reply(200, R"({"error":{"message":"slow down","code":429}})", "Retry-After: 1\r\n")}},
+               answering("ok")}));
+  const auto model = open_model(options_for(server));
+  const auto begin = Clock::now();
+  EXPECT_EQ(get_answer(*model, ask("hello")).text, "ok");
+  EXPECT_GE(since(begin), milliseconds(1'000));
+}
+
+TEST(ReplyOutcome, NothingIsSentBeforeTheTimeThatTheServerNames) {
+  MockServerThread server(replies({refusing(429, "Retry-After: 86400\r\n"), answering("never asked for")}));
+  const auto model = open_model(options_for(server));
+  const ModelError error = get_error(*model, ask("hello"));
+  EXPECT_EQ(error.kind, ModelErrorKind::Overloaded);
+  EXPECT_EQ(error.retry_after, std::chrono::hours(24));
+  EXPECT_THAT(error.message, HasSubstr("the server asks to wait 86400 s"));
+  EXPECT_EQ(server.counts().requests, 1U);
+}
+
+TEST(ReplyOutcome, AFilteredPromptIsARefusalWithAnyStatus) {
+  for (const auto* body :
+       {R"({"error":{"message":"filtered","code":"content_filter"}})",
+        R"({"error":{"message":"filtered","type":"content_policy_violation"}})",
+        R"({"error":{"message":"filtered","code":null,"innererror":{"code":"ResponsibleAIPolicyViolation"}}})"}) {
+    for (const int status : {200, 400, 403, 429, 500, 503}) {
+      MockServerThread server(replies({{Send{http_reply(status, body)}}, answering("never asked for")}));
+      const Answer answer = get_answer(*open_model(options_for(server)), ask("hello"));
+      EXPECT_EQ(answer.finish, Finish::Refused) << status << body;
+      EXPECT_THAT(answer.text, HasSubstr("filtered"));
+      EXPECT_EQ(server.counts().requests, 1U) << status << body;
+    }
+  }
+}
+
+TEST(ReplyOutcome, MessagesAreJoinedOnceTheServerSaysThatRolesAlternate) {
+  for (const auto* words :
+       {"conversation roles must alternate user/assistant", "Roles must alternate between user and assistant",
+        "consecutive messages of one role are not allowed"}) {
+    MockServerThread server(replies({{Send{http_reply(400, R"({"message":")" + std::string(words) + R"("})")}},
+                                     answering("ok"),
+                                     answering("again")}));
+    const auto model = open_model(options_for(server));
+    GenerationRequest request = ask("first");
+    request.messages.push_back({Role::User, "second", {}});
+    EXPECT_EQ(get_answer(*model, request).text, "ok") << words;
+    EXPECT_EQ(get_answer(*model, request).text, "again") << words;
+    EXPECT_THAT(server.bodies().at(0), HasSubstr(R"("first"},{"role":"user","content":"second"})"));
+    for (const std::size_t at : {1U, 2U})
+      EXPECT_THAT(server.bodies().at(at), HasSubstr(R"("content":"first\n\nsecond"})"));
+    EXPECT_EQ(server.counts().requests, 3U);
+    EXPECT_EQ(model->sent_form(request).value().messages.size(), 1U);
+  }
+}
+
+TEST(ReplyOutcome, MessagesThatMustNotBeJoinedAreRejectedWithAdvice) {
+  MockServerThread server(replies({{Send{http_reply(400, R"({"message":"roles must alternate"})")}}}));
+  OpenAiOptions options = options_for(server);
+  options.fields.adjacent = AdjacentMessages::Keep;
+  const ModelError error = get_error(*open_model(options), ask("hello"));
+  EXPECT_EQ(error.kind, ModelErrorKind::Rejected);
+  EXPECT_THAT(error.message, HasSubstr("adjacent_messages = \"join\""));
+  EXPECT_EQ(server.counts().requests, 1U);
+}
+
+TEST(ReplyOutcome, MessagesWithoutTextAreNotSent) {
+  MockServerThread server(replies({answering("ok")}));
+  const auto model = open_model(options_for(server));
+  GenerationRequest request = ask("hello");
+  request.messages.push_back({Role::Assistant, "", {}});
+  request.messages.push_back({Role::User, " \n", {}});
+  EXPECT_EQ(get_answer(*model, request).text, "ok");
+  EXPECT_THAT(server.bodies().at(0), HasSubstr(R"("messages":[{"role":"user","content":"hello"}])"));
+  EXPECT_EQ(get_answer(*model, ask("")).text, "ok");
+  EXPECT_THAT(server.bodies().at(1), HasSubstr(R"("messages":[{"role":"user","content":""}])"));
+}
+
+TEST(ReplyOutcome, AFieldThatTheServerDoesNotKnowIsNamed) {
+  for (const auto& [body, key] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"error":{"message":"Unrecognized argument: stream_options"}})", R"(omit_fields = ["stream_options"])"},
+           {R"({"detail":[{"loc":["body","seed"],"msg":"Extra inputs are not permitted"}]})",
+            R"(omit_fields = ["seed"])"},
+           {R"({"error":{"message":"no","param":"seed"}})", R"(omit_fields = ["seed"])"},
+           {R"({"error":{"message":"no","param":"temperature"}})", R"(sampling_fields = "omit")"}}) {
+    MockServerThread server(replies({{Send{http_reply(422, body)}}}));
+    EXPECT_THAT(get_error(*open_model(options_for(server)), ask("hello")).message, HasSubstr(key)) << body;
+  }
+}
+
+TEST(ReplyOutcome, EachOptionalFieldCanBeLeftOutAlone) {
+  const std::pair<bool OmittedFields::*, std::string> cases[] = {
+      {&OmittedFields::temperature, "\"temperature\""},
+      {&OmittedFields::seed, "\"seed\""},
+      {&OmittedFields::token_limit, "\"max_tokens\""},
+      {&OmittedFields::stream_options, "\"stream_options\""}};
+  for (const auto& [omitted, name] : cases) {
+    MockServerThread server(replies({answering("ok")}));
+    OpenAiOptions options = options_for(server);
+    options.streaming = Streaming::On;
+    options.fields.omitted.*omitted = true;
+    EXPECT_EQ(get_answer(*open_model(options), ask("hello")).text, "ok");
+    EXPECT_EQ(nlohmann::json::parse(server.bodies().at(0)).size(), 6U);
+    for (const auto& [other, other_name] : cases) {
+      const bool is_sent = server.bodies().at(0).find(other_name) != std::string::npos;
+      EXPECT_EQ(is_sent, other_name != name) << name << " " << other_name;
+    }
+  }
 }
 
 TEST(ReplyOutcome, AWaitThatEndsAfterTheDeadlineIsNotBegun) {

@@ -22,11 +22,37 @@ enum class SchemaField : std::uint8_t {
   Omit,        ///< nothing; the prompt alone says it
 };
 
-/// Which fields a request carries, where servers differ. docs/guides/openai_endpoints.md says when to change them.
+/// Fields that a server may reject, each of which can be left out alone.
+struct OmittedFields {
+  bool temperature = false;
+  bool seed = false;
+  bool stream_options = false;  ///< then no server tells the tokens of a streamed reply
+  bool token_limit = false;     ///< then the server decides how long an answer may be
+};
+
+/// Whether adjacent messages of one role are joined. Some chat templates require that the user and the assistant
+/// alternate.
+enum class AdjacentMessages : std::uint8_t {
+  Learn,  ///< once the server has said that roles must alternate
+  Join,
+  Keep,
+};
+
+/// Where the thoughts of a reasoning model go (inference/thoughts.h).
+enum class Thoughts : bool {
+  Separate,  ///< apart from the answer, into the trace
+  Keep,      ///< they are a part of the answer
+};
+
+/// Which fields a request carries and how a reply is read, where servers differ. docs/guides/openai_endpoints.md says
+/// when to change them.
 struct RequestFields {
   TokenLimitField token_limit = TokenLimitField::ByHost;
   SamplingFields sampling = SamplingFields::Send;
   SchemaField schema = SchemaField::JsonSchema;
+  OmittedFields omitted;
+  AdjacentMessages adjacent = AdjacentMessages::Learn;
+  Thoughts thoughts = Thoughts::Separate;
 };
 
 }  // namespace tenon::inference

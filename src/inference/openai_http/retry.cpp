@@ -14,8 +14,18 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
-/// Far above every limit on waits, and far below what overflows a count of nanoseconds.
-constexpr std::int64_t seconds_max = 1'000'000'000;
+/// A count that a header gives, rounded up; nothing if it is not one.
+template <class Unit>
+std::optional<milliseconds> read_count(std::string_view value) {
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  if (error == std::errc::result_out_of_range) return retry_after_max;
+  // A fraction is not in the standard.
+  const bool has_fraction = error == std::errc() && end != value.data() + value.size() && *end == '.';
+  if (error != std::errc() || (end != value.data() + value.size() && !has_fraction)) return std::nullopt;
+  constexpr auto count_max = static_cast<std::uint64_t>(std::chrono::duration_cast<Unit>(retry_after_max).count());
+  return Unit(static_cast<std::int64_t>(std::min(count + (has_fraction ? 1 : 0), count_max)));
+}
 
 }  // namespace
 
@@ -29,16 +39,14 @@ milliseconds backoff_delay(const RetryPolicy& policy, std::uint32_t attempts_mad
 
 std::optional<milliseconds> read_retry_after(std::string_view value, system_clock::time_point now) {
   value = trimmed(value);
-  std::uint64_t seconds = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  // What follows the whole seconds, such as a fraction, is not in the standard and is left out.
-  if (error == std::errc::result_out_of_range) return std::chrono::seconds(seconds_max);
-  if (error == std::errc() && (end == value.data() + value.size() || *end == '.')) {
-    return std::chrono::seconds(std::min<std::uint64_t>(seconds, seconds_max));
-  }
+  if (const auto wait = read_count<std::chrono::seconds>(value)) return wait;
   const auto date = http_client::read_http_date(value);
   if (!date) return std::nullopt;
-  return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(*date - now));
+  return std::clamp(std::chrono::ceil<milliseconds>(*date - now), milliseconds(0), retry_after_max);
+}
+
+std::optional<milliseconds> read_retry_after_ms(std::string_view value) {
+  return read_count<milliseconds>(trimmed(value));
 }
 
 }  // namespace tenon::inference

@@ -9,8 +9,7 @@ using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
 TEST(Retry, DelaysDoubleUpToTheLimitAndHalfOfThemIsChance) {
-  const RetryPolicy policy{
-      .attempts_max = 10, .delay_first = milliseconds(100), .delay_max = milliseconds(500), .retry_after_max = {}};
+  const RetryPolicy policy{.attempts_max = 10, .delay_first = milliseconds(100), .delay_max = milliseconds(500)};
   EXPECT_EQ(backoff_delay(policy, 1, 0.0), milliseconds(50));
   EXPECT_EQ(backoff_delay(policy, 1, 0.5), milliseconds(75));
   EXPECT_EQ(backoff_delay(policy, 1, 1.0), milliseconds(100));
@@ -24,8 +23,12 @@ TEST(Retry, ReadsSeconds) {
   const auto now = system_clock::now();
   EXPECT_EQ(read_retry_after("0", now), milliseconds(0));
   EXPECT_EQ(read_retry_after(" 17 ", now), milliseconds(17'000));
-  EXPECT_EQ(read_retry_after("2.5", now), milliseconds(2'000));
-  EXPECT_EQ(read_retry_after("99999999999999999999999999", now), std::chrono::seconds(1'000'000'000));
+  EXPECT_EQ(read_retry_after("2.5", now), milliseconds(3'000));
+  EXPECT_EQ(read_retry_after("99999999999999999999999999", now), retry_after_max);
+  EXPECT_EQ(read_retry_after("604800", now), retry_after_max);
+  EXPECT_EQ(read_retry_after_ms(" 1500"), milliseconds(1'500));
+  EXPECT_EQ(read_retry_after_ms("1.5"), milliseconds(2));
+  EXPECT_FALSE(read_retry_after_ms("soon").has_value());
 }
 
 TEST(Retry, ReadsDates) {

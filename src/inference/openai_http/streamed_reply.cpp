@@ -4,11 +4,21 @@
 
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace tenon::inference {
 
 void StreamedReply::append(std::string_view bytes) {
   if (bytes.empty()) return;
-  if (shape_ == Shape::Unknown) shape_ = bytes.front() == '{' ? Shape::Document : Shape::Events;
+  if (shape_ == Shape::Unknown) {
+    begin_ += bytes;
+    bytes = begin_;
+    if (bytes.starts_with(byte_order_mark)) bytes.remove_prefix(byte_order_mark.size());
+    const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || byte_order_mark.starts_with(begin_)) return;
+    shape_ = bytes[first] == '{' ? Shape::Document : Shape::Events;
+    bytes = begin_;
+  }
   if (shape_ == Shape::Document) {
     document_ += bytes;
     return;
@@ -25,8 +35,9 @@ void StreamedReply::append(std::string_view bytes) {
 
 std::string StreamedReply::take_piece() {
   std::string piece = reply_.content.substr(taken_size_);
-  taken_size_ = reply_.content.size();
-  return piece;
+  if (ends_with_high_surrogate(piece)) piece.resize(piece.size() - 3);  // until its other half comes
+  taken_size_ += piece.size();
+  return thoughts_ == Thoughts::Separate && !piece.empty() ? filter_.add(piece) : piece;
 }
 
 std::variant<ChatReply, ReplyFault> StreamedReply::finish() {

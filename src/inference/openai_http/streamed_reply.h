@@ -7,6 +7,7 @@
 #include "inference/openai_http/chat_reply.h"
 #include "inference/openai_http/event_stream.h"
 #include "inference/openai_http/reply_outcome.h"
+#include "inference/thoughts.h"
 
 namespace tenon::inference {
 
@@ -14,10 +15,12 @@ namespace tenon::inference {
 /// though it was asked to.
 class StreamedReply {
  public:
+  explicit StreamedReply(Thoughts thoughts = Thoughts::Separate) : thoughts_(thoughts) {}
+
   /// Takes in the next bytes of the reply's body.
   void append(std::string_view bytes);
 
-  /// The content that came since the last call.
+  /// The content that came since the last call, without thoughts unless they are kept.
   [[nodiscard]] std::string take_piece();
   /// Whether `data: [DONE]` has come: what the connection does after it does not matter.
   [[nodiscard]] bool has_ended() const { return has_ended_; }
@@ -29,6 +32,9 @@ class StreamedReply {
   enum class Shape : std::uint8_t { Unknown, Events, Document };
 
   Shape shape_ = Shape::Unknown;
+  Thoughts thoughts_;
+  ThoughtFilter filter_;
+  std::string begin_;  ///< while the shape is unknown: a byte order mark and white space
   std::string document_;
   EventStream events_;
   ChatReply reply_;

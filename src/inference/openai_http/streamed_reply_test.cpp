@@ -186,5 +186,61 @@ TEST(StreamedReply, AnEndlessStreamIsBrokenOff) {
   EXPECT_EQ(get_error(*open_model(options), ask("hello")).kind, ModelErrorKind::BadReply);
 }
 
+std::string text_of_pieces(const GenerationRecorder& recorder, GenerationId id) {
+  std::string text;
+  for (const auto& piece : recorder.pieces.at(id)) text += piece.text;
+  return text;
+}
+
+std::string raw_chunk(std::string_view content) {
+  return R"(data: {"choices":[{"delta":{"content":")" + std::string(content) + "\"}}]}\n\n";
+}
+
+TEST(StreamedReply, HalvesOfACharacterInNeighbouringChunksAreJoined) {
+  MockServerThread server(
+      replies({stream({raw_chunk("Hi "), raw_chunk("\\ud83d"), raw_chunk("\\ude00!"), last_chunk(), done})}));
+  const auto model = open_model(streaming_options(server));
+  GenerationRecorder recorder;
+  model->start(1, ask("hello"), recorder);
+  ASSERT_TRUE(recorder.wait_for(*model, 1));
+  EXPECT_EQ(std::get<Answer>(recorder.outcomes.at(1)).text, "Hi 😀!");
+  EXPECT_EQ(text_of_pieces(recorder, 1), "Hi 😀!");
+}
+
+TEST(StreamedReply, ThoughtsAreNotAmongThePieces) {
+  MockServerThread server(replies(
+      {stream({chunk("<thi"), chunk("nk>a"), chunk("b</th"), chunk("ink>\n\nDe"), chunk("ar"), last_chunk(), done})}));
+  const auto model = open_model(streaming_options(server));
+  GenerationRecorder recorder;
+  model->start(1, ask("hello"), recorder);
+  ASSERT_TRUE(recorder.wait_for(*model, 1));
+  const Answer& answer = std::get<Answer>(recorder.outcomes.at(1));
+  EXPECT_EQ(answer.text, "Dear");
+  EXPECT_EQ(answer.thoughts, "ab");
+  EXPECT_EQ(text_of_pieces(recorder, 1), "Dear");
+}
+
+TEST(StreamedReply, ADocumentMayBeginWithWhiteSpaceOrAMark) {
+  for (const std::string begin : {" ", "\n\n", "\xEF\xBB\xBF", "\xEF\xBB\xBF \r\n"}) {
+    const std::string body = begin + chat_reply_json("all");
+    for (const std::size_t at : {std::size_t{1}, begin.size(), begin.size() + 1}) {
+      MockServerThread server(
+          replies({{Send{"HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n"},
+                    Send{body.substr(0, at)}, Wait{milliseconds(20)}, Send{body.substr(at)}}}));
+      EXPECT_EQ(get_answer(*open_model(streaming_options(server)), ask("hello")).text, "all") << at;
+    }
+  }
+}
+
+TEST(StreamedReply, AReasonThatIsNotTheEndOfAWholeAnswer) {
+  for (const auto* reason : {"error", "abort"}) {
+    MockServerThread server(
+        replies({stream({chunk("part"), last_chunk(reason), done}), stream({chunk("all"), last_chunk(), done})}));
+    EXPECT_EQ(get_answer(*open_model(streaming_options(server)), ask("hello")).text, "all") << reason;
+  }
+  MockServerThread server(replies({stream({chunk("part"), last_chunk("never_seen"), done})}));
+  EXPECT_EQ(get_answer(*open_model(streaming_options(server)), ask("hello")).finish, Finish::CutOff);
+}
+
 }  // namespace
 }  // namespace tenon::inference

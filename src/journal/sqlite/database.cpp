@@ -126,8 +126,7 @@ Result<std::unique_ptr<Database>, StoreError> Database::open(const std::string& 
     // SQLite opens such a file for reading instead, and would give the log and its index the file's mode: they would
     // stay unwritable when the file is writable again.
     if (code == SQLITE_OK && sqlite3_db_readonly(database->handle_, "main") == 1) {
-      return failure(
-          StoreError{StoreError::Kind::Denied, fmt::format("{}: this user may not write the store", path)});
+      return failure(StoreError{StoreError::Kind::Denied, fmt::format("{}: this user may not write the store", path)});
     }
   }
   if (code != SQLITE_OK) return failure(database->make_error(code));
