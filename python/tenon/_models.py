@@ -107,7 +107,7 @@ def start_of(function: ModelFunction, background: Background) -> Callable[[Any, 
     """What starts each answer, on the thread of an event loop. Plain functions are called on threads of a pool."""
     import inspect
 
-    called: Any = function if inspect.isroutine(function) else function.__call__
+    called: Any = function if inspect.isroutine(function) else getattr(function, "__call__")
 
     def answer(generation: Any, request: Request) -> None:
         try:

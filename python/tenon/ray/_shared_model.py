@@ -88,7 +88,7 @@ class ModelActor:
         self._working: asyncio.Task[None] | None = None
 
     async def answer(self, request: Request) -> AsyncIterator[str]:
-        called: Any = self._model if inspect.isroutine(self._model) else self._model.__call__
+        called: Any = self._model if inspect.isroutine(self._model) else getattr(self._model, "__call__")
         if self._batch is not None:
             yield await self._answer_in_batch(request)
         elif inspect.isasyncgenfunction(called):
