@@ -445,7 +445,8 @@ void Api::run_agui(const Call& call) {
   auto answers = read_resume(body->find("resume"));
   if (!answers) return wrong(422, "wrong_input", answers.error());
   if (!answers->empty()) return parts_.host.answer(name, std::move(*answers), key_of(call.request), on_reply);
-  auto text = read_user_text(body->find("messages"), {"messages"});
+  auto text = read_user_text(body->find("messages"),
+                             {.field = "messages", .has_conversation = true, .ignores_instructions = true});
   if (!text) return call.answer(whole(make_error(text.error())));
   runtime::RunStart start = entry->make_start(*text);
   parts_.host.say(name, std::move(start), std::move(*text), runtime::SeveralQuestions::Refuse, key_of(call.request),

@@ -179,7 +179,8 @@ void Api::complete_chat(const Call& call) {
   auto conversation = read_string(wanted->body, "conversation");
   if (!conversation) return refuse(conversation.error());
   if (conversation->empty()) conversation = std::string(call.request.header("x-tenon-conversation"));
-  auto text = read_user_text(wanted->body.find("messages"), {"messages"});
+  auto text =
+      read_user_text(wanted->body.find("messages"), {.field = "messages", .has_conversation = !conversation->empty()});
   if (!text) return refuse(text.error());
 
   ChatHead head;

@@ -119,6 +119,35 @@ Result<std::string, FieldProblem> read_string(const Json& body, std::string_view
   return value->as_string();
 }
 
+/// Whether the message has no text at all.
+static bool is_empty(const Json& message) {
+  const Json* const content = message.find("content");
+  if (content == nullptr || content->is_null()) return true;
+  if (content->is_array()) return content->items().empty();
+  return text_of(content).empty() && content->is_string();
+}
+
+/// What is lost if a message other than the last one of the user is not read.
+static std::optional<FieldProblem> find_lost(const Json& message, const std::string& name,
+                                             const MessageFormat& format) {
+  const std::string_view role = text_of(message.find("role"));
+  if (role == "system" || role == "developer") {
+    if (format.ignores_instructions || is_empty(message)) return std::nullopt;
+    return FieldProblem{
+        400, name, "unsupported_value",
+        fmt::format("`{}`: a message of the role `{}` is not supported, because an agent's instructions "
+                    "are in its program",
+                    name, role)};
+  }
+  if (format.has_conversation) return std::nullopt;
+  return FieldProblem{
+      400, name, "unsupported_value",
+      fmt::format(
+          "`{}`: earlier messages are not read, because the server keeps the conversation; send the newest message "
+          "alone, with the conversation that the first reply named",
+          name)};
+}
+
 Result<std::string, FieldProblem> read_user_text(const Json* messages, const MessageFormat& format) {
   const std::string field(format.field);
   const auto missing = [&] {
@@ -138,8 +167,16 @@ Result<std::string, FieldProblem> read_user_text(const Json* messages, const Mes
                                               name, type)});
     }
     const std::string_view role = text_of(item.find("role"));
-    if (role == "user") return read_content(item, name, format);
-    if (role != "system" && role != "developer") {
+    if (role == "user") {
+      for (std::size_t earlier = 0; earlier < at; ++earlier) {
+        auto lost = find_lost(items[earlier], fmt::format("{}[{}]", field, earlier), format);
+        if (lost) return failure(std::move(*lost));
+      }
+      return read_content(item, name, format);
+    }
+    if (role == "system" || role == "developer") {
+      if (auto lost = find_lost(item, name, format)) return failure(std::move(*lost));
+    } else {
       return failure(FieldProblem{400, name, "unsupported_value",
                                   fmt::format("`{}`: expected a message of the role `user` as the last one", name)});
     }

@@ -50,10 +50,13 @@ struct MessageFormat {
   std::string_view field;               ///< the list of messages
   std::string_view text_part = "text";  ///< the type of a part of `content` that is a text
   bool has_item_types = false;          ///< an item of the list is a message only if its `type` says so
+  /// The request names a conversation of the server: earlier messages are the client's copy of it, and are not read.
+  bool has_conversation = false;
+  bool ignores_instructions = false;  ///< the protocol's clients send `system` messages that are not for the agent
 };
-/// The text of the last message of the role `user`: what the client says now. Earlier messages are the client's copy of
-/// the conversation, and those of the roles `system` and `developer` address a bare model; they are not read. A last
-/// message of another role, and content other than text, are refused.
+/// The text of the last message of the role `user`: what the client says now. What would be dropped is refused: earlier
+/// messages of no conversation, instructions (roles `system` and `developer`), a last message of another role, and
+/// content other than text.
 [[nodiscard]] Result<std::string, FieldProblem> read_user_text(const Json* messages, const MessageFormat& format);
 
 }  // namespace tenon::server

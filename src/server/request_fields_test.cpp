@@ -64,9 +64,7 @@ std::string said(std::string_view messages, const MessageFormat& format = {"mess
 }
 
 TEST(RequestFieldsTest, TheLastUserMessageIsTheInput) {
-  EXPECT_EQ(said(R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}])"),
-            "c");
-  EXPECT_EQ(said(R"([{"role":"user","content":"a"},{"role":"system","content":"b"}])"), "a");
+  EXPECT_EQ(said(R"([{"role":"user","content":"a"}])"), "a");
   EXPECT_EQ(said(R"([{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}])"), "ab");
   EXPECT_EQ(said(R"([])"), "! messages");
   EXPECT_EQ(said(R"({})"), "! messages");
@@ -78,8 +76,31 @@ TEST(RequestFieldsTest, TheLastUserMessageIsTheInput) {
             "! messages[0].content[1]");
 }
 
+TEST(RequestFieldsTest, NothingIsDroppedInSilence) {
+  const std::string whole =
+      R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}])";
+  EXPECT_EQ(said(whole), "! messages[0]");
+  EXPECT_EQ(said(whole, {.field = "messages", .has_conversation = true}), "c");
+  for (const auto* role : {"system", "developer"}) {
+    const std::string first =
+        R"([{"role":")" + std::string(role) + R"(","content":"b"},{"role":"user","content":"a"}])";
+    const std::string last =
+        R"([{"role":"user","content":"a"},{"role":")" + std::string(role) + R"(","content":[{"type":"text"}]}])";
+    EXPECT_EQ(said(first), "! messages[0]");
+    EXPECT_EQ(said(last), "! messages[1]");
+    EXPECT_EQ(said(first, {.field = "messages", .has_conversation = true}), "! messages[0]");
+    EXPECT_EQ(said(first, {.field = "messages", .ignores_instructions = true}), "a");
+    for (const auto* empty : {R"("")", "null", "[]"}) {
+      EXPECT_EQ(
+          said(R"([{"role":")" + std::string(role) + R"(","content":)" + empty + R"(},{"role":"user","content":"a"}])"),
+          "a");
+    }
+  }
+}
+
 TEST(RequestFieldsTest, ItemsHaveTypes) {
-  const MessageFormat items{"input", "input_text", true};
+  const MessageFormat items{
+      .field = "input", .text_part = "input_text", .has_item_types = true, .has_conversation = true};
   EXPECT_EQ(said(R"([{"type":"function_call"},{"role":"user","content":"a"}])", items), "a");
   EXPECT_EQ(said(R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}])", items), "a");
   EXPECT_EQ(said(R"([{"role":"user","content":"a"},{"type":"function_call_output","output":"b"}])", items),

@@ -231,10 +231,13 @@ Result<std::string, FieldProblem> read_conversation(const Json& body) {
   return failure(FieldProblem{422, "conversation.id", "wrong_input", "`conversation.id`: expected a string"});
 }
 
-Result<std::string, FieldProblem> read_input(const Json& body) {
+/// `has_conversation`: the request names a conversation, or a response of one.
+Result<std::string, FieldProblem> read_input(const Json& body, bool has_conversation) {
   const Json* const input = body.find("input");
   if (input != nullptr && input->is_string()) return input->as_string();
-  return read_user_text(input, {"input", "input_text", true});
+  return read_user_text(
+      input,
+      {.field = "input", .text_part = "input_text", .has_item_types = true, .has_conversation = has_conversation});
 }
 
 /// Responses of a conversation follow one another: only the newest can be continued. Looks for a turn that began after
@@ -342,7 +345,7 @@ void Api::create_response(const Call& call) {
     return refuse({400, "previous_response_id", "mutually_exclusive_parameters",
                    "`previous_response_id` and `conversation` cannot be used together"});
   }
-  auto text = read_input(body);
+  auto text = read_input(body, !previous->empty() || !conversation->empty());
   if (!text) return refuse(text.error());
 
   const ResponseRequest request{*previous, *conversation, *is_background};

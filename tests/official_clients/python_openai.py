@@ -13,7 +13,7 @@ def client_of(server, token):
 
 
 def said(text):
-    return [{"role": "system", "content": "You are kind."}, {"role": "user", "content": text}]
+    return [{"role": "user", "content": text}]
 
 
 def ask(client, model, text, **options):
@@ -104,8 +104,11 @@ def test_a_response(server, token):
     response = check_response(client.responses.create(model="tell", input="owls"))
     assert response.output_text == "Owls fly." and response.status == "completed" and response.error is None
     assert response.usage.total_tokens == response.usage.input_tokens + response.usage.output_tokens > 0
-    items = [{"role": "system", "content": "You are kind."}, {"role": "user", "content": [{"type": "input_text", "text": "owls"}]}]
+    items = [{"role": "user", "content": [{"type": "input_text", "text": "owls"}]}]
     assert client.responses.create(model="tell", input=items).output_text == "Owls fly."
+    instructed = [{"role": "system", "content": "You are kind."}, *items]
+    refused = failure_of(openai.BadRequestError, lambda: client.responses.create(model="tell", input=instructed))
+    assert refused.param == "input[0]" and refused.code == "unsupported_value", refused
     assert check_response(client.responses.retrieve(response.id)).output_text == "Owls fly."
     refused = failure_of(openai.BadRequestError, lambda: client.responses.create(model="tell", input="x", temperature=0.2))
     assert refused.param == "temperature" and refused.code == "unsupported_value", refused

@@ -6,7 +6,7 @@ from server_process import ROOT, Server, Stream
 
 
 def said(text):
-    return [{"role": "system", "content": "ignored"}, {"role": "user", "content": text}]
+    return [{"role": "user", "content": text}]
 
 
 def chat(server, model, text, **fields):
@@ -56,6 +56,9 @@ def test_a_conversation_over_turns_questions_and_a_crash(work):
         assert content(last) == "turn 3: b"
         run = server.get("/v1/runs").json["runs"][0]["run"]
         assert content(chat(server, "Counter", "d", conversation=run)) == "turn 4: d", "a run's name is also a key"
+        history = [*said("d"), {"role": "assistant", "content": "turn 4: d"}, *said("e")]
+        whole = server.post("/v1/chat/completions", {"model": "Counter", "messages": history, "conversation": run})
+        assert content(whole) == "turn 5: e", "the client's copy of the conversation"
         assert len(server.get("/v1/runs").json["runs"]) == 1
 
 
@@ -88,7 +91,9 @@ def test_unsupported_fields_are_rejected_by_name(work):
                 ({"web_search_options": {}}, 400, "web_search_options"), ({"message": []}, 400, "message"),
                 ({"stream": 1}, 422, "stream"), ({"stream_options": {"include_usge": True}}, 400, "stream_options.include_usge"),
                 ({"messages": image}, 400, "messages[0].content[1]"),
-                ({"messages": said("a") + [{"role": "tool", "content": "b"}]}, 400, "messages[2]")]:
+                ({"messages": [{"role": "system", "content": "Be kind."}, *said("a")]}, 400, "messages[0]"),
+                ({"messages": said("a") + [{"role": "assistant", "content": "b"}, *said("c")]}, 400, "messages[0]"),
+                ({"messages": said("a") + [{"role": "tool", "content": "b"}]}, 400, "messages[1]")]:
             reply = server.post("/v1/chat/completions", {**body, **fields})
             assert reply.status == status and reply.json["error"]["param"] == param, (fields, reply.status, reply.body)
             assert f"`{param}`" in reply.json["error"]["message"], reply.body

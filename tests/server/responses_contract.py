@@ -41,10 +41,12 @@ def test_a_response(work):
         usage = reply.json["usage"]
         assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"] > 0, usage
         assert read(server, reply.json["id"]) == reply.json
-        items = [{"role": "assistant", "content": "Hello."}, {"type": "function_call", "name": "f"},
-                 {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "ow"},
+        items = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "ow"},
                                                                  {"type": "input_text", "text": "ls"}]}]
         assert text_of(create(server, "tell", items)) == "Owls fly."
+        for earlier in ({"role": "assistant", "content": "Hello."}, {"role": "system", "content": "Be kind."}):
+            refused = create(server, "tell", [earlier, *items])
+            assert refused.status == 400 and refused.json["error"]["param"] == "input[0]", refused.body
         server.kill()
         server.start()
         assert read(server, reply.json["id"]) == reply.json
