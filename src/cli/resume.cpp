@@ -104,6 +104,16 @@ std::optional<int> continue_run(runtime::Runtime& runtime, runtime::RunId run, c
 
 }  // namespace
 
+/// Whether the run's last record says that it has failed because a budget was spent.
+static bool has_spent_budget(journal::Store& journals, const journal::RunHead& head) {
+  if (head.summary.state != journal::RunState::Failed) return false;
+  const auto last = journals.read(head.run, head.records - 1, 1);
+  if (!last || last->empty()) return false;
+  const auto record = effects::decode_record(last->front().bytes);
+  const auto* const ended = record ? std::get_if<effects::Ended>(&record->body) : nullptr;
+  return ended != nullptr && ended->failure.kind == types::FailureKind::BudgetSpent;
+}
+
 /// Continues a run that has ended because its budget was spent, as a run of its own that takes all its outcomes.
 static int resume_with_budget(const ResumeCommand& command, const Environment& environment) {
   ForkCommand fork_command{.run = command.run,
@@ -118,7 +128,7 @@ static int resume_with_budget(const ResumeCommand& command, const Environment& e
     if (!store) return report(store.error(), environment);
     const auto head = (*store)->journals().head({command.run});
     if (!head) return fail(head.error().message, environment);
-    if (head->summary.state != journal::RunState::Failed) {
+    if (!has_spent_budget((*store)->journals(), *head)) {
       return fail(
           fmt::format("run {} is {}: only a run that has failed because its budget was spent continues with a larger "
                       "one; give a turn of a conversation its budget with `tenon chat --run {} --budget`",

@@ -540,6 +540,10 @@ def test_a_run_whose_budget_is_spent_continues_with_a_larger_one(work):
     records = next(one["records"] for one in store.list() if one["run"] == run)
     still = tenon("fork", run, "--at", records, "--store", store.path, "--budget", "calls=5")
     assert still.returncode == 1 and "the budget of 5 model calls" in still.stderr, still
+    (work / "program.tn").write_text("fn main() -> i32 { 1 / (1 - 1) }\n")
+    broken = re.search(r"tenon: run (\w+)\n", store.run("main").stderr)[1]
+    refused = store.resume(broken, "--budget", "calls=9")
+    assert refused.returncode == 2 and "is failed: only a run that has failed because its budget was spent" in refused.stderr, refused
     done = next(one["run"] for one in store.list() if one["state"] == "done")
     refused = store.resume(done, "--budget", "calls=9")
     assert refused.returncode == 2 and "is done" in refused.stderr, refused
