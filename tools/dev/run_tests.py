@@ -197,7 +197,8 @@ class Totals:
 
     def close(self, seconds, preset):
         print("seconds:", ", ".join(f"{name} {taken:.0f}" for taken, name in sorted(self.seconds, reverse=True) if taken >= 5))
-        print(*self.left_out, *self.unstable, sep="\n")
+        for line in (*self.left_out, *self.unstable):
+            print(line)
         if self.failures:
             print("what failed:", *self.failures, sep="\n")
         print(f"in {seconds:.0f} s ({preset})")

@@ -3,7 +3,9 @@
 stress.py PRESET [NAME] [N]: NAME is a module with unit tests (`runtime`), or a runner's folder (`tests/server`, or `server` if no module
 has that name); without it, all of them. The load are two busy processes and one that writes to the disk. They end with this process.
 """
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,12 +30,12 @@ with open(sys.argv[1], 'wb') as file:
 def names_of_programs(preset):
     output = subprocess.run(["ctest", "--test-dir", str(run_tests.ROOT / "build" / preset), "--show-only=json-v1"], check=True,
                             stdout=subprocess.PIPE, text=True).stdout
-    return [test["name"] for test in run_tests.json.loads(output)["tests"]]
+    return [test["name"] for test in json.loads(output)["tests"]]
 
 
 def find_tests(preset, wanted):
     """Pairs of a name and a function that runs the test once."""
-    programs = [(name, lambda name=name: run_tests.run_programs(preset, f"^{run_tests.re.escape(name)}$", jobs=1)[0])
+    programs = [(name, lambda name=name: run_tests.run_programs(preset, f"^{re.escape(name)}$", jobs=1)[0])
                 for name in names_of_programs(preset)]
     runners = [(str(path.parent.relative_to(run_tests.ROOT)),
                 lambda path=path: run_tests.run_runner(path, run_tests.runner_environment(preset)))
