@@ -40,14 +40,6 @@ Result<Found, JsonError> find_value(std::string_view text, std::size_t from, std
   return failure(cut_off ? std::move(*cut_off) : make_json_error(JsonProblem::NoJson, 0));
 }
 
-std::string_view skip_thoughts(std::string_view text) {
-  constexpr std::string_view open = "<think>";
-  constexpr std::string_view close = "</think>";
-  if (!text.starts_with(open)) return text;
-  const std::size_t end = text.find(close);
-  return end == std::string_view::npos ? std::string_view{} : trimmed(text.substr(end + close.size()));
-}
-
 /// The inside of a text that is one code fence; any other text as it is.
 std::string_view skip_fence(std::string_view text) {
   constexpr std::string_view fence = "```";
@@ -62,7 +54,7 @@ std::string_view skip_fence(std::string_view text) {
 Result<Json, JsonError> parse_lenient(std::string_view text) {
   if (std::optional<JsonError> error = check_json_bytes(text, {})) return failure(std::move(*error));
   const char* const begin = text.data();
-  text = skip_fence(skip_thoughts(trimmed(text)));
+  text = skip_fence(trimmed(text));
   const auto skipped = static_cast<std::size_t>(text.empty() ? 0 : text.data() - begin);
   if (text.empty()) return failure(make_json_error(JsonProblem::EmptyAnswer, 0));
   const auto at_origin = [skipped](JsonError error) {

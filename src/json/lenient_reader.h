@@ -7,10 +7,10 @@
 
 namespace tenon {
 
-/// Reads the JSON value in a model's answer. Skipped: a `<think>…</think>` block at the start, a code fence, prose
-/// before and after the value. Understood: trailing commas, comments (`//`, `#`, `/* */`), single quotes, keys without
-/// quotes, Python's True, False and None, line breaks and tabs inside strings, `+5`, `.5` and `5.`. Whatever could mean
-/// two things is refused instead: see JsonErrorKind.
+/// Reads the JSON value in a model's answer. Skipped: a code fence, prose before and after the value. Understood:
+/// trailing commas, comments (`//`, `#`, `/* */`), single quotes, keys without quotes, Python's True, False and None,
+/// line breaks and tabs inside strings, `+5`, `.5` and `5.`. Whatever could mean two things is refused instead: see
+/// JsonErrorKind.
 [[nodiscard]] Result<Json, JsonError> parse_lenient(std::string_view text);
 
 }  // namespace tenon

@@ -28,7 +28,6 @@ TEST(LenientReaderTest, PassesOverFencesAndProse) {
   EXPECT_EQ(lenient("```\ntrue\n```"), "true");
   EXPECT_EQ(lenient("Here you are:\n```json\n{\"a\": 1}\n```\nAnything else?"), R"({"a":1})");
   EXPECT_EQ(lenient("The {braces} and [brackets] in: {\"a\": [1]}. Done {really}."), R"({"a":[1]})");
-  EXPECT_EQ(lenient("<think>perhaps {\"a\": 2}?</think>\n{\"a\": 1}"), R"({"a":1})");
   EXPECT_EQ(lenient(" \n42\n"), "42");
 }
 

@@ -9,6 +9,8 @@
 #include "base/utf8.h"
 #include "inference/answers/messages.h"
 #include "inference/answers/outline.h"
+#include "inference/answers/words.h"
+#include "inference/thoughts.h"
 #include "json/json.h"
 #include "json/lenient_reader.h"
 #include "json/reader.h"
@@ -22,62 +24,6 @@ using types::TypeKind;
 using types::TypeTable;
 
 constexpr std::string_view whole_answer = "the answer";
-/// A longer answer is not one word.
-constexpr std::size_t word_bytes_max = 200;
-
-/// The words that are values of `type`, each with its JSON.
-std::vector<std::pair<std::string, Json>> list_words(const TypeTable& types, TypeId type) {
-  std::vector<std::pair<std::string, Json>> words;
-  switch (types.kind(type)) {
-    case TypeKind::Option:
-    case TypeKind::Refined:
-    case TypeKind::Secret:
-      return list_words(types, types.get(type).arguments[0]);
-    case TypeKind::Boolean:
-      for (const std::string_view word : {"true", "yes"}) words.emplace_back(word, Json(true));
-      for (const std::string_view word : {"false", "no"}) words.emplace_back(word, Json(false));
-      return words;
-    case TypeKind::Union:
-      if (const auto* texts = std::get_if<std::vector<std::string>>(&types.union_type(type).literals)) {
-        for (const std::string& text : *texts) words.emplace_back(text, Json(text));
-      }
-      return words;
-    case TypeKind::Enum:
-      for (const types::Variant& variant : types.enum_type(type).variants) {
-        if (variant.payload.empty()) words.emplace_back(variant.name, Json(variant.name));
-      }
-      return words;
-    default:
-      return words;
-  }
-}
-
-/// The value of an answer of one word. The word is compared exactly, then without its quotes and full stop, then
-/// without case; in each step it must match only one value.
-std::optional<Json> find_word(const TypeTable& types, TypeId type, std::string_view text) {
-  text = trimmed(text);
-  if (text.empty() || text.size() > word_bytes_max) return std::nullopt;
-  std::string_view bare = text;
-  if (bare.size() > 1 && (bare.ends_with('.') || bare.ends_with('!'))) bare.remove_suffix(1);
-  constexpr std::string_view quotes = "\"'`";
-  if (bare.size() > 2 && bare.front() == bare.back() && quotes.find(bare.front()) != std::string_view::npos) {
-    bare = bare.substr(1, bare.size() - 2);
-  }
-  const auto words = list_words(types, type);
-  const auto find_one = [&](auto matches) -> std::optional<Json> {
-    std::optional<Json> found;
-    for (const auto& [word, json] : words) {
-      if (!matches(word)) continue;
-      if (found && *found != json) return std::nullopt;
-      found = json;
-    }
-    return found;
-  };
-  if (auto found = find_one([&](const std::string& word) { return word == text; })) return found;
-  if (auto found = find_one([&](const std::string& word) { return word == bare; })) return found;
-  const std::string folded = lower_case(bare);
-  return find_one([&](const std::string& word) { return lower_case(word) == folded; });
-}
 
 /// The reading of one answer.
 class AnswerReading {
@@ -97,6 +43,7 @@ class AnswerReading {
   }
 
   [[nodiscard]] Values read_json(std::string_view text) const {
+    text = separate_thoughts(text).answer;
     const Result<Json, JsonError> json = parse_lenient(text);
     Values values = json ? read_json(*json) : wrong(Message::InvalidJsonAnswer, message_of(json.error(), version_));
     if (values || shape_.kind != bytecode::SiteKind::Completion) return values;

@@ -22,7 +22,8 @@ struct AnswerValues {
 /// What is wrong with an answer, for the model and for people: at least one message.
 using AnswerProblems = std::vector<std::string>;
 
-/// Reads a model's answer at a site of that shape: leniently as JSON (see parse_lenient), strictly as values.
+/// Reads a model's answer at a site of that shape: leniently as JSON (see parse_lenient), without
+/// thoughts before it (inference/thoughts.h), strictly as values.
 /// - Text: the text without the white space around it, which must not be empty.
 /// - A completion may lack its wrapping: `5` instead of `{"value": 5}`. One word is accepted for a Boolean (true,
 ///   false, yes, no), a literal or an enum's case; case, quotes around it and a full stop after it are ignored if only

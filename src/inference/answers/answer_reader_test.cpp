@@ -86,6 +86,15 @@ TEST_F(AnswerReaderTest, ACompletionMayLackItsWrapping) {
   EXPECT_EQ(read("[1, 2]"), "[1,2]");
 }
 
+TEST_F(AnswerReaderTest, ThoughtsAreNotTheAnswer) {
+  complete(TypeTable::i32);
+  EXPECT_EQ(read("<think>perhaps {\"value\": 2}?</think>\n{\"value\": 1}"), "1");
+  EXPECT_EQ(read("perhaps {\"value\": 2}?\n</think>\n{\"value\": 1}"), "1");
+  EXPECT_EQ(read("<think>{\"value\": 2}").front(), '!');
+  complete(TypeTable::boolean);
+  EXPECT_EQ(read("<think>no</think>Yes."), "true");
+}
+
 TEST_F(AnswerReaderTest, ABooleanMayBeAWord) {
   complete(TypeTable::boolean);
   for (const std::string_view text : {"true", "True", "Yes.", "\"yes\"", "{\"value\": true}", "TRUE"})
