@@ -320,6 +320,7 @@ void CurlOpenAiModel::conclude_reply(Generation& generation) {
     if (options_.fields.adjacent == AdjacentMessages::Learn && !generation.is_joined && requires_alternation(body)) {
       writer_.join_adjacent();
       release_transfer(generation);
+      set_alarm(generation, generation.deadline);
       generation.stage = Stage::Queued;
       queue_.emplace_front(generation.id, generation.serial);
       return;

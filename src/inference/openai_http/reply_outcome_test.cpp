@@ -142,6 +142,15 @@ TEST(ReplyOutcome, MessagesAreJoinedOnceTheServerSaysThatRolesAlternate) {
   }
 }
 
+TEST(ReplyOutcome, ARequestThatIsSentAgainJoinedMayTakeLongerThanASilenceInAReply) {
+  MockServerThread server(replies({{Send{http_reply(400, R"({"message":"roles must alternate"})")}},
+                                   {Wait{milliseconds(300)}, Send{http_reply(200, chat_reply_json("ok"))}}}));
+  OpenAiOptions options = options_for(server);
+  options.streaming = Streaming::On;
+  options.idle_timeout = milliseconds(50);
+  EXPECT_EQ(get_answer(*open_model(options), ask("hello")).text, "ok");
+}
+
 TEST(ReplyOutcome, MessagesThatMustNotBeJoinedAreRejectedWithAdvice) {
   MockServerThread server(replies({{Send{http_reply(400, R"({"message":"roles must alternate"})")}}}));
   OpenAiOptions options = options_for(server);
