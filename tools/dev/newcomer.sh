@@ -12,6 +12,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tools/dev/install.sh
 
 [ "$(id -u)" -eq 0 ] || { echo "./dev newcomer: needs root, to make a Debian in build/newcomer" >&2; exit 2; }
+# Mounts are seen by this command alone, and end with it.
+if [ -z "${TENON_NEWCOMER:-}" ]; then TENON_NEWCOMER=1 exec unshare --mount --propagation private "tools/dev/newcomer.sh" "$@"; fi
 missing=$(missing_packages debootstrap)
 if [ -n "$missing" ]; then apt_install "$missing"; fi
 
@@ -26,28 +28,14 @@ if [ ! -f "$base/etc/debian_version" ]; then
   echo "deb $uri bookworm main" >"$base/etc/apt/sources.list"
 fi
 
-# The mounts of a newcomer's machine end with this command.
-machine=""
-end_machine() {
-  [ -n "$machine" ] || return 0
-  local mount
-  for mount in cache dev/pts dev/shm dev proc sys; do umount -l "$machine/$mount" 2>/dev/null || true; done
-  umount -l "$machine" 2>/dev/null || true
-  machine=""
-}
-trap end_machine EXIT
-
 # make_machine NAME: a copy of the base that is thrown away.
 make_machine() {
   machine=$folder/$1
   rm -rf --one-file-system "$machine"
   cp -a "$base" "$machine"
-  mount --bind "$machine" "$machine"
   mount -t proc proc "$machine/proc"
-  mount -t sysfs sys "$machine/sys" 2>/dev/null || mount --rbind /sys "$machine/sys"
-  mount --bind /dev "$machine/dev"
-  mount -t devpts devpts "$machine/dev/pts" 2>/dev/null || mount --bind /dev/pts "$machine/dev/pts"
-  mount -t tmpfs tmpfs "$machine/dev/shm" 2>/dev/null || true
+  mount --rbind /sys "$machine/sys"
+  mount --rbind /dev "$machine/dev"
   mkdir -p "$machine/cache"
   mount --bind "$folder/cache" "$machine/cache"
   local file
@@ -110,7 +98,7 @@ for kind in ${1:-root user}; do
       ;;
     *) echo "./dev newcomer: no kind is named \`$kind\`; there are root and user" >&2; exit 2 ;;
   esac
-  end_machine
+  umount -R "$machine/cache" "$machine/dev" "$machine/sys" "$machine/proc" 2>/dev/null || true
 done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
