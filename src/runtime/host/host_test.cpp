@@ -243,6 +243,26 @@ TEST_F(HostTest, DueRunsThatCannotBeLoadedDelayNoOtherOne) {
   end_host();
 }
 
+/// As many as are loaded at once: no further ones follow, which would end the pass over them.
+TEST_F(HostTest, DueRunsThatCannotBeReadAreReadAgain) {
+  image = test::make_image("fn later(ctx: Context) -> String {\n    sleep(800)\n    \"woke\"\n}\n");
+  make_host(25, 0);
+  std::set<std::string> runs;
+  for (int at = 0; at < 32; ++at) {
+    host->start(start_of("later"), {}, [&](const HostReply& reply) { runs.insert(reply->run.text); });
+  }
+  ASSERT_TRUE(drive_until([&] { return runs.size() == 32; }));
+  end_host();
+  ASSERT_TRUE(observer.values.empty());
+  std::this_thread::sleep_for(milliseconds(800));  // now all are due
+  make_host(26, 0);
+  simulated->fail_runs([&](const RunName& run) { return runs.contains(run.text); });
+  ASSERT_TRUE(drive_until([&] { return !observer.problems.empty(); }));
+  simulated->fail_runs([](const RunName&) { return false; });
+  EXPECT_TRUE(drive_until([&] { return observer.values.size() == runs.size(); }));
+  end_host();
+}
+
 TEST_F(HostTest, RunsThatCannotBeReadDelayNoOtherOne) {
   for (const char* function : {"later", "spin"}) {
     image = test::make_image(R"(

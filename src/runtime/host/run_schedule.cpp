@@ -188,6 +188,8 @@ void RunSchedule::read_next_due() {
                       is_reading_due_ = false;
                       if (*next) {
                         next_due_ = **next;
+                        const bool has_more = next_due_ && *next_due_ <= parts_.now_ms();
+                        if (due_pass_.after && !has_more) due_pass_.has_seen_all = true;
                       } else {
                         is_next_due_known_ = false;
                         on_read_failed(next->error());
