@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -67,7 +68,9 @@ class BracketBalancer {
       at = next;
     }
     insert_all();
-    std::ranges::sort(damage_, {}, &source::Span::offset);
+    std::vector<source::Span> lines;
+    for (const auto& [offset, line] : taken_lines_) lines.push_back(line);
+    add_damage(damage_, lines);
   }
 
  private:
@@ -194,7 +197,7 @@ class BracketBalancer {
     }
     // An unreadable line may contain the closing brackets of those that it opens.
     while (!open_.empty() && indent(open_.back()) >= line.indent && open_.back().closing != TokenKind::TemplateEnd &&
-           is_damaged(damage_, tokens_[open_.back().token].offset)) {
+           is_damaged_at(tokens_[open_.back().token].offset)) {
       pop_unclosed(at);
     }
     if (!open_.empty() && indent(open_.back()) >= line.indent) return false;
@@ -250,7 +253,7 @@ class BracketBalancer {
     const Open open = open_.back();
     open_.pop_back();
     TokenIndex last = lines_[open.line].last;
-    const bool is_unreadable = is_damaged(damage_, tokens_[open.token].offset) && !ends_line(open.token);
+    const bool is_unreadable = is_damaged_at(tokens_[open.token].offset) && !ends_line(open.token);
     const std::optional<TokenIndex> head_end = is_unreadable ? std::optional(last) : end_of_head(open);
     if (head_end) last = *head_end;
     for (std::size_t at = open.line + 1; !head_end && at < lines_.size() && lines_[at].first < limit; ++at) {
@@ -271,7 +274,7 @@ class BracketBalancer {
     insertions_.push_back({last + 1, {open.closing, false, offset, 0}});
     if (is_known) return;
     const bool is_block = open.closing == TokenKind::RightBrace && ends_line(open.token);
-    if (is_block ? is_damaged(damage_, offset) : !take_line(offset)) return;
+    if (is_block ? is_damaged_at(offset) : !take_line(offset)) return;
     TokenIndex next = last + 1;
     while (next + 1 < tokens_.size() && is_trivia(tokens_[next].kind) && tokens_[next].kind != TokenKind::Newline)
       ++next;
@@ -297,9 +300,16 @@ class BracketBalancer {
 
   /// Adds the line at `offset` to the damage. Returns false if it is already damaged.
   bool take_line(std::uint32_t offset) {
-    if (is_damaged(damage_, offset)) return false;
-    add_damage(damage_, line_at(file_, offset));
+    if (is_damaged_at(offset)) return false;
+    const source::Span line = line_at(file_, offset);
+    taken_lines_.emplace(line.offset, line);
     return true;
+  }
+
+  [[nodiscard]] bool is_damaged_at(std::uint32_t offset) const {
+    const auto after = taken_lines_.upper_bound(offset);
+    const bool is_taken = after != taken_lines_.begin() && offset <= std::prev(after)->second.end();
+    return is_taken || is_damaged(damage_, offset);
   }
 
   void insert_all() {
@@ -327,7 +337,9 @@ class BracketBalancer {
   const source::SourceFile& file_;
   std::vector<Token>& tokens_;
   diagnostics::Diagnostics& diagnostics_;
-  std::vector<source::Span>& damage_;
+  std::vector<source::Span>& damage_;  ///< from before
+  /// Lines that are damaged too, by their offsets. Brackets are closed from the innermost, so that new ones come first.
+  std::map<std::uint32_t, source::Span> taken_lines_;
   std::vector<Line> lines_;
   std::vector<std::size_t> line_of_;  ///< by token
   std::vector<Open> open_;

@@ -1,6 +1,7 @@
 #include "syntax/damage.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "diagnostics/kinds.h"
 
@@ -30,6 +31,19 @@ void add_damage(std::vector<source::Span>& damage, source::Span span) {
   }
   span.length = end - span.offset;
   damage.insert(damage.erase(first, last), span);
+}
+
+void add_damage(std::vector<source::Span>& damage, std::span<const source::Span> spans) {
+  std::vector<source::Span> all = std::exchange(damage, {});
+  all.insert(all.end(), spans.begin(), spans.end());
+  std::ranges::stable_sort(all, {}, &source::Span::offset);
+  for (const source::Span& span : all) {
+    if (damage.empty() || damage.back().end() < span.offset) {
+      damage.push_back(span);
+    } else {
+      damage.back().length = std::max(damage.back().end(), span.end()) - damage.back().offset;
+    }
+  }
 }
 
 void report_lexical(const source::SourceFile& file, const diagnostics::Diagnostics& lexical,

@@ -17,6 +17,8 @@ namespace tenon::syntax {
 [[nodiscard]] bool is_damaged(std::span<const source::Span> damage, std::uint32_t offset);
 /// Adds a span and joins it with those that it touches.
 void add_damage(std::vector<source::Span>& damage, source::Span span);
+/// The same for many at once.
+void add_damage(std::vector<source::Span>& damage, std::span<const source::Span> spans);
 /// Reports the lexer's errors, and adds the lines that they make unreadable to the damage.
 void report_lexical(const source::SourceFile& file, const diagnostics::Diagnostics& lexical,
                     diagnostics::Diagnostics& diagnostics, std::vector<source::Span>& damage);
