@@ -17,9 +17,24 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-bool says_context_full(const ServerError& error) {
-  return error.code == "context_length_exceeded" || error.type == "exceed_context_size_error" ||
-         contains(error.message, "maximum context length") || contains(error.message, "context size");
+/// Whether the prompt is longer than the model, or the server, takes. `words`: the error's message, or the whole body.
+/// The phrases are those of OpenAI, Anthropic, Bedrock, Gemini, Cohere, vLLM, llama.cpp and Ollama.
+bool says_context_full(int status, const ServerError& error, std::string_view words) {
+  static constexpr std::string_view codes[] = {
+      "context_length_exceeded", "context_window_exceeded", "exceed_context_size_error", "prompt_too_long",
+      "request_too_large",       "string_above_max_length", "tokens_limit_reached"};
+  static constexpr std::string_view phrases[] = {"context length",       "context size",       "context window",
+                                                 "input is too long",    "input token count",  "input tokens allowed",
+                                                 "maximum model length", "prompt is too long", "too many input tokens",
+                                                 "size limit exceeded"};
+  for (const std::string_view code : codes) {
+    if (equal_ignoring_case(error.code, code) || equal_ignoring_case(error.type, code)) return true;
+  }
+  // A rate limit counts the tokens of a minute.
+  if (status == 429 || contains(error.code, "rate_limit")) return false;
+  const std::string lower = lower_case(words);
+  return status == 413 ||
+         std::ranges::any_of(phrases, [&](std::string_view phrase) { return contains(lower, phrase); });
 }
 
 /// Whether a content filter has stopped the prompt or the answer.
@@ -157,9 +172,11 @@ bool has_words(const ServerError& error) {
 ReplyFault fault_of_error(const ServerError& error) {
   std::string message = fmt::format("the server reports: {}", words_of(error));
   if (says_filtered(error)) return refusal(std::move(message));
-  if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
   int code = 0;
   std::from_chars(error.code.data(), error.code.data() + error.code.size(), code);
+  if (says_context_full(code, error, error.message)) {
+    return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
+  }
   const bool is_clients_fault = error.type == "invalid_request_error" || error.code == "insufficient_quota" ||
                                 (code >= 400 && code < 500 && !is_worth_repeating(code));
   if (is_clients_fault) {
@@ -225,12 +242,14 @@ ReplyFault fault_of_status(int status, std::string_view body, std::string_view l
   if (error.code == "insufficient_quota") {
     return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error, body)), Retry::Never};
   }
+  // llama.cpp's server gives 500 for a prompt that will never fit.
+  if (says_context_full(status, error, words)) {
+    return {ModelErrorKind::ContextFull, with_advice(std::move(message), advice_for(status, error, body)),
+            Retry::Never};
+  }
   if (is_worth_repeating(status)) {
-    // llama.cpp's server gives 500 for a prompt that will never fit.
-    if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
     return {ModelErrorKind::Overloaded, std::move(message), Retry::Worthwhile};
   }
-  if (says_context_full(error)) return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
   return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error, body)), Retry::Never};
 }
 

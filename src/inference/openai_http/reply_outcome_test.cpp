@@ -27,7 +27,7 @@ TEST(ReplyOutcome, TooManyRequestsAndServerErrorsAreSentAgain) {
 }
 
 TEST(ReplyOutcome, OtherRefusalsAreNot) {
-  for (const int code : {400, 401, 403, 404, 405, 413, 418, 422}) {
+  for (const int code : {400, 401, 403, 404, 405, 418, 422}) {
     MockServerThread server(replies({refusing(code), answering("never asked for")}));
     const auto model = open_model(options_for(server));
     const ModelError error = get_error(*model, ask("hello"));
@@ -228,12 +228,37 @@ TEST(ReplyOutcome, AnExhaustedQuotaIsNotAskedAgain) {
 }
 
 TEST(ReplyOutcome, APromptThatDoesNotFitIsNamedSo) {
-  for (const auto* body : {R"({"error":{"message":"too long","code":"context_length_exceeded"}})",
-                           R"({"error":{"message":"This model's maximum context length is 4096 tokens."}})",
-                           R"({"error":{"message":"x","type":"exceed_context_size_error"}})"}) {
-    MockServerThread server(replies({{Send{http_reply(400, body)}}}));
+  const std::pair<int, const char*> cases[] = {
+      {400, R"({"error":{"message":"too long","code":"context_length_exceeded"}})"},
+      {400, R"({"error":{"message":"This model's maximum context length is 4096 tokens."}})"},
+      {400, R"({"error":{"message":"x","type":"exceed_context_size_error"}})"},
+      {500, R"({"error":{"message":"the request exceeds the available context size"}})"},
+      {400,
+       R"({"error":{"type":"invalid_request_error","message":"prompt is too long: 210001 tokens > 200000 maximum"}})"},
+      {400, R"({"message":"Input is too long for requested model."})"},
+      {400,
+       R"({"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens."}})"},
+      {400,
+       R"({"error":{"message":"The decoder prompt (length 9000) is longer than the maximum model length of 8192."}})"},
+      {413, R"({"error":{"code":"tokens_limit_reached","message":"Max size: 8000 tokens."}})"},
+      {413, "<html>413 Request Entity Too Large</html>"},
+      {200, R"({"error":{"message":"Your input exceeds the context window of this model."}})"},
+  };
+  for (const auto& [status, body] : cases) {
+    MockServerThread server(replies({{Send{http_reply(status, body)}}}));
     const auto model = open_model(options_for(server));
     EXPECT_EQ(get_error(*model, ask("hello")).kind, ModelErrorKind::ContextFull) << body;
+    EXPECT_EQ(server.counts().requests, 1U) << body;
+  }
+}
+
+TEST(ReplyOutcome, TooManyTokensInAMinuteAreNoPromptThatDoesNotFit) {
+  for (const auto* body :
+       {R"({"error":{"code":"rate_limit_exceeded","message":"Request too large: context window per minute"}})",
+        R"({"message":"Too many input tokens, please wait before trying again."})"}) {
+    MockServerThread server(replies({{Send{http_reply(429, body)}}, {Send{http_reply(200, chat_reply_json("ok"))}}}));
+    const auto model = open_model(options_for(server));
+    EXPECT_EQ(get_answer(*model, ask("hello")).text, "ok") << body;
   }
 }
 
