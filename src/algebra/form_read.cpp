@@ -90,7 +90,7 @@ class Part {
 
 types::FailureKind read_failure_kind(const Part& part) {
   const std::string name = part.text();
-  for (std::uint8_t at = 0; at <= static_cast<std::uint8_t>(types::FailureKind::TimedOut); ++at) {
+  for (std::uint8_t at = 0; at <= static_cast<std::uint8_t>(types::last_failure_kind); ++at) {
     if (types::failure_kind_name(types::FailureKind{at}) == name) return types::FailureKind{at};
   }
   part.refuse("there is no such kind of failure: " + name);

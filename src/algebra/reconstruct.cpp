@@ -178,8 +178,10 @@ class Reconstruction {
     std::string state;
     if (conversation_ && has_ended) {
       const auto* const finished = end && !rebuilt.control.is_stopped ? std::get_if<vm::Finished>(&*end) : nullptr;
+      const auto* const failed = end && !rebuilt.control.is_stopped ? std::get_if<vm::Failed>(&*end) : nullptr;
       const bytecode::Agent& went_on = conversation_->declaration();
-      static_cast<void>(conversation_->end(**core, finished == nullptr ? nullptr : &finished->value));
+      static_cast<void>(conversation_->end(**core, finished == nullptr ? nullptr : &finished->value,
+                                           failed == nullptr ? std::nullopt : std::optional(failed->report.kind)));
       if (rebuilt.control.keeps_state) {
         std::string kept;
         const vm::Value& changed = (*core)->machine().agent_state();

@@ -83,6 +83,9 @@ int report_turn(const runtime::Runtime& runtime, runtime::RunId run, const Envir
   const vm::LoadedProgram& program = runtime.program(run);
   if (const auto* failed = std::get_if<runtime::RunFailed>(&*outcome)) {
     environment.write_error(runtime::describe_failure(program, failed->report));
+    if (failed->report.kind == types::FailureKind::ContextFull) {
+      environment.write_error("  the message was left out of the conversation; a shorter one may fit\n");
+    }
     return exit_failed;
   }
   if (const auto* cancelled = std::get_if<runtime::RunCancelled>(&*outcome)) {

@@ -56,13 +56,13 @@ Json json_stack(const vm::LoadedProgram& program, const vm::CallStack& calls) {
   return stack;
 }
 
-/// The host that did not answer, and what the transport says about it.
 /// What happened at the endpoint, which is named after it.
 std::string_view describe(inference::ModelErrorKind kind) {
   using Kind = inference::ModelErrorKind;
   switch (kind) {
-    case Kind::Rejected:
     case Kind::ContextFull:
+      return "the prompt does not fit into the context of the model";
+    case Kind::Rejected:
       return "the request was rejected by the model";
     case Kind::Overloaded:
       return "the request was not processed by the model";
@@ -77,6 +77,7 @@ std::string_view describe(inference::ModelErrorKind kind) {
   return "no answer from the model";
 }
 
+/// The host that did not answer, and what the transport says about it.
 std::string shown_endpoint(const inference::ModelError& error) {
   return error.endpoint + (error.detail.empty() ? "" : fmt::format(" ({})", error.detail));
 }

@@ -63,7 +63,7 @@ FailureText read_failure(Reader& outer) {
     switch (in.number()) {
       case 1:
         failure.kind =
-            static_cast<types::FailureKind>(in.value_up_to(static_cast<std::uint64_t>(types::FailureKind::TimedOut)));
+            static_cast<types::FailureKind>(in.value_up_to(static_cast<std::uint64_t>(types::last_failure_kind)));
         return true;
       case 2:
         failure.message = read_string(in);

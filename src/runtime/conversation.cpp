@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/ensure.h"
+#include "blocks/left_out.h"
 #include "bytecode/agents.h"
 #include "runtime/recording/agent_records.h"
 #include "runtime/recovery/migration.h"
@@ -20,6 +21,13 @@ void say(vm::Value& context, const Conversation::Message& message) {
   vm::LabelTable labels;
   static_cast<void>(
       vm::push_entry(context, vm::Value::string(message.text), labels, static_cast<std::uint8_t>(message.role)));
+}
+
+/// One entry for all turns in a row that did not fit.
+void leave_out_turn(vm::Value& history) {
+  const bool is_left_out =
+      vm::context_length(history) > 0 && vm::node_of(history).entry.as_text() == blocks::left_out_entry;
+  if (!is_left_out) say(history, {EntryRole::Data, std::string(blocks::left_out_entry)});
 }
 
 }  // namespace
@@ -158,7 +166,8 @@ void Conversation::add_answer(std::string_view question, const vm::Value& answer
   turn_messages_.push_back({EntryRole::Person, shown(answer, {})});
 }
 
-Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, const vm::Value* value) {
+Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, const vm::Value* value,
+                                                        std::optional<types::FailureKind> failed) {
   ENSURE(is_in_turn_);
   is_in_turn_ = false;
   Result<void, effects::ValueFormError> written;
@@ -182,7 +191,11 @@ Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, con
     agent_ = agent_before_;
   }
   agent_before_ = agent_;
-  for (const Message& message : turn_messages_) say(history_, message);
+  if (failed == types::FailureKind::ContextFull) {
+    leave_out_turn(history_);
+  } else {
+    for (const Message& message : turn_messages_) say(history_, message);
+  }
   turn_messages_.clear();
   if (value != nullptr) say(history_, {EntryRole::Assistant, shown(*value, core.machine().labels())});
   return written;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,10 @@ class Conversation {
   void add_answer(std::string_view question, const vm::Value& answer);
   /// Ends the turn. `value`: the agent's answer; null when the turn has failed or was cancelled. A turn with an answer
   /// takes the machine's state; any other leaves the state, and the agent of the next turn, as they were before it.
-  [[nodiscard]] Result<void, effects::ValueFormError> end(const RunCore& core, const vm::Value* value);
+  /// `failed`: by what it failed. After `ContextFull` its messages are left out of the conversation, which an entry
+  /// says (blocks/left_out.h): they would make the prompts of the next turns as long.
+  [[nodiscard]] Result<void, effects::ValueFormError> end(const RunCore& core, const vm::Value* value,
+                                                          std::optional<types::FailureKind> failed = std::nullopt);
 
   /// As JSON (effects/value_form.h).
   [[nodiscard]] const std::string& state() const { return state_; }

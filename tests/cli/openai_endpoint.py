@@ -33,10 +33,11 @@ fn is_far(ctx: Context) -> Boolean {
 
 
 class Endpoint:
-    """A server on the loopback interface that answers with the given replies, in order, and keeps the requests."""
+    """A server on the loopback interface that answers with the given replies, in order, or with what a function makes of a
+    request's body. It keeps the requests."""
 
     def __init__(self, replies):
-        self.replies = list(replies)
+        self.replies = replies if callable(replies) else list(replies)
         self.requests = []
         self.times = []
         endpoint = self
@@ -49,7 +50,10 @@ class Endpoint:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
                 endpoint.requests.append((self.path, dict(self.headers.items()), json.loads(body)))
                 endpoint.times.append(time.monotonic())
-                reply = endpoint.replies.pop(0) if endpoint.replies else {"status": 500, "body": {}}
+                if callable(endpoint.replies):
+                    reply = endpoint.replies(endpoint.requests[-1][2])
+                else:
+                    reply = endpoint.replies.pop(0) if endpoint.replies else {"status": 500, "body": {}}
                 if reply.get("cut"):
                     self.close_connection = True
                     self.connection.close()

@@ -22,6 +22,7 @@ FailureKind failure_kind(ModelErrorKind kind) {
     case ModelErrorKind::Cancelled:
       return FailureKind::Cancelled;
     case ModelErrorKind::ContextFull:
+      return FailureKind::ContextFull;
     case ModelErrorKind::Unreachable:
     case ModelErrorKind::TimedOut:
     case ModelErrorKind::Rejected:

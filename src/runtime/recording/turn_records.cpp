@@ -33,7 +33,8 @@ std::vector<effects::RecordBody> end_turn(Conversation& conversation, const RunC
     }
   }
   const vm::Value* const value = std::get_if<vm::Value>(&outcome);
-  if (const auto* failed = std::get_if<RunFailed>(&outcome)) {
+  const auto* const failed = std::get_if<RunFailed>(&outcome);
+  if (failed != nullptr) {
     ended.how = effects::Ended::How::Failed;
     ended.failure = to_text(failed->report);
   } else if (const auto* cancelled = std::get_if<RunCancelled>(&outcome)) {
@@ -42,7 +43,8 @@ std::vector<effects::RecordBody> end_turn(Conversation& conversation, const RunC
   }
   const std::string state_before = conversation.state_before();
   // A state that cannot be written is as it was before the turn.
-  static_cast<void>(conversation.end(core, value));
+  static_cast<void>(
+      conversation.end(core, value, failed == nullptr ? std::nullopt : std::optional(failed->report.kind)));
   std::vector<effects::RecordBody> records;
   if (!journal.takes_records()) return records;
   ended.agent = conversation.declaration().name;

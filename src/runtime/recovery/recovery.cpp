@@ -208,8 +208,6 @@ class Recovery {
     if (!state) return failure(std::move(state.error()));
     const std::string went_on = run_.conversation->declaration().name;
     const types::TypeId result = run_.image->program().functions[run_.conversation->declaration().turn].result;
-    static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr));
-    // In older records, which do not name the agent of the next turn, a failed turn leaves it to its last agent.
     const bool is_failure = ended.how == effects::Ended::How::Failed;
     if (!ended.agent.empty() || is_failure) run_.conversation->hand_off(ended.agent.empty() ? went_on : ended.agent);
     run_.turn_ended = ended;
@@ -221,6 +219,9 @@ class Recovery {
 
   Done take(std::uint64_t number, const effects::Finished& finished) {
     auto value = text_of(finished.value);
+    static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr,
+                                             is_failure ? std::optional(ended.failure.kind) : std::nullopt));
+    // In older records, which do not name the agent of the next turn, a failed turn leaves it to its last agent.
     if (!value) return failure(std::move(value.error()));
     const OpenRequest* const open = run_.core->find(finished.key);
     if (open != nullptr && on_replayed_ && effects::is_generation(open->described.kind)) {

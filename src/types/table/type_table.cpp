@@ -11,9 +11,9 @@
 namespace tenon::types {
 namespace {
 
-constexpr std::array<std::string_view, 13> failure_kind_names = {
+constexpr std::array<std::string_view, 14> failure_kind_names = {
     "Raised",           "Arithmetic", "Index",       "Conversion",     "ModelRefused", "ModelCutOff", "ModelUnusable",
-    "ModelUnavailable", "ToolFailed", "BudgetSpent", "ContractBroken", "Cancelled",    "TimedOut"};
+    "ModelUnavailable", "ToolFailed", "BudgetSpent", "ContractBroken", "Cancelled",    "TimedOut",    "ContextFull"};
 
 std::size_t hash_of(const Type& type) {
   std::size_t hash = static_cast<std::size_t>(type.kind) * 0x9E3779B97F4A7C15ULL + type.detail;

@@ -233,8 +233,10 @@ enum class FailureKind : std::uint8_t {
   BudgetSpent = 9,
   ContractBroken = 10,
   Cancelled = 11,
-  TimedOut = 12,  ///< no answer in time
+  TimedOut = 12,     ///< no answer in time
+  ContextFull = 13,  ///< the prompt does not fit into the model's context
 };
+inline constexpr FailureKind last_failure_kind = FailureKind::ContextFull;
 [[nodiscard]] std::string_view failure_kind_name(FailureKind kind);
 
 }  // namespace tenon::types

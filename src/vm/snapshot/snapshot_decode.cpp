@@ -532,7 +532,7 @@ class Decoder {
       switch (number) {
         case form::failed_kind:
           report.kind = static_cast<types::FailureKind>(
-              message.value_up_to(static_cast<std::uint64_t>(types::FailureKind::TimedOut)));
+              message.value_up_to(static_cast<std::uint64_t>(types::last_failure_kind)));
           return true;
         case form::failed_message:
           report.message = read_text(message);
