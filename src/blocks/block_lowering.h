@@ -42,6 +42,7 @@ class BlockLowering : protected BlockWriter {
   void report(const Block& block);
   void code(const Block& block);
   void compress(const Block& block);
+  void summarize_in_parts(const Block& block);
   void edit_message_arm(const Block& block);
   void compress_arm(const Block& block);
   /// Leaves the block for the clause's target if its condition holds.

@@ -172,7 +172,8 @@ void AgentLowering::write_conversation_view() {
       "$seen.inject_as(entry.role, state.$blocks_entry.edits.get($number.to_string()) ?? entry.text)\n"
       "}\n"
       "$number += 1\n"
-      "} else { $seen.inject_as(entry.role, entry.text) }\n"
+      "} else if entry.role != \"data\" || $number > state.$blocks_entry.dropped {\n"
+      "$seen.inject_as(entry.role, entry.text)\n}\n"
       "}\n"
       "ctx = $seen\n"
       "}\n");

@@ -5,11 +5,15 @@
 #include <algorithm>
 
 #include "blocks/block_lowering.h"
+#include "blocks/left_out.h"
 
 namespace tenon::blocks {
 
 using syntax::NodeId;
 using syntax::NodeKind;
+
+/// Of each end of a text that a summary has no room for. A model that has no room for these has none at all.
+static constexpr int kept_characters_min = 50;
 
 void BlockLowering::write_functions(const Sequence& sequence, Place place) {
   for (const Block& block : sequence.blocks) {
@@ -474,6 +478,49 @@ void BlockLowering::compress(const Block& block) {
         "needed to continue.\"!\n");
   }
   glue("}\n");
+  summarize_in_parts(block);
+}
+
+/// Texts that do not fit into one prompt are summarized in halves, whose summaries are summarized if they fit. A single
+/// text that does not fit is shortened in its middle, again and again.
+void BlockLowering::summarize_in_parts(const Block& block) {
+  const auto summarize = [&](std::string_view suffix, std::string_view context) {
+    function_name(block, suffix);
+    glue(fmt::format("({}, input", context));
+    variables_as_arguments();
+    glue(")");
+  };
+  function_head(block, "parts");
+  glue(" -> String {\n");
+  summarize("summary", "ctx");
+  glue(
+      " catch $failure {\n"
+      "let $entries = ctx.entries()\n"
+      "if $failure.kind != FailureKind::ContextFull || $entries.is_empty() { fail($failure) }\n"
+      "let $first = Context::new()\n"
+      "if $entries.len() > 1 {\n"
+      "let $second = Context::new()\n"
+      "for $at in 0..$entries.len() {\n"
+      "if $at < $entries.len() / 2 { $first.inject_as($entries[$at].role, $entries[$at].text) }\n"
+      "else { $second.inject_as($entries[$at].role, $entries[$at].text) }\n}\n"
+      "let $earlier = ");
+  summarize("parts", "$first");
+  glue("\nlet $later = ");
+  summarize("parts", "$second");
+  glue("\nlet $both = Context::new()\n$both.inject($earlier)\n$both.inject($later)\n");
+  summarize("summary", "$both");
+  glue(fmt::format(
+      " catch $second_failure {{\n"
+      "if $second_failure.kind != FailureKind::ContextFull {{ fail($second_failure) }}\n"
+      "\"{{{{ $earlier }}}}\\n\\n{{{{ $later }}}}\"\n}}\n"
+      "}} else {{\n"
+      "let $text = $entries[0].text\nlet $kept = $text.len() / 4\n"
+      "if $kept < {} {{ fail($failure) }}\n"
+      "let $start = $text.slice(0, $kept)\nlet $rest = $text.slice($text.len() - $kept, $text.len())\n"
+      "$first.inject_as($entries[0].role, \"{{{{ $start }}}} [… too long for the model …] {{{{ $rest }}}}\")\n",
+      kept_characters_min));
+  summarize("parts", "$first");
+  glue("\n}\n}\n}\n");
 }
 
 /// The model sees the conversation as the context of the turn, which is rebuilt with the roles of its entries.
@@ -493,13 +540,21 @@ void BlockLowering::edit_message_arm(const Block& block) {
 }
 
 /// Messages are counted from the start of the conversation. The dropped messages, the calls of a core loop before or
-/// between them, and the previous summary become the new summary. Pinned messages and all others are kept.
+/// between them, and the previous summary become the new summary. Pinned messages and all others are kept; after a turn
+/// whose prompt did not fit, only the newest message.
 void BlockLowering::compress_arm(const Block& block) {
   if (is_nested(block)) return;  // reported by the check
-  glue("let $keep: i32 = ");
+  glue(
+      fmt::format("let $is_full = false\n"
+                  "for entry in ctx.entries() {{\n"
+                  "if entry.role == \"assistant\" {{ $is_full = false }}\n"
+                  "if entry.role == \"data\" && entry.text == {} {{ $is_full = true }}\n}}\n"
+                  "let $keep: i32 = ",
+                  quoted(left_out_entry)));
   copy_or(option(block, "keep"), "10");
   glue(
-      "\nlet $first_kept = $messages - $keep\n"
+      "\nif $is_full { $keep = 1 }\n"
+      "let $first_kept = $messages - $keep\n"
       "if $first_kept > state.$blocks_entry.dropped {\n"
       "let $number = state.$blocks_entry.dropped\nlet $older: List<String> = []\n"
       "for entry in ctx.entries() {\n"
@@ -532,7 +587,7 @@ void BlockLowering::compress_arm(const Block& block) {
       "state.$blocks_entry.kept_at = state.$blocks_entry.kept_at.slice($at, state.$blocks_entry.kept_at.len())\n"
       "state.$blocks_entry.pinned = state.$blocks_entry.pinned + $pinned\n"
       "state.$blocks_entry.summary = ");
-  function_name(block, "summary");
+  function_name(block, "parts");
   glue("($gone, input");
   variables_as_arguments();
   glue(
