@@ -15,8 +15,9 @@ bool is_end(protocol::EventKind kind) {
 
 }  // namespace
 
-EventReader::EventReader(EventHub& hub, journal::Store& store, journal::RunHead head, std::uint64_t after)
-    : hub_(hub), store_(store), head_(std::move(head)), last_(after) {}
+EventReader::EventReader(EventHub& hub, journal::Store& store, journal::RunHead head, std::uint64_t after,
+                         std::string file)
+    : hub_(hub), store_(store), file_(std::move(file)), head_(std::move(head)), last_(after) {}
 
 EventReader::~EventReader() {
   if (feed_) feed_->remove_reader(reader_);
@@ -62,7 +63,7 @@ void EventReader::take_stored(std::vector<Read>& events, std::size_t& bytes, std
   if (feed_) read_until_ = feed_->window().end;
   const auto records = store_.read(head_.run, last_, records_per_read);
   if (!records) {
-    problem_ = records.error().message;
+    problem_ = without_file(records.error().message, file_);
     return;
   }
   for (const journal::Record& raw : *records) {
@@ -141,7 +142,7 @@ std::shared_ptr<const protocol::Event> EventReader::event_of(std::uint64_t numbe
 std::optional<journal::RunHead> EventReader::settled_head() {
   auto head = store_.head(head_.run);
   if (!head) {
-    problem_ = head.error().message;
+    problem_ = without_file(head.error().message, file_);
     return std::nullopt;
   }
   if (head->records > last_) return std::nullopt;

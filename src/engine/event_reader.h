@@ -21,8 +21,8 @@ class EventReader {
     bool is_answer = false;  ///< a piece of the run's answer
   };
 
-  /// `store`: opened for reading.
-  EventReader(EventHub& hub, journal::Store& store, journal::RunHead head, std::uint64_t after);
+  /// `store`: opened for reading. `file`: its path, which problems do not name then.
+  EventReader(EventHub& hub, journal::Store& store, journal::RunHead head, std::uint64_t after, std::string file = {});
   ~EventReader();
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;
@@ -48,6 +48,7 @@ class EventReader {
 
   EventHub& hub_;
   journal::Store& store_;
+  const std::string file_;
   journal::RunHead head_;
   std::uint64_t last_ = 0;  ///< number of the newest taken record
   std::shared_ptr<Feed> feed_;

@@ -183,6 +183,7 @@ Hosting::Hosting(Parts parts, HostingOptions options, runtime::HostObserver& obs
       model_(std::move(options.model)),
       reader_(std::move(parts.reader)),
       store_(std::move(parts.owner), std::move(parts.hosts_reader)),
+      store_file_(options.store_choice.path),
       reports_(reports_folder(options.store_choice.reports, options.store_choice.path, system)),
       caller_(make_caller(options,
                           calling_options(

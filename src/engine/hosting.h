@@ -109,6 +109,8 @@ class Hosting final {
   [[nodiscard]] journal::Ownership& ownership() { return store_.owner().ownership(); }
   /// Of the store, for runs that other processes own. Any thread.
   [[nodiscard]] journal::Wakeups& wakeups() { return store_.wakeups(); }
+  /// The path or URL of the store.
+  [[nodiscard]] const std::string& store_file() const { return store_file_; }
   /// The folder that std::report writes to.
   [[nodiscard]] const std::string& reports() const { return reports_; }
   /// Null: no spans are exported.
@@ -128,6 +130,7 @@ class Hosting final {
   std::unique_ptr<inference::Model> model_;
   std::unique_ptr<journal::StoreConnection> reader_;
   journal::ThreadedStore store_;
+  std::string store_file_;
   std::string reports_;
   std::unique_ptr<tools::ExternCaller> caller_;
   Telemetry telemetry_;

@@ -76,6 +76,17 @@ EngineError to_error(const runtime::RecoveryError& error) {
   return to_error(journal::StoreError{error.store.value_or(journal::StoreError::Kind::Broken), error.message});
 }
 
+std::string without_file(std::string message, std::string_view file) {
+  if (file.find('/') == std::string_view::npos) return message;  // a name in the working directory tells nothing
+  for (std::size_t at = message.find(file); at != std::string::npos; at = message.find(file, at)) {
+    const bool is_subject = message.compare(at + file.size(), 2, ": ") == 0;
+    const std::string_view said = is_subject ? "" : "the store";
+    message.replace(at, file.size() + (is_subject ? 2 : 0), said);
+    at += said.size();
+  }
+  return message;
+}
+
 Result<std::unique_ptr<journal::StoreConnection>, EngineError> open_store(const StoreChoice& choice, StoreUse use,
                                                                           const System& system) {
   auto store = try_open(choice, use);

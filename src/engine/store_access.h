@@ -25,6 +25,9 @@ struct StoreChoice {
   std::optional<std::chrono::milliseconds> patience = std::nullopt;  ///< as journal::StoreOptions::patience
 };
 
+/// A message about a store without the path of its file, for those who are not to learn where it is.
+[[nodiscard]] std::string without_file(std::string message, std::string_view file);
+
 /// What a store is opened for. Only `Change` creates a file that does not exist; only `Check` and `Repair` open a store
 /// whose log is damaged.
 enum class StoreUse : std::uint8_t { Read, Check, ChangeExisting, Change, Repair };

@@ -20,7 +20,13 @@ std::string value_of(const StoredText& text, const Contents& contents) {
   auto content = contents(*text.hash);
   if (!content) return fmt::format(R"({{"left_out":{{"hash":"{}"}}}})", text.hash->hex());
   if (content->size() <= event_value_bytes_max) return effects::name_secrets(*content);
-  return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}}}}})", text.hash->hex(), content->size());
+  return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}{}}}}})", text.hash->hex(), content->size(), pieces);
+}
+
+/// Of a file outside of the working directory only the name: clients do not learn where a server keeps its files.
+std::string_view shown_place(std::string_view place) {
+  const bool is_outside = place.starts_with('/') || place.starts_with("..");
+  return is_outside ? place.substr(place.rfind('/') + 1) : place;
 }
 
 /// One of the arguments: the question of an `ask`, the emitted text, the reason of a refusal.
@@ -107,7 +113,7 @@ class RecordEvent {
       out.text("generation", requested.key).text("purpose", purpose_of(requested.kind));
       out.text("subject", requested.subject);
       if (requested.form != StoredText{}) out.json("schema", value_of(requested.form, contents_));
-      out.text("place", requested.place);
+      out.text("place", shown_place(requested.place));
       return end(EventKind::GenerationStarted, out);
     }
     if (requested.kind == EffectKind::Ask) {
@@ -115,13 +121,13 @@ class RecordEvent {
       out.text("wait", requested.key).text("question", text_at(0, requested.arguments, contents_));
       out.json("schema", value_of(requested.form, contents_));
       if (!requested.callers.empty()) out.json("callers", list_of(requested.callers));
-      out.text("place", requested.place);
+      out.text("place", shown_place(requested.place));
       if (requested.wake_at) out.time("until", *requested.wake_at);
       return end(EventKind::WaitForInput, out);
     }
     EventWriter out = begin(EventKind::ToolCall);
     out.text("call", requested.key).text("tool", requested.subject);
-    out.json("arguments", value_of(requested.arguments, contents_)).text("place", requested.place);
+    out.json("arguments", value_of(requested.arguments, contents_)).text("place", shown_place(requested.place));
     if (requested.wake_at) out.time("until", *requested.wake_at);
     return end(EventKind::ToolCall, out);
   }
@@ -246,7 +252,7 @@ class RecordEvent {
       case effects::Ended::How::Failed: {
         EventWriter out = begin(EventKind::TurnFailed);
         out.text("kind", types::failure_kind_name(failure.kind)).text("message", failure.message);
-        out.text("blame", failure.blame).text("place", failure.place);
+        out.text("blame", failure.blame).text("place", shown_place(failure.place));
         return end(EventKind::TurnFailed, out);
       }
     }
@@ -263,7 +269,7 @@ class RecordEvent {
     if (requested.kind == EffectKind::AgentCalled) {
       EventWriter out = begin(EventKind::AgentCall);
       out.text("call", requested.key).text("callee", requested.subject).json("input", over());
-      return end(EventKind::AgentCall, out.text("place", requested.place));
+      return end(EventKind::AgentCall, out.text("place", shown_place(requested.place)));
     }
     if (requested.kind == EffectKind::AgentReturned) {
       EventWriter out = begin(EventKind::AgentResult);
@@ -274,7 +280,7 @@ class RecordEvent {
       EventWriter out = begin(EventKind::AnswerRefused);
       out.text("call", requested.key).text("generation", requested.call);
       out.text("function", requested.subject).text("reasons", text_at(1, requested.arguments, contents_));
-      return end(EventKind::AnswerRefused, out.text("place", requested.place));
+      return end(EventKind::AnswerRefused, out.text("place", shown_place(requested.place)));
     }
     if (requested.kind == EffectKind::BlockEntered || requested.kind == EffectKind::BlockLeft) return block(requested);
     if (requested.kind == EffectKind::Emitted) {
@@ -294,7 +300,7 @@ class RecordEvent {
     EventWriter out = begin(kind);
     out.text("block", path.substr(path.rfind('/') + 1)).text("path", path);
     out.text("branch", dot == std::string::npos ? std::string_view() : std::string_view(requested.key).substr(0, dot));
-    if (begins) return end(kind, out.text("place", requested.place));
+    if (begins) return end(kind, out.text("place", shown_place(requested.place)));
     if (requested.used) out.integer("ms", requested.used->milliseconds).integer("tokens", requested.used->tokens);
     return end(kind, out);
   }

@@ -8,7 +8,9 @@
 
 #include "base/ascii.h"
 #include "diagnostics/nearest.h"
+#include "engine/store_access.h"
 #include "json/reader.h"
+#include "json/text.h"
 #include "server/routes.h"
 
 namespace tenon::server {
@@ -129,7 +131,11 @@ std::optional<HttpResponse> Api::refuse(const HttpRequest& request, const Target
 void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
   ++parts_.counts.requests;
   const OnAnswer count = [this, answer](HttpAnswer given) {
-    if (given.head.status >= 400) ++parts_.counts.refused;
+    if (given.head.status >= 400) {
+      ++parts_.counts.refused;
+      const std::string escaped = make_json_string(parts_.store_file);
+      given.head.body = engine::without_file(std::move(given.head.body), escaped.substr(1, escaped.size() - 2));
+    }
     answer(std::move(given));
   };
   const auto target = parse_target(request.target);

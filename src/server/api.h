@@ -36,6 +36,7 @@ struct ApiParts {
   runtime::Host& host;
   engine::EventHub& hub;
   journal::Store& store;          ///< opened for reading; used by the server's thread
+  std::string store_file;         ///< its path or URL, which no answer shows
   journal::RunQueries& runs;      ///< of the same store
   journal::Ownership& ownership;  ///< of the host
   const Catalog& catalog;

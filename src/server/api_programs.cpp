@@ -11,8 +11,17 @@
 #include "syntax/parse.h"
 
 namespace tenon::server {
-
 namespace {
+
+/// A message about a program with the names of its files relative to its folder, which clients do not learn.
+std::string without_folder(std::string message, const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  if (folder.size() <= 1) return message;
+  for (std::size_t at = message.find(folder); at != std::string::npos; at = message.find(folder, at)) {
+    message.erase(at, folder.size());
+  }
+  return message;
+}
 
 /// {"name","version","text","graph","problem"}; `problem` only when the text cannot be edited as a graph.
 Json describe(const std::string& name, const std::string& text) {
@@ -64,7 +73,8 @@ void Api::show_program(const Call& call) {
   if (file == nullptr) return;
   const auto text = parts_.programs->read(file->path);
   if (!text) {
-    return call.answer(whole(make_error(503, "unavailable", fmt::format("cannot read the program: {}", text.error()))));
+    return call.answer(whole(make_error(
+        503, "unavailable", without_folder(fmt::format("cannot read the program: {}", text.error()), file->path))));
   }
   call.answer(whole(make_json(dumped(describe(file->name, *text)))));
 }
@@ -96,7 +106,9 @@ struct Edited {
 Result<Edited, HttpResponse> make_edited(const EditRequest& request, const ProgramFiles& programs) {
   const auto present = programs.read(request.file.path);
   if (!present) {
-    return failure(make_error(503, "unavailable", fmt::format("cannot read the program: {}", present.error())));
+    return failure(
+        make_error(503, "unavailable",
+                   without_folder(fmt::format("cannot read the program: {}", present.error()), request.file.path)));
   }
   if (const std::string version = graph::version_of(*present); request.version != version) {
     return failure(refuse_edit(409, "version_conflict", "the program has changed since that version; read it again",
@@ -108,8 +120,11 @@ Result<Edited, HttpResponse> make_edited(const EditRequest& request, const Progr
   };
   const auto edits = graph::read_edits(request.ops);
   if (!edits) return refused(edits.error());
-  const auto edited = graph::apply_edits(
-      *present, *edits, [&](std::string_view changed) { return programs.check(request.file.path, changed); });
+  const auto edited = graph::apply_edits(*present, *edits, [&](std::string_view changed) -> std::optional<std::string> {
+    auto problem = programs.check(request.file.path, changed);
+    if (!problem) return std::nullopt;
+    return without_folder(std::move(*problem), request.file.path);
+  });
   if (!edited) return refused(edited.error());
   Json answer = describe(request.file.name, edited->text);
   answer["inverse"] = parse_own_json(graph::to_json(edited->inverse));

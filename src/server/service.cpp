@@ -22,6 +22,7 @@ Service::Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions
       api_({.host = hosting.host(),
             .hub = hub,
             .store = hosting.reader().journals(),
+            .store_file = hosting.store_file(),
             .runs = hosting.reader().runs(),
             .ownership = hosting.ownership(),
             .catalog = catalog_,

@@ -1,6 +1,8 @@
 """Requests that the server rejects before reading them: sizes, connections, tokens, foreign origins, invalid HTTP."""
+import contextlib
 import json
 import socket
+import sqlite3
 import time
 
 from server_process import SECONDS_MAX, Server
@@ -203,3 +205,22 @@ def test_invalid_command_lines(work):
                       ["--port", "99999"], ["--limit", "body_bytes=-1"]):
         process = tenon("serve", work / "program.tn", "--store", work / "c.db", *arguments)
         assert process.returncode == 2 and process.stderr, (arguments, process)
+
+
+def test_no_answer_shows_a_path_of_the_disk(work):
+    """`Server.ask` and `Stream` look for it in each body. Here the store is damaged and unwritable."""
+    with Server(work) as server:
+        broken = server.begin({"fn": "broken", "args": {"x": 0}})
+        assert server.wait_for(broken, "failed")["state"] == "failed"
+        failed = [event for event in server.events(broken) if event["type"] == "turn_failed"]
+        assert failed[0]["place"].startswith("program.tn:"), failed
+        run = server.begin({"agent": "Counter", "input": "hello"})
+        server.wait_for(run, "idle")
+        server.kill()
+        with contextlib.closing(sqlite3.connect(server.store)) as database, database:
+            database.execute("UPDATE batches SET bytes = zeroblob(length(bytes))")
+        server.start()
+        for path in (f"/v1/runs/{run}", f"/v1/runs/{run}/events", "/readyz", "/v1/runs"):
+            assert server.get(path).status in (200, 500, 503), path
+        replies = [server.post(f"/v1/runs/{run}/prompt", {"input": "again"}), server.get(f"/v1/runs/{run}/events", Accept="application/json")]
+        assert any(reply.status >= 500 for reply in replies), [reply.body for reply in replies]

@@ -140,7 +140,7 @@ class Server:
             self.kill()
 
     def start(self):
-        command = [os.path.abspath(TENON), "serve", "program.tn", "--port", "0", "--store", str(self.store), "--model", self.model,
+        command = [os.path.abspath(TENON), "serve", str(self.work / "program.tn"), "--port", "0", "--store", str(self.store), "--model", self.model,
                    *self.options]
         self.process = subprocess.Popen(command, cwd=self.work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE, text=True, env=self.environment)
@@ -174,7 +174,9 @@ class Server:
             data = body if body is None or isinstance(body, (bytes, str)) else json.dumps(body)
             connection.request(method, path, data, json_headers(data, headers))
             response = connection.getresponse()
-            return Reply(response.status, response.headers, response.read().decode())
+            reply = Reply(response.status, response.headers, response.read().decode())
+            assert str(self.work) not in reply.body, f"a path of the server's disk: {reply.body}"
+            return reply
         finally:
             connection.close()
 
@@ -220,6 +222,7 @@ class Stream:
     """A stream of server-sent events, read as it arrives."""
 
     def __init__(self, server, method, path, body=None, headers=None, receive_bytes=None):
+        self.hidden = str(server.work)
         self.socket = socket.socket()
         if receive_bytes is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
@@ -245,6 +248,7 @@ class Stream:
             if not line:
                 return
             text = line.decode().rstrip("\n")
+            assert self.hidden not in text, f"a path of the server's disk: {text}"
             if text.startswith("id: "):
                 number = int(text[4:])
             elif text.startswith("data: "):
