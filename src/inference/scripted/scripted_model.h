@@ -36,7 +36,7 @@ class ScriptedModel final : public Model {
   /// Reports what comes next on the model's own clock; never waits.
   void poll(std::chrono::milliseconds /*wait*/) override { schedule_.report_next(); }
   void wake() override {}
-  [[nodiscard]] bool follows_a_script() const override { return true; }
+  [[nodiscard]] bool follows_a_script() const override { return !script_.rules.empty(); }
   void skip(const GenerationRequest& request) override;
   [[nodiscard]] std::vector<std::string> unused_answers() const override;
 
