@@ -28,8 +28,9 @@ inline constexpr std::size_t inline_text_bytes_max = 1'024;
 
 /// JSON or other text, in the record or in the store.
 struct StoredText {
-  std::string text;          ///< empty if it is in the store
-  std::optional<Hash> hash;  ///< of a content of the store
+  std::string text;           ///< empty if it is in the store
+  std::optional<Hash> hash;   ///< of a content of the store
+  bool is_in_pieces = false;  ///< the content is the list of the text's pieces (effects/pieces.h)
   friend bool operator==(const StoredText&, const StoredText&) = default;
 };
 

@@ -38,6 +38,9 @@ StoredText read_text(Reader& outer) {
       case 2:
         text.hash = read_hash(in);
         return true;
+      case 3:
+        text.is_in_pieces = in.value_up_to(1) != 0;
+        return true;
       default:
         return false;
     }

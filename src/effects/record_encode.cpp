@@ -14,6 +14,7 @@ void write_text(Writer& out, std::uint32_t number, const StoredText& text) {
   Writer message;
   message.field(1, text.text);
   if (text.hash) message.present_field(2, text.hash->view());
+  message.field(3, std::uint64_t{text.is_in_pieces});
   out.present_field(number, message);
 }
 

@@ -42,8 +42,8 @@ void EventQueue::on_recorded(const runtime::RecordBatch& batch) {
   const auto found = runs_.find(batch.run);
   if (found == runs_.end()) return;
   Collected& collected = found->second;
-  const protocol::Contents contents = [&](const Hash& hash) -> std::optional<std::string> {
-    const auto text = batch.texts.find(hash);
+  const protocol::Contents contents = [&](const effects::StoredText& stored) -> std::optional<std::string> {
+    const auto text = batch.texts.find(*stored.hash);
     if (text == batch.texts.end()) return std::nullopt;
     return text->second;
   };

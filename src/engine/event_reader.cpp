@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/store_access.h"
+
 namespace tenon::engine {
 namespace {
 
@@ -129,8 +131,8 @@ void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::s
 
 std::shared_ptr<const protocol::Event> EventReader::event_of(std::uint64_t number,
                                                              const effects::Record& record) const {
-  const protocol::Contents contents = [this](const Hash& hash) -> std::optional<std::string> {
-    auto content = store_.content(head_.run, hash);
+  const protocol::Contents contents = [this](const effects::StoredText& text) -> std::optional<std::string> {
+    auto content = runtime::resolve(store_, head_.run, text);
     if (!content) return std::nullopt;
     return std::move(*content);
   };

@@ -17,8 +17,9 @@ using effects::StoredText;
 /// The text, or what replaces it in the event.
 std::string value_of(const StoredText& text, const Contents& contents) {
   if (!text.hash) return text.text.empty() ? "null" : effects::name_secrets(text.text);
-  auto content = contents(*text.hash);
-  if (!content) return fmt::format(R"({{"left_out":{{"hash":"{}"}}}})", text.hash->hex());
+  const auto content = contents(text);
+  const std::string_view pieces = text.is_in_pieces ? R"(,"in_pieces":true)" : "";
+  if (!content) return fmt::format(R"({{"left_out":{{"hash":"{}"{}}}}})", text.hash->hex(), pieces);
   if (content->size() <= event_value_bytes_max) return effects::name_secrets(*content);
   return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}{}}}}})", text.hash->hex(), content->size(), pieces);
 }

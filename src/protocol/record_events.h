@@ -10,11 +10,12 @@
 
 namespace tenon::protocol {
 
-/// A longer value is left out of its event, which has {"left_out":{"hash":…,"bytes":…}} instead.
+/// A longer value is left out of its event, which has {"left_out":{"hash":…,"bytes":…}} instead, with "in_pieces":true
+/// if the hash is that of a list of pieces (effects/pieces.h).
 inline constexpr std::size_t event_value_bytes_max = std::size_t{1} << 20U;
 
-/// Returns a content of the store; nothing when it is missing.
-using Contents = std::function<std::optional<std::string>(const Hash& hash)>;
+/// Returns a text that the store has; nothing when it is missing.
+using Contents = std::function<std::optional<std::string>(const effects::StoredText& text)>;
 
 struct Event {
   std::uint64_t number = 0;  ///< 0: provisional

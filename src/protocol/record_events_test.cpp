@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-const Contents nowhere = [](const Hash&) { return std::nullopt; };
+const Contents nowhere = [](const effects::StoredText&) { return std::nullopt; };
 
 /// By way of the bytes, as a reader of the store gets it.
 json event_of(effects::RecordBody body, const Contents& contents = nowhere) {
@@ -194,8 +194,8 @@ TEST(RecordEventsTest, LongValuesComeFromTheStoreUpToALimit) {
   effects::Ended ended;
   ended.value.hash = sha256("long");
   const std::string text = "\"" + std::string(event_value_bytes_max - 2, 'x') + "\"";
-  EXPECT_EQ(event_of(ended, [&](const Hash&) { return text; })["value"], json::parse(text));
-  const json cut = event_of(ended, [&](const Hash&) { return text + " "; });
+  EXPECT_EQ(event_of(ended, [&](const effects::StoredText&) { return text; })["value"], json::parse(text));
+  const json cut = event_of(ended, [&](const effects::StoredText&) { return text + " "; });
   EXPECT_EQ(cut["value"]["left_out"]["bytes"], text.size() + 1);
   EXPECT_EQ(event_of(ended)["value"]["left_out"]["hash"], sha256("long").hex());
 }

@@ -176,7 +176,7 @@ Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, con
     written = effects::write_value(core.machine().agent_state(), declaration().state, image_->program().types, state);
   }
   if (value != nullptr && written) {
-    state_ = std::move(state);
+    restore_state(std::move(state));
     kept_states_.clear();
     const bytecode::Program& program = image_->program();
     for (const vm::Value& kept : core.machine().kept_states()) {
@@ -211,7 +211,7 @@ Result<void, TurnError> Conversation::upgrade_program(std::shared_ptr<const Prog
     auto kept = migrate_kept_states(*image);
     if (!kept) return failure(TurnError{std::move(kept.error())});
     kept_states_ = std::move(*kept);
-    state_ = std::move(*state);
+    restore_state(std::move(*state));
   }
   image_ = std::move(image);
   agent_ = agent_before_ = *agent;
@@ -233,7 +233,7 @@ bool Conversation::restore_program(std::shared_ptr<const ProgramImage> image, st
 void Conversation::restore(std::uint64_t turns, std::string state, std::map<std::string, std::string> kept_states,
                            vm::Value history) {
   turns_ = turns;
-  state_ = std::move(state);
+  restore_state(std::move(state));
   kept_states_ = std::move(kept_states);
   history_ = std::move(history);
 }

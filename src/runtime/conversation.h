@@ -84,7 +84,14 @@ class Conversation {
   [[nodiscard]] const std::shared_ptr<const ProgramImage>& image() const { return image_; }
 
   /// As a turn's end was recorded.
-  void restore_state(std::string state) { state_ = std::move(state); }
+  void restore_state(std::string state) {
+    state_ = std::move(state);
+    state_pieces_.reset();
+  }
+  /// How the journal keeps the state.
+  void note_state(const effects::StoredText& kept) { state_pieces_ = kept.is_in_pieces ? kept.hash : std::nullopt; }
+  /// The list of the pieces in which the store has the state (effects/pieces.h); nothing if it is not kept so.
+  [[nodiscard]] const std::optional<Hash>& state_pieces() const { return state_pieces_; }
 
   struct Message {
     bytecode::EntryRole role = bytecode::EntryRole::Person;
@@ -114,6 +121,7 @@ class Conversation {
   std::uint64_t turns_ = 0;
   bool is_in_turn_ = false;
   std::string state_;  ///< empty before the first turn
+  std::optional<Hash> state_pieces_;
   std::map<std::string, std::string> kept_states_;
   vm::Value history_;
   std::vector<Message> turn_messages_;

@@ -8,6 +8,7 @@
 #include "effects/value_form.h"
 #include "json/reader.h"
 #include "runtime/program_image.h"
+#include "runtime/recovery/recovery.h"
 #include "vm/values/render.h"
 
 namespace tenon::server {
@@ -44,7 +45,8 @@ Result<Json, std::string> ShownValues::whole(const Json& value) const {
         fmt::format("the answer has {} bytes (limit `answer_bytes`: {}); `tenon store export` returns all of it", bytes,
                     bytes_max_));
   }
-  const auto content = store_.content(run_, *hash);
+  const bool is_in_pieces = left_out.get("in_pieces").is_boolean();
+  const auto content = runtime::resolve(store_, run_, {{}, *hash, is_in_pieces});
   if (!content) return value;
   auto json = parse_json(effects::name_secrets(*content), own_json_limits);
   return json ? std::move(*json) : value;

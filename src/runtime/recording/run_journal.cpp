@@ -1,10 +1,13 @@
 #include "runtime/recording/run_journal.h"
 
 #include "base/wire.h"
+#include "effects/pieces.h"
 #include "runtime/program_image.h"
 #include "vm/values/context.h"
 
 namespace tenon::runtime {
+
+static constexpr std::size_t remembered_texts = 8;
 
 effects::StoredText RunJournal::keep(std::string text) {
   if (!is_stored() || text.size() <= effects::inline_text_bytes_max) return {std::move(text), std::nullopt};
@@ -12,6 +15,20 @@ effects::StoredText RunJournal::keep(std::string text) {
   if (readers_ == Readers::Some) pending_.texts.try_emplace(hash, text);
   keep_content(std::move(text), hash, journal::Sharing::Run);
   return {{}, hash};
+}
+
+effects::StoredText RunJournal::keep_changing(std::string text) {
+  if (!is_stored() || text.size() < effects::pieced_text_bytes_min) return keep(std::move(text));
+  effects::PiecedText pieces = effects::split_into_pieces(text, stored_pieces_);
+  for (effects::Piece& piece : pieces.added) {
+    contents_.push_back({piece.hash, std::move(piece.bytes), std::move(piece.refers), journal::Sharing::Run});
+  }
+  references_.push_back(pieces.root);
+  // Of older texts, only as many are remembered as several texts have.
+  if (stored_pieces_.size() > remembered_texts * pieces.hashes.size()) stored_pieces_.clear();
+  stored_pieces_.merge(pieces.hashes);
+  if (readers_ == Readers::Some) pending_.texts.try_emplace(pieces.root, std::move(text));
+  return {{}, pieces.root, true};
 }
 
 void RunJournal::keep_content(std::string bytes, const Hash& hash, journal::Sharing sharing) {

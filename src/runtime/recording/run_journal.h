@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "effects/record.h"
@@ -55,6 +56,8 @@ class RunJournal {
 
   /// Text for a record: itself if it is short or in memory, otherwise a content of the store.
   [[nodiscard]] effects::StoredText keep(std::string text);
+  /// The same for a text that changes little from one record to the next: in a store, a long one is kept in pieces.
+  [[nodiscard]] effects::StoredText keep_changing(std::string text);
   void keep_content(std::string bytes, const Hash& hash, journal::Sharing sharing);
   /// The program that a record names; returns its hash, which is zero in memory.
   Hash keep_program(const ProgramImage& image);
@@ -66,6 +69,8 @@ class RunJournal {
   void set_snapshot(std::string bytes);
   /// After a restart: the record of the run's start.
   void know_start(const effects::Started& started);
+  /// After a restart: pieces that the store has.
+  void know_pieces(std::unordered_set<Hash> hashes) { stored_pieces_ = std::move(hashes); }
   /// With what is gathered now.
   void keep_notes(std::vector<journal::Note> notes) { std::ranges::move(notes, std::back_inserter(notes_)); }
   /// Read again after a restart: counts towards the next snapshot.
@@ -92,6 +97,7 @@ class RunJournal {
   std::vector<std::string> bytes_;
   std::vector<journal::Content> contents_;
   std::vector<Hash> references_;
+  std::unordered_set<Hash> stored_pieces_;  ///< some of the newest texts, which need not be added again
   std::optional<journal::Snapshot> snapshot_;
   std::vector<journal::Note> notes_;
   std::string pool_;

@@ -52,10 +52,11 @@ std::vector<effects::RecordBody> end_turn(Conversation& conversation, const RunC
   std::string changed =
       value == nullptr ? "" : changed_entries(state_before, conversation.state(), ended.added_entries);
   if (!changed.empty()) {
-    records.emplace_back(effects::StateChanged{ended.agent, journal.keep(std::move(changed))});
+    records.emplace_back(effects::StateChanged{ended.agent, journal.keep_changing(std::move(changed))});
   }
   ended.value = journal.keep(std::move(text));
-  ended.state = journal.keep(conversation.state());
+  ended.state = journal.keep_changing(conversation.state());
+  conversation.note_state(ended.state);
   if (vm::context_length(conversation.history()) > 0) {
     ended.conversation = journal.keep_context(conversation.history());
   }

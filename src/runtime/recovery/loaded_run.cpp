@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "base/wire.h"
+#include "effects/pieces.h"
 #include "runtime/recovery/known_outcomes.h"
 #include "runtime/recovery/snapshot_fields.h"
 #include "vm/values/context.h"
@@ -59,6 +60,7 @@ void LoadedRun::load_conversation(std::string_view bytes) {
     if (number == conversation_program && hash) load_content(*hash);
     if (number == conversation_history && hash) history = *hash;
     if (number == conversation_older && hash) older = *hash;
+    if (number == conversation_state_pieces && hash) load_text({{}, *hash, true});
   }
   load_context(has_recent ? older : history);
 }
@@ -139,7 +141,16 @@ void LoadedRun::load_contents(const effects::RecordBody& record) {
 }
 
 void LoadedRun::load_text(const effects::StoredText& text) {
-  if (text.hash) load_content(*text.hash);
+  if (!text.hash) return;
+  if (!text.is_in_pieces) {
+    load_content(*text.hash);
+    return;
+  }
+  const auto load = [this](const Hash& hash) -> std::optional<std::string> {
+    const auto& bytes = load_content(hash);
+    return bytes ? std::optional(*bytes) : std::nullopt;
+  };
+  static_cast<void>(effects::join_pieces(*text.hash, load, journal::append_bytes_max));
 }
 
 const Result<std::string, journal::StoreError>& LoadedRun::load_content(const Hash& hash) {
@@ -149,7 +160,7 @@ const Result<std::string, journal::StoreError>& LoadedRun::load_content(const Ha
 }
 
 void LoadedRun::fill_in(effects::StoredText& text) const {
-  if (!text.hash) return;
+  if (!text.hash || text.is_in_pieces) return;  // no outcome is kept in pieces
   const auto found = contents_.find(*text.hash);
   if (found != contents_.end() && found->second) text = {*found->second, std::nullopt};
 }

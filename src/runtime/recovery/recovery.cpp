@@ -5,6 +5,7 @@
 #include "base/ensure.h"
 #include "base/wire.h"
 #include "bytecode/agents.h"
+#include "effects/pieces.h"
 #include "runtime/recording/run_journal.h"
 #include "runtime/recovery/snapshot_fields.h"
 #include "runtime/run_options.h"
@@ -149,6 +150,14 @@ class Recovery {
     return std::move(*resolved);
   }
 
+  /// The same for the agent's state, whose pieces the run's journal then knows.
+  Result<std::string, ReplayError> state_of(const effects::StoredText& text) const {
+    run_.state_pieces.clear();
+    auto resolved = resolve(store_, run_.head.run, text, &run_.state_pieces);
+    if (!resolved) return wrong(0, resolved.error().message);
+    return std::move(*resolved);
+  }
+
   void run_until_quiescent() {
     while (!run_.core->advance(UINT64_MAX).is_quiescent) {
     }
@@ -159,9 +168,10 @@ class Recovery {
     if (!run_.conversation || run_.conversation->is_in_turn())
       return wrong(number, "unexpected record: a program upgrade during a turn");
     if (auto found = use_program(number, taken.program, taken.agent); !found) return found;
-    auto state = text_of(taken.state);
+    auto state = state_of(taken.state);
     if (!state) return failure(std::move(state.error()));
     run_.conversation->restore_state(std::move(*state));
+    run_.conversation->note_state(taken.state);
     run_.started.settings.libraries = taken.libraries;
     if (!taken.secret_key.empty()) run_.started.secret_key = taken.secret_key;
     if (observer_ != nullptr) observer_->on_program_taken(run_);
@@ -204,24 +214,25 @@ class Recovery {
     if (has_returned && finished == nullptr) {
       return wrong(number, "the recorded turn returned, but the replay did not");
     }
-    auto state = text_of(ended.state);
+    auto state = state_of(ended.state);
     if (!state) return failure(std::move(state.error()));
     const std::string went_on = run_.conversation->declaration().name;
     const types::TypeId result = run_.image->program().functions[run_.conversation->declaration().turn].result;
     const bool is_failure = ended.how == effects::Ended::How::Failed;
+    static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr,
+                                             is_failure ? std::optional(ended.failure.kind) : std::nullopt));
+    // In older records, which do not name the agent of the next turn, a failed turn leaves it to its last agent.
     if (!ended.agent.empty() || is_failure) run_.conversation->hand_off(ended.agent.empty() ? went_on : ended.agent);
     run_.turn_ended = ended;
     if (observer_ != nullptr && has_returned) observer_->on_turn_rebuilt(run_, result, *state);
     run_.conversation->restore_state(std::move(*state));
+    run_.conversation->note_state(ended.state);
     if (observer_ != nullptr) observer_->on_turn_ended(run_);
     return {};
   }
 
   Done take(std::uint64_t number, const effects::Finished& finished) {
     auto value = text_of(finished.value);
-    static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr,
-                                             is_failure ? std::optional(ended.failure.kind) : std::nullopt));
-    // In older records, which do not name the agent of the next turn, a failed turn leaves it to its last agent.
     if (!value) return failure(std::move(value.error()));
     const OpenRequest* const open = run_.core->find(finished.key);
     if (open != nullptr && on_replayed_ && effects::is_generation(open->described.kind)) {
@@ -244,6 +255,7 @@ class Recovery {
     wire::Reader in(bytes);
     std::uint64_t turns = 0;
     std::string state;
+    effects::StoredText kept_state;  // if it is not in the snapshot
     std::map<std::string, std::string> kept_states;
     vm::Value history = vm::Value::empty_context();
     Hash history_hash;
@@ -295,6 +307,10 @@ class Recovery {
         case conversation_agent_before:
           agent_before = in.bytes_value();
           break;
+        case conversation_state_pieces:
+          kept_state = {{}, Hash::from_bytes(in.bytes_value()), true};
+          if (!kept_state.hash) in.reject();
+          break;
         default:
           in.reject();
       }
@@ -313,7 +329,13 @@ class Recovery {
       history = std::move(*read);
       if (vm::context_hash(history) != history_hash) return wrong(0, "the snapshot's conversation is another one");
     }
+    if (kept_state.hash) {
+      auto read = state_of(kept_state);
+      if (!read) return failure(std::move(read.error()));
+      state = std::move(*read);
+    }
     run_.conversation->restore(turns, std::move(state), std::move(kept_states), std::move(history));
+    run_.conversation->note_state(kept_state);
     if (!messages.empty()) run_.conversation->restore_turn(std::move(messages));
     return {};
   }
@@ -351,9 +373,22 @@ class Recovery {
 }  // namespace
 
 Result<std::string, journal::StoreError> resolve(journal::RunReader& store, const journal::RunName& run,
-                                                 const effects::StoredText& text) {
+                                                 const effects::StoredText& text, std::unordered_set<Hash>* pieces) {
   if (!text.hash) return text.text;
-  return store.content(run, *text.hash);
+  if (!text.is_in_pieces) return store.content(run, *text.hash);
+  std::optional<journal::StoreError> problem;
+  const auto content = [&](const Hash& hash) -> std::optional<std::string> {
+    auto bytes = store.content(run, hash);
+    if (bytes) return std::move(*bytes);
+    problem = std::move(bytes.error());
+    return std::nullopt;
+  };
+  auto joined = effects::join_pieces(*text.hash, content, journal::append_bytes_max, pieces);
+  if (joined) return std::move(*joined);
+  if (problem) return failure(std::move(*problem));
+  return failure(
+      journal::StoreError{journal::StoreError::Kind::Damaged,
+                          fmt::format("run {}: content {} is not a text in pieces", run.text, text.hash->hex())});
 }
 
 Result<effects::Started, RecoveryError> read_started(journal::RunReader& store, const journal::RunName& run) {
@@ -541,7 +576,8 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
   if (conversation != nullptr) {
     wire::Writer message;
     message.field(conversation_turns, conversation->turns());
-    message.field(conversation_state, conversation->state());
+    const std::optional<Hash>& pieces = conversation->state_pieces();
+    if (!pieces) message.field(conversation_state, conversation->state());
     if (vm::context_length(conversation->history()) > 0) {
       message.present_field(conversation_history, vm::context_hash(conversation->history()).view());
     }
@@ -560,6 +596,7 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
     if (const Hash* const program = conversation->taken_program()) {
       message.present_field(conversation_program, program->view());
     }
+    if (pieces) message.present_field(conversation_state_pieces, pieces->view());
     out.present_field(snapshot_conversation, message);
   }
   if (core != nullptr) out.present_field(snapshot_core, core->write_snapshot());

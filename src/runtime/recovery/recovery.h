@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <unordered_set>
 
 #include "journal/store.h"
 #include "runtime/conversation.h"
@@ -36,6 +37,7 @@ struct RecoveredRun {
   std::optional<effects::Ended> ended;
   std::uint64_t bytes_since_snapshot = 0;
   std::uint64_t snapshot_bytes = 0;
+  std::unordered_set<Hash> state_pieces;  ///< of the conversation's state, if it is kept in pieces
 };
 
 /// Called for each generation whose outcome is recorded, before the machine gets it. `asked`: calls of the model.
@@ -94,8 +96,10 @@ enum class SnapshotUse : bool { Ignore, Use };
 /// A run as a snapshot keeps it: a conversation, a machine that continues, or both.
 [[nodiscard]] std::string write_snapshot(const Conversation* conversation, const RunCore* core);
 
-/// The text itself, or the content that the run has of it.
+/// The text itself, or the content that the run has of it, or what its pieces make, whose hashes are added to `pieces`
+/// unless it is null.
 [[nodiscard]] Result<std::string, journal::StoreError> resolve(journal::RunReader& store, const journal::RunName& run,
-                                                               const effects::StoredText& text);
+                                                               const effects::StoredText& text,
+                                                               std::unordered_set<Hash>* pieces = nullptr);
 
 }  // namespace tenon::runtime

@@ -17,8 +17,9 @@ enum : std::uint32_t {
   conversation_older = 6,
   conversation_recent = 7,  ///< each: 1 role, 2 text
   conversation_agent_before = 50,
-  conversation_kept_state = 51,  ///< each: 1 the agent, 2 its state
-  conversation_program = 60,     ///< the hash of the program that continues the conversation
+  conversation_kept_state = 51,    ///< each: 1 the agent, 2 its state
+  conversation_program = 60,       ///< the hash of the program that continues the conversation
+  conversation_state_pieces = 61,  ///< instead of the state: the list of its pieces
 };
 
 /// In the field of the core.

@@ -247,6 +247,7 @@ RunId Starter::add_recovered(const LoadedRun& loaded, RecoveredRun& recovered) {
                            dependencies_.listener != nullptr ? RunJournal::Readers::Some : RunJournal::Readers::None);
   run.journal.count(recovered.bytes_since_snapshot);
   run.journal.know_start(recovered.started);
+  run.journal.know_pieces(std::move(recovered.state_pieces));
   run.snapshot_bytes = recovered.snapshot_bytes;
   run.known = std::move(recovered.known);
   if (run.known) run.known->fill_in([&](effects::StoredText& text) { loaded.fill_in(text); });
@@ -330,7 +331,8 @@ Result<void, PromptRefusal> Starter::upgrade_program(RunId id, std::shared_ptr<c
   taken.program = run.journal.keep_program(*run.image);
   taken.agent = run.conversation->declaration().name;
   taken.added_entries = run.conversation->declaration().added_entries;
-  taken.state = run.journal.keep(run.conversation->state());
+  taken.state = run.journal.keep_changing(run.conversation->state());
+  run.conversation->note_state(taken.state);
   taken.libraries = std::move(libraries);
   taken.secret_key = std::move(*secret_key);
   recorder_.add(run, std::move(taken));
