@@ -126,6 +126,8 @@ class Server:
         self.environment = dict(os.environ, **(environment or {}))
         (work / "program.tn").write_text(program)
         (work / "model.script").write_text(script)
+        # Servers of one store have to name their programs alike.
+        self.program = "program.tn" if store else str(work / "program.tn")
         self.store = store or work / "store.db"
         self.process = None
         self.port = 0
@@ -140,7 +142,7 @@ class Server:
             self.kill()
 
     def start(self):
-        command = [os.path.abspath(TENON), "serve", str(self.work / "program.tn"), "--port", "0", "--store", str(self.store), "--model", self.model,
+        command = [os.path.abspath(TENON), "serve", self.program, "--port", "0", "--store", str(self.store), "--model", self.model,
                    *self.options]
         self.process = subprocess.Popen(command, cwd=self.work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE, text=True, env=self.environment)
