@@ -1,5 +1,6 @@
 #include "inference/prompting/site_prompts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
