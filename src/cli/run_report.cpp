@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "cli/stopping.h"
+#include "inference/answers/answer_choices.h"
+#include "json/reader.h"
 #include "vm/values/render.h"
 
 namespace tenon::cli {
@@ -35,7 +37,8 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   const std::vector<runtime::PendingInput> questions = runtime.questions(run);
   std::string text = fmt::format("tenon: run {} waits\n", name);
   for (const runtime::PendingInput& question : questions) {
-    text += fmt::format("  wait {} ({}): {}\n", question.wait, question.type, question.text);
+    text += fmt::format("  wait {} ({}): {}\n", question.wait,
+                        shown_answer(question.type, parse_own_json(question.schema)), question.text);
     if (!question.callers.empty()) {
       text += fmt::format("    asked by {}, called by {}\n", question.agent, fmt::join(question.callers, ", "));
     }
@@ -67,6 +70,11 @@ void report_detached(const runtime::Runtime& runtime, runtime::RunId run, const 
 }
 
 }  // namespace
+
+std::string shown_answer(std::string_view type, const Json& schema) {
+  std::string choices = inference::answers::describe_choices(schema);
+  return choices.empty() ? std::string(type) : choices;
+}
 
 std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table) {
   const types::TypeId base = table.base(type);
@@ -149,7 +157,8 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
 }
 
 std::optional<std::string> read_answer(const runtime::PendingInput& question, const Environment& environment) {
-  const std::string prompt = fmt::format("{} ({}): ", question.text, question.type);
+  const std::string prompt =
+      fmt::format("{} ({}): ", question.text, shown_answer(question.type, parse_own_json(question.schema)));
   if (question.is_secret && environment.read_hidden_line) return environment.read_hidden_line(prompt);
   environment.write_error(prompt);
   return environment.read_line();

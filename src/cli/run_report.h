@@ -1,8 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/environment.h"
+#include "json/json.h"
 #include "runtime/runtime.h"
 
 namespace tenon::cli {
@@ -18,6 +21,9 @@ namespace tenon::cli {
 /// The line that is printed for a value: text unchanged, anything else as JSON; nothing for ().
 [[nodiscard]] std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type,
                                                       const types::TypeTable& table);
+
+/// What can be answered to a question: in words if there are few options, otherwise the type.
+[[nodiscard]] std::string shown_answer(std::string_view type, const Json& schema);
 
 /// Asks at the terminal, without echo if the answer is a secret. Returns nothing if Environment::read_line does.
 [[nodiscard]] std::optional<std::string> read_answer(const runtime::PendingInput& question,

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/engine_report.h"
+#include "cli/run_report.h"
 #include "engine/listings.h"
 #include "engine/store_access.h"
 #include "json/reader.h"
@@ -29,7 +30,8 @@ std::string to_line(const journal::RunHead& head) {
   for (const Json& detail : details.items()) {
     line += detail.contains("unavailable") ? to_unavailable_line(detail)
                                            : fmt::format("  wait {} ({}): {}\n", detail.text_or("wait", ""),
-                                                         detail.text_or("type", ""), detail.text_or("question", ""));
+                                                         shown_answer(detail.text_or("type", ""), detail.get("schema")),
+                                                         detail.text_or("question", ""));
   }
   return line;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "inference/answers/answer_choices.h"
 #include "json/reader.h"
 #include "server/answer_text.h"
 #include "server/api.h"
@@ -148,7 +149,7 @@ class AguiBody final : public BodySource {
         return send("STATE_DELTA", Json::object({{"delta", patch_of(values_.entries(event, "entries"))}}));
       case EventKind::WaitForInput:
         close();
-        return say(event.text_or("question", ""));
+        return say(inference::answers::question_with_choices(event.text_or("question", ""), event.get("schema")));
       case EventKind::TurnEnd:
         if (event.count_or("depth", 0) > 0) return;
         if (event.contains("state"))
@@ -250,10 +251,11 @@ class AguiBody final : public BodySource {
   }
 
   [[nodiscard]] Json interrupt(const Json& wait) const {
-    Json json = Json::object({{"id", wait.get("wait")},
-                              {"reason", "input_required"},
-                              {"message", wait.get("question")},
-                              {"responseSchema", wait.get("schema")}});
+    Json json = Json::object(
+        {{"id", wait.get("wait")},
+         {"reason", "input_required"},
+         {"message", inference::answers::question_with_choices(wait.text_or("question", ""), wait.get("schema"))},
+         {"responseSchema", wait.get("schema")}});
     // A tool asks before it returns.
     const std::string call = id_of(wait, "wait");
     if (open_calls_.contains(call)) json["toolCallId"] = call;

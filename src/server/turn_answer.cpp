@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "inference/answers/answer_choices.h"
+
 namespace tenon::server {
 
 using protocol::EventKind;
@@ -77,7 +79,7 @@ void TurnAnswer::finish(std::string& out) {
   host_.note_shown(turn_.run(), wait.text_or("wait", ""));
   if (text_.has_shown()) write("\n\n", out);
   text_ = AnswerText();
-  end(wait.text_or("question", ""), wait, out);
+  end(inference::answers::question_with_choices(wait.text_or("question", ""), wait.get("schema")), wait, out);
 }
 
 void TurnAnswer::end(const std::string& value, const Json& wait, std::string& out) {

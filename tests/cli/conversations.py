@@ -60,7 +60,7 @@ def test_a_transcript(work):
     file = write(work)
     process = chat(work, "milk\n\nclear\nfalse\nbread\nclear\ntrue\n", file=file)
     expect(process, 0, "milk fine\nmilk,bread fine\n fine\n")  # a turn that fails changes nothing
-    assert f"{file}:13:42: error: kept" in process.stderr and process.stderr.count("Clear? (Boolean): ") == 2, process.stderr
+    assert f"{file}:13:42: error: kept" in process.stderr and process.stderr.count("Clear? (yes or no): ") == 2, process.stderr
 
 
 def test_what_the_model_sees(work):
@@ -83,9 +83,9 @@ def test_a_conversation_is_left_and_continued(work):
     file.unlink()
     expect(chat(work, "bread\n", "--store", store, "--run", run), 0, "milk,bread fine\n", "")
     trace = work / "trace.jsonl"
-    expect(chat(work, "clear\n", "--store", store, "--run", run), 3, "", "Clear? (Boolean): \n")
+    expect(chat(work, "clear\n", "--store", store, "--run", run), 3, "", "Clear? (yes or no): \n")
     expect(chat(work, "true\ntea\n", "--store", store, "--run", run, "--trace", trace), 0, " fine\ntea fine\n",
-           "Clear? (Boolean): ")
+           "Clear? (yes or no): ")
     contents = [message["content"] for message in prompts(work, "trace.jsonl")[-1]]
     assert contents == ["0 things", "milk", "milk fine", "bread", "milk,bread fine", "clear", "Clear?", "true", " fine", "tea",
                         "Comment"], contents

@@ -156,7 +156,7 @@ def test_a_waiting_run_prints_how_to_continue(work):
     store = Store(work)
     process = store.run()
     run = re.match(r"tenon: run (\w+)\n", process.stderr)[1]
-    expect(process, 3, "", f"tenon: run {run}\ntenon: run {run} waits\n  wait 1 (Boolean): Publish `short`?\n"
+    expect(process, 3, "", f"tenon: run {run}\ntenon: run {run} waits\n  wait 1 (yes or no): Publish `short`?\n"
                            f"  continue with: tenon resume {run} --store {shlex.quote(str(store.path))} --input ANSWER\n")
 
 
@@ -568,8 +568,8 @@ def test_without_a_store_questions_go_to_the_terminal(work):
     store = Store(work)
     arguments = ["run", store.program, "--model", f"script:{store.script}"]
     expect(tenon(*arguments, stdin=None, input="maybe\ntrue\n"), 0, "short true\n",
-           "Publish `short`? (Boolean): error: the answer: invalid JSON: \"maybe\" is not a JSON value; strings must be in double quotes\n"
-           "Publish `short`? (Boolean): ")
+           "Publish `short`? (yes or no): error: the answer: expected true or false, found the string \"maybe\"\n"
+           "Publish `short`? (yes or no): ")
     process = tenon(*arguments)
     expect(process, 1, "")
     assert "cannot ask a person: stdin is closed; use `--store FILE`" in process.stderr, process.stderr

@@ -177,7 +177,7 @@ def test_a_secret_is_not_shown_while_it_is_typed(work):
     assert "hunter2" not in terminal.seen, terminal.seen
     terminal.until("> ")
     terminal.type("sure\n")
-    terminal.until("Sure? (Boolean): ")
+    terminal.until("Sure? (yes or no): ")
     terminal.type("true\n")
     terminal.until("true\r\n")
     assert terminal.seen.count("true\r\n") >= 1, "what is no secret is shown"
@@ -222,7 +222,7 @@ def test_ctrl_c_at_a_question(work):
     terminal = Terminal(work, "--store", work / "chats.store")
     terminal.until("> ")
     terminal.type("sure\n")
-    terminal.until("Sure? (Boolean): ")
+    terminal.until("Sure? (yes or no): ")
     terminal.type("\x03")
     terminal.until("the turn was cancelled: interrupted")
     terminal.until("> ")

@@ -121,7 +121,7 @@ def test_a_streamed_chat(work):
         assert chunks[-2]["choices"][0]["finish_reason"] == "stop" and chunks[-1]["usage"]["total_tokens"] > 0
         asked = stream_of(server, "/v1/chat/completions", {"model": "approve", "messages": said("x"), "stream": True})
         text = "".join(json.loads(data)["choices"][0]["delta"].get("content", "") for data in asked[:-1])
-        assert text == "Allow x?", asked
+        assert text == "Allow x? (yes or no)", asked
         failed = stream_of(server, "/v1/chat/completions", {"model": "Counter", "messages": said("fail"), "stream": True})
         assert json.loads(failed[-1])["error"]["code"] == "Arithmetic", failed
 

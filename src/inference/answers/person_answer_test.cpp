@@ -52,6 +52,26 @@ TEST_F(PersonAnswerTest, OptionsMayBeInOtherLetters) {
   EXPECT_TRUE(read(same, "GO").starts_with("error: ")) << "which one?";
 }
 
+TEST_F(PersonAnswerTest, AnOptionalAnswerMayBeLeftOut) {
+  const TypeId text = types_.option(TypeTable::string);
+  EXPECT_EQ(read(text, "Ann"), "\"Ann\"");
+  EXPECT_EQ(read(text, "\"Ann\""), "\"Ann\"");
+  EXPECT_EQ(read(text, "7"), "\"7\"");
+  for (const auto* nothing : {"", " ", "none", "None", "null"}) EXPECT_EQ(read(text, nothing), "null") << nothing;
+  const TypeId number = types_.option(TypeTable::i32);
+  EXPECT_EQ(read(number, "7"), "7");
+  EXPECT_EQ(read(number, ""), "null");
+  EXPECT_EQ(read(types_.option(TypeTable::boolean), "Yes"), "true");
+}
+
+TEST_F(PersonAnswerTest, AMismatchSaysWhatIsExpected) {
+  EXPECT_EQ(read(TypeTable::boolean, "maybe"), "error: it: expected true or false, found the string \"maybe\"");
+  EXPECT_TRUE(read(TypeTable::i32, "seven").starts_with("error: it: expected integer"))
+      << read(TypeTable::i32, "seven");
+  EXPECT_EQ(read(TypeTable::i32, "40000000000"), "error: it: the number 40000000000 is out of range for i32");
+  EXPECT_TRUE(read(types_.list(TypeTable::i32), "seven").starts_with("error: it: invalid JSON"));
+}
+
 TEST_F(PersonAnswerTest, TextsAreTakenAsTheyAre) {
   EXPECT_EQ(read(TypeTable::string, " \"yes\" "), "\" \\\"yes\\\" \"");
 }

@@ -1,0 +1,76 @@
+#include "inference/answers/answer_choices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/ascii.h"
+
+namespace tenon::inference::answers {
+namespace {
+
+std::vector<std::string> options_of(const Json& schema) {
+  if (schema.text_or("type", "") == "boolean") return {"yes", "no"};
+  std::vector<std::string> options;
+  for (const Json& option : schema.get("enum").items_or_none()) {
+    options.push_back(option.is_string() ? option.as_string() : option.dump());
+  }
+  return options;
+}
+
+std::string joined(std::vector<std::string> options) {
+  if (options.size() > shown_options_max) {
+    options.resize(shown_options_max);
+    return fmt::format("{}, …", fmt::join(options, ", "));
+  }
+  const std::string last = options.back();
+  options.pop_back();
+  return options.empty() ? last : fmt::format("{} or {}", fmt::join(options, ", "), last);
+}
+
+/// Bounds beyond what a double holds exactly are those of the type, and say nothing.
+std::string shown_bound(const Json& schema, const char* name) {
+  constexpr double exact_max = 9'007'199'254'740'992.0;  // 2^53
+  const Json& bound = schema.get(name);
+  if (!bound.is_numeric() || std::abs(bound.as_double()) > exact_max) return {};
+  return bound.dump();
+}
+
+std::string describe_number(const Json& schema, std::string_view what) {
+  const std::string low = shown_bound(schema, "minimum");
+  const std::string high = shown_bound(schema, "maximum");
+  const bool is_of_type = low == "-2147483648" && high == "2147483647";
+  if (is_of_type || (low.empty() && high.empty())) return {};
+  if (high.empty()) return fmt::format("{} of at least {}", what, low);
+  if (low.empty()) return fmt::format("{} of at most {}", what, high);
+  return fmt::format("{} from {} to {}", what, low, high);
+}
+
+}  // namespace
+
+std::string describe_choices(const Json& schema) {
+  const Json::Array& forms = schema.get("anyOf").items_or_none();
+  if (forms.size() == 2 && forms.back().text_or("type", "") == "null") {
+    const std::string some = describe_choices(forms.front());
+    return some.empty() ? std::string() : some + ", or nothing";
+  }
+  if (auto options = options_of(schema); !options.empty()) return joined(std::move(options));
+  const std::string type = schema.text_or("type", "");
+  if (type == "integer") return describe_number(schema, "a whole number");
+  if (type == "number") return describe_number(schema, "a number");
+  return {};
+}
+
+std::string question_with_choices(std::string_view question, const Json& schema) {
+  const std::string choices = describe_choices(schema);
+  const std::vector<std::string> options = options_of(schema);
+  const std::string lower = lower_case(question);
+  const bool names_them = !options.empty() && std::ranges::all_of(options, [&](const std::string& option) {
+    return lower.find(lower_case(option)) != std::string::npos;
+  });
+  return choices.empty() || names_them ? std::string(question) : fmt::format("{} ({})", question, choices);
+}
+
+}  // namespace tenon::inference::answers

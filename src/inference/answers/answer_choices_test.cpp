@@ -1,0 +1,50 @@
+#include "inference/answers/answer_choices.h"
+
+#include <gtest/gtest.h>
+
+#include "json/reader.h"
+
+namespace tenon::inference::answers {
+namespace {
+
+std::string choices(std::string_view schema) {
+  return describe_choices(parse_own_json(schema));
+}
+
+TEST(AnswerChoices, AreInWords) {
+  EXPECT_EQ(choices(R"({"type":"boolean"})"), "yes or no");
+  EXPECT_EQ(choices(R"({"type":"string","enum":["Red","Green","Blue"]})"), "Red, Green or Blue");
+  EXPECT_EQ(choices(R"({"type":"string","enum":["go"]})"), "go");
+  EXPECT_EQ(choices(R"({"type":"integer","enum":[1,2]})"), "1 or 2");
+  EXPECT_EQ(choices(R"({"type":"integer","minimum":1,"maximum":30})"), "a whole number from 1 to 30");
+  EXPECT_EQ(choices(R"({"type":"integer","minimum":0,"maximum":9223372036854774784})"), "a whole number of at least 0");
+  EXPECT_EQ(choices(R"({"type":"number","maximum":1.5})"), "a number of at most 1.5");
+  EXPECT_EQ(choices(R"({"anyOf":[{"type":"boolean"},{"type":"null"}]})"), "yes or no, or nothing");
+}
+
+TEST(AnswerChoices, OfOtherAnswersAreLeftToTheQuestion) {
+  for (const auto* schema : {R"({"type":"string"})", R"({"type":"object","properties":{}})", R"({"type":"null"})", "{}",
+                             R"({"anyOf":[{"type":"string"},{"type":"null"}]})",
+                             R"({"type":"integer","minimum":-2147483648,"maximum":2147483647})", R"({"type":"number"})",
+                             R"({"type":"integer","minimum":-9223372036854774784,"maximum":9223372036854774784})",
+                             R"({"type":"array","items":{}})"}) {
+    EXPECT_EQ(choices(schema), "") << schema;
+  }
+}
+
+TEST(AnswerChoices, AreBounded) {
+  std::string schema = R"({"enum":[)";
+  for (int at = 0; at < 100; ++at) schema += (at == 0 ? "" : ",") + std::to_string(at);
+  const std::string shown = choices(schema + "]}");
+  EXPECT_TRUE(shown.ends_with("19, …")) << shown;
+}
+
+TEST(AnswerChoices, AQuestionThatNamesThemIsAskedAsItIs) {
+  const Json boolean = parse_own_json(R"({"type":"boolean"})");
+  EXPECT_EQ(question_with_choices("Publish?", boolean), "Publish? (yes or no)");
+  EXPECT_EQ(question_with_choices("Publish? Yes/No", boolean), "Publish? Yes/No");
+  EXPECT_EQ(question_with_choices("Who are you?", parse_own_json(R"({"type":"string"})")), "Who are you?");
+}
+
+}  // namespace
+}  // namespace tenon::inference::answers
