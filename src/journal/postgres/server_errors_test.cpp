@@ -6,7 +6,6 @@
 #include <sys/mount.h>
 
 #include <future>
-#include <iostream>
 #include <random>
 
 #include "journal/postgres/schema.h"
@@ -134,12 +133,9 @@ class SmallDisk {
 
 TEST_F(ServerErrorsTest, ADiskWithoutRoomIsReportedAndTheStoreStaysWhole) {
   const SmallDisk disk;
-  // Only root may mount a file system, and no other way fills a disk for the server alone. AFullDiskAppliesNothing…
-  // covers the store's answer to the same error for every user.
-  if (!disk.is_mounted()) {
-    std::cout << "left out: a full disk of the database server: this user may not mount a tmpfs\n";
-    GTEST_SKIP();
-  }
+  // Only root may mount a file system, and nothing else fills a disk for the server alone. For every user
+  // AFullDiskAppliesNothingAndTheSameCallSucceedsLater tests the store with that error.
+  if (!disk.is_mounted()) GTEST_SKIP() << "left out: a full disk of the database server: only root may mount a tmpfs";
   std::filesystem::create_directory(disk.folder());
   std::filesystem::permissions(disk.folder(), std::filesystem::perms::all);
   PostgresServer server;
