@@ -542,13 +542,15 @@ void BlockLowering::edit_message_arm(const Block& block) {
 /// Messages are counted from the start of the conversation. The dropped messages, the calls of a core loop before or
 /// between them, and the previous summary become the new summary. Pinned messages and all others are kept; after a turn
 /// whose prompt did not fit, only the newest message.
+/// The note of that turn is before the newest message; the same text after it is only data.
 void BlockLowering::compress_arm(const Block& block) {
   if (is_nested(block)) return;  // reported by the check
   glue(
-      fmt::format("let $is_full = false\n"
+      fmt::format("let $has_note = false\nlet $is_full = false\n"
                   "for entry in ctx.entries() {{\n"
-                  "if entry.role == \"assistant\" {{ $is_full = false }}\n"
-                  "if entry.role == \"data\" && entry.text == {} {{ $is_full = true }}\n}}\n"
+                  "if entry.role == \"assistant\" {{ $has_note = false }}\n"
+                  "if entry.role == \"data\" && entry.text == {} {{ $has_note = true }}\n"
+                  "if entry.role == \"user\" {{ $is_full = $has_note }}\n}}\n"
                   "let $keep: i32 = ",
                   quoted(left_out_entry)));
   copy_or(option(block, "keep"), "10");

@@ -25,9 +25,9 @@ void say(vm::Value& context, const Conversation::Message& message) {
 
 /// One entry for all turns in a row that did not fit.
 void leave_out_turn(vm::Value& history) {
-  const bool is_left_out =
-      vm::context_length(history) > 0 && vm::node_of(history).entry.as_text() == blocks::left_out_entry;
-  if (!is_left_out) say(history, {EntryRole::Data, std::string(blocks::left_out_entry)});
+  constexpr auto role = EntryRole::Data;  // of no other entry of a conversation
+  const bool has_note = vm::context_length(history) > 0 && vm::node_of(history).role == static_cast<std::uint8_t>(role);
+  if (!has_note) say(history, {role, std::string(blocks::left_out_entry)});
 }
 
 }  // namespace
