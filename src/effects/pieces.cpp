@@ -106,7 +106,10 @@ class Splitter {
 class Joiner {
  public:
   Joiner(const ContentOf& content, std::size_t bytes_max, std::unordered_set<Hash>* hashes)
-      : content_(content), bytes_max_(bytes_max), hashes_(hashes) {}
+      : content_(content),
+        bytes_max_(bytes_max),
+        contents_left_(levels_max + 2 * (bytes_max / piece_bytes_min + 1)),
+        hashes_(hashes) {}
 
   bool add_list(const Hash& hash, int level) {
     const auto bytes = get(hash);
@@ -126,6 +129,7 @@ class Joiner {
 
  private:
   std::optional<std::string> get(const Hash& hash) {
+    if (contents_left_-- == 0) return std::nullopt;
     if (hashes_ != nullptr) hashes_->insert(hash);
     return content_(hash);
   }
@@ -139,6 +143,7 @@ class Joiner {
 
   const ContentOf& content_;
   const std::size_t bytes_max_;
+  std::size_t contents_left_;  ///< more than a text of that size has: lists of a forged store may repeat empty ones
   std::unordered_set<Hash>* const hashes_;
   std::string text_;
 };

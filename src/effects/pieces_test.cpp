@@ -104,6 +104,16 @@ TEST(Pieces, DamageIsNoText) {
   }
   damaged.contents.at(root) = "no list";
   EXPECT_EQ(damaged.get(root), std::nullopt);
+  // Lists of lists of nothing, each many times.
+  Hash repeated = sha256("");
+  damaged.contents.emplace(repeated, "");
+  for (int level = 0; level < 6; ++level) {
+    std::string list;
+    for (int at = 0; at < 100; ++at) (list += std::string("\x12\x20", 2)) += repeated.view();
+    repeated = sha256(list);
+    damaged.contents.emplace(repeated, std::move(list));
+  }
+  EXPECT_EQ(damaged.get(repeated), std::nullopt);
   // A list of itself, which no hash allows.
   std::string self("\x12\x20", 2);
   self += root.view();
