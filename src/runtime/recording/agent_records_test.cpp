@@ -1,6 +1,7 @@
 #include "runtime/recording/agent_records.h"
 
 #include <gtest/gtest.h>
+
 #include <string>
 
 namespace tenon::runtime {

@@ -146,6 +146,7 @@ void LoadedRun::load_text(const effects::StoredText& text) {
     load_content(*text.hash);
     return;
   }
+  // Joining finds all pieces.
   const auto load = [this](const Hash& hash) -> std::optional<std::string> {
     const auto& bytes = load_content(hash);
     return bytes ? std::optional(*bytes) : std::nullopt;
