@@ -1,5 +1,6 @@
 #include "inference/answers/person_answer.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/ascii.h"
@@ -7,7 +8,6 @@
 #include "inference/answers/words.h"
 #include "json/lenient_reader.h"
 #include "json/reader.h"
-#include "types/table/type_parts.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -29,6 +29,9 @@ bool is_one_word(const types::TypeTable& types, types::TypeId type) {
     case types::TypeKind::F64:
     case types::TypeKind::Union:
       return true;
+    case types::TypeKind::Enum:
+      return std::ranges::all_of(types.enum_type(type).variants,
+                                 [](const types::Variant& variant) { return variant.payload.empty(); });
     default:
       return false;
   }

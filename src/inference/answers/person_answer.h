@@ -9,7 +9,9 @@
 namespace tenon::inference::answers {
 
 /// A person's answer to a question of this type: as ValueReader::read_argument reads it, or else as leniently as a
-/// model's answer (find_word, parse_lenient). Mismatches are those of the first reading.
+/// model's answer (find_word, parse_lenient). An empty line, `none` and `null` leave out an optional answer, and an
+/// optional text needs no quotes. Mismatches are those of the first reading; of one word or number they say what is
+/// expected.
 [[nodiscard]] Result<vm::Value, std::vector<Mismatch>> read_person_answer(const ValueReader& reader, types::TypeId type,
                                                                           std::string_view text);
 

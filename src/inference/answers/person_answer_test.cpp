@@ -69,6 +69,8 @@ TEST_F(PersonAnswerTest, AMismatchSaysWhatIsExpected) {
   EXPECT_TRUE(read(TypeTable::i32, "seven").starts_with("error: it: expected integer"))
       << read(TypeTable::i32, "seven");
   EXPECT_EQ(read(TypeTable::i32, "40000000000"), "error: it: the number 40000000000 is out of range for i32");
+  const TypeId color = types_.add_enum({"Color", "", {{"Red", "", {}}, {"Green", "", {}}}});
+  EXPECT_TRUE(read(color, "purple").starts_with("error: it: expected")) << read(color, "purple");
   EXPECT_TRUE(read(types_.list(TypeTable::i32), "seven").starts_with("error: it: invalid JSON"));
 }
 
