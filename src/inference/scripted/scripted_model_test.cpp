@@ -35,6 +35,11 @@ TEST(ScriptedModel, OneAnswerIsGivenForEver) {
   EXPECT_THAT(model.unused(), IsEmpty());
 }
 
+TEST(ScriptedModel, WithoutAnswersNoneHaveToBeSkipped) {
+  EXPECT_FALSE(ScriptedModel(of({})).follows_a_script());
+  EXPECT_TRUE(ScriptedModel(of({{.label = "a", .answers = {{.text = "1"}}}})).follows_a_script());
+}
+
 TEST(ScriptedModel, AGenericFunctionsNameFitsAllItsTypes) {
   ScriptedModel model(of({{.label = "ask<i32>", .answers = {{.text = "1"}}},
                           {.label = "ask", .answers = {{.text = "any"}}},
