@@ -124,7 +124,8 @@ std::string make_event_reference() {
       "string of digits, a map is a list of `[key, value]`, `None` is null, an enum case without a payload is its "
       "name, "
       "and one with a payload is {{\"Name\":[…]}}. A value of more than {} bytes is replaced by "
-      "{{\"left_out\":{{\"hash\":…,\"bytes\":…}}}}; `tenon store export` contains it.\n\n"
+      "{{\"left_out\":{{\"hash\":…,\"bytes\":…}}}}; `tenon store export` contains it. \"in_pieces\":true is added "
+      "if the hash is that of a list of its pieces.\n\n"
       "A reader must ignore types and fields that it does not recognize.\n",
       event_value_bytes_max);
   const auto append = [&](Direction direction, std::string_view title) {

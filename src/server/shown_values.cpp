@@ -45,7 +45,7 @@ Result<Json, std::string> ShownValues::whole(const Json& value) const {
         fmt::format("the answer has {} bytes (limit `answer_bytes`: {}); `tenon store export` returns all of it", bytes,
                     bytes_max_));
   }
-  const bool is_in_pieces = left_out.get("in_pieces").is_boolean();
+  const bool is_in_pieces = left_out.boolean_or("in_pieces", false);
   const auto content = runtime::resolve(store_, run_, {{}, *hash, is_in_pieces});
   if (!content) return value;
   auto json = parse_json(effects::name_secrets(*content), own_json_limits);
