@@ -12,8 +12,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tools/dev/install.sh
 
 [ "$(id -u)" -eq 0 ] || { echo "./dev newcomer: needs root, to make a Debian in build/newcomer" >&2; exit 2; }
-# Mounts are seen by this command alone, and end with it.
-if [ -z "${TENON_NEWCOMER:-}" ]; then TENON_NEWCOMER=1 exec unshare --mount --propagation private "tools/dev/newcomer.sh" "$@"; fi
+# Mounts and processes of its machines are seen by this command alone, and end with it.
+if [ -z "${TENON_NEWCOMER:-}" ]; then
+  TENON_NEWCOMER=1 exec unshare --mount --propagation private --pid --fork --kill-child "tools/dev/newcomer.sh" "$@"
+fi
 missing=$(missing_packages debootstrap)
 if [ -n "$missing" ]; then apt_install "$missing"; fi
 
