@@ -1,16 +1,19 @@
 """Runs the tests of one build and prints `N passed, N failed` as the last line.
 
-There are three kinds: the unit tests and the replay of fuzzing findings (ctest), the runners `tests/*/run`, and the style test. A runner is
-any executable of that name. It is started in the repository's root with the variables below. It prints `N passed, N failed` as its last
-line and exits with 0 if nothing failed.
+There are three kinds: the unit tests and the replay of fuzzing findings (what ctest lists), the runners `tests/*/run`, and the style test.
+A runner is any executable of that name. It is started in the repository's root with the variables below. It prints `N passed, N failed` as
+its last line and exits with 0 if nothing failed.
   TENON         the binary under test
   TENON_BUILD   the build's folder
   TENON_UPDATE  1 to rewrite expected outputs instead of comparing them
+  GTEST_TOTAL_SHARDS, GTEST_SHARD_INDEX
+                for what is cut into shards: how many there are, and which of them this is, from 0 on
 A line `left out: WHAT` reports tests that could not run because something could not be fetched. These lines are repeated at the end, and so
 are the failures, after a line `what failed:`. A runner reports a failure as `NAME: FAILED`, followed by the reason.
 
-What failed runs once more, alone on the machine. If it passes then, it counts as passed and is listed as `unstable: NAME`; both outputs are
-kept in the folder `unstable` of the build. Such a test is a defect, but not one of the change that is tested.
+Most tests wait for processes, servers and clocks, so more of them run at once than there are processors. What failed runs once more, alone
+on the machine. If it passes then, it counts as passed and is listed as `unstable: NAME`; both outputs are kept in the folder `unstable` of
+the build. Such a test is a defect, but not one of the change that is tested.
 """
 import concurrent.futures
 import json
@@ -23,22 +26,25 @@ import signal
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEFT_OUT = re.compile(r"^left out: .*$", re.MULTILINE)
 CLOSING_LINE = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed", re.MULTILINE)
 FAILURE = re.compile(r"^.*: FAILED$", re.MULTILINE)
 FAILURE_LINES_MAX = 40
-PROGRAM_SECONDS_MAX = 600
-RUNNER_SECONDS_MAX = 600
+TEST_SECONDS_MAX = 600
 STACKS_SECONDS = 2
+AT_ONCE = 2 * (os.cpu_count() or 1)
 SEPARATE_RUNNERS = {"ray"}  # `./dev test NAME` calls them
+# What takes the longest, in how many shards. It begins first, so that nothing long is left alone at the end.
+SHARDS = {"tests/python/run": 2, "tests/cli/run": 4, "journal": 4, "inference": 2, "tests/several_servers/run": 1, "tests/server/run": 1,
+          "simulation": 1, "simulation_second_half": 1}
+KNOWN_PROPERTIES = {"WORKING_DIRECTORY"}  # of ctest's tests
 SANITIZER_STACK_BYTES = 64 * 1024 * 1024
 
 
 class Outcome:
-    """What one test program or one runner did."""
+    """What a test did."""
 
     def __init__(self, name, passed, failures, output, seconds):
         self.name = name
@@ -64,105 +70,152 @@ def shortened(text):
     return "\n".join(lines[:FAILURE_LINES_MAX] + ([f"({left} more lines above)"] if left > 0 else []))
 
 
-def outcome_of_program(name, has_passed, output, seconds, report):
-    """The outcome of a program of ctest. One that uses GoogleTest writes a report unless it crashes; any other is one test."""
-    if not report.exists():
-        failures = [] if has_passed else [shortened(f"{name}: FAILED\n" + "\n".join(output.splitlines()[-FAILURE_LINES_MAX:]))]
-        return Outcome(name, 1 if has_passed else 0, failures, output, seconds)
-    summary = json.loads(report.read_text())
-    failures = [
-        shortened(f"{suite['name']}.{test['name']}: FAILED\n" + "\n".join(one["failure"] for one in test["failures"]))
-        for suite in summary["testsuites"] for test in suite["testsuite"] if test.get("failures")]
-    passed = summary["tests"] - summary["failures"] - summary.get("disabled", 0)
-    if not has_passed and not failures:
-        failures = [shortened(f"{name}: FAILED\n{output}")]
-    return Outcome(name, passed, failures, output, seconds)
-
-
-def run_programs(preset, selection="", gtest_filter="", jobs=None):
-    """Runs the programs of ctest whose names match; one outcome each."""
-    build = ROOT / "build" / preset
-    reports = build / "test_reports"
-    shutil.rmtree(reports, ignore_errors=True)
-    reports.mkdir(parents=True)
-    environment = dict(os.environ, GTEST_OUTPUT=f"json:{reports}/", GTEST_BRIEF="1")
-    if gtest_filter:
-        environment["GTEST_FILTER"] = gtest_filter
-    junit = build / "ctest.xml"
-    junit.unlink(missing_ok=True)
-    command = ["ctest", "--test-dir", str(build), "--timeout", str(PROGRAM_SECONDS_MAX), "-j", str(jobs or os.cpu_count()),
-               "--output-junit", str(junit)]
-    if selection:
-        command += ["-R", selection]
-    process = subprocess.run(command, env=environment, check=False, preexec_fn=None if preset == "release" else widen_stack)
-    if not junit.exists():
-        return [Outcome("ctest", 0, [f"ctest: FAILED\nexited with {process.returncode}"], "", 0.0)]
-    outcomes = []
-    for case in xml.etree.ElementTree.parse(junit).getroot().iter("testcase"):
-        name = case.get("name")
-        outcomes.append(outcome_of_program(name, case.get("status") == "run", case.findtext("system-out") or "",
-                                           float(case.get("time")), reports / f"tests_{name}.json"))
-    return outcomes
-
-
-def repeat_program(preset, outcome):
-    """The outcome of a program's failed tests, alone on the machine; of all of them if it ended without a report."""
-    names = outcome.names_of_failures()
-    has_report = names != [outcome.name]
-    return run_programs(preset, f"^{re.escape(outcome.name)}$", ":".join(names) if has_report else "", jobs=1)[0]
-
-
-def run_runner(path, environment):
-    name = str(path.relative_to(ROOT))
-    started = time.monotonic()
-    # A session of its own, so that a runner that takes too long ends with all that it started.
-    with subprocess.Popen([str(path)], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True) as process:
+def run_to_its_end(command, cwd, environment, prepare=None):
+    """The output and the problem of a process, None if it exits with 0."""
+    # A session of its own, so that a test that takes too long ends with all that it started.
+    with subprocess.Popen(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", start_new_session=True, preexec_fn=prepare) as process:
         try:
-            output, _ = process.communicate(timeout=RUNNER_SECONDS_MAX)
-            problem = None
+            output, _ = process.communicate(timeout=TEST_SECONDS_MAX)
         except subprocess.TimeoutExpired:
             os.kill(process.pid, signal.SIGABRT)  # Python prints what each of its threads does
             time.sleep(STACKS_SECONDS)
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
-            problem = f"timed out after {RUNNER_SECONDS_MAX} s"
-    counts = CLOSING_LINE.findall(output)
-    passed, failed = (int(number) for number in counts[-1]) if counts else (0, 0)
-    if problem is None and not counts:
-        problem = "no closing line `N passed, N failed`"
-    elif problem is None and process.returncode != 0 and not failed:
-        problem = f"exited with {process.returncode}"
-    starts = [match.start() for match in FAILURE.finditer(output)]
-    failures = [shortened(f"{name}: {output[start:end]}") for start, end in zip(starts, [*starts[1:], len(output)])]
-    if problem is not None or (failed and not failures):
-        end = "\n".join(output.splitlines()[-FAILURE_LINES_MAX:])
-        failures.append(f"{name}: FAILED\n{problem or f'{failed} failed'}, after:\n{end}")
-    seconds = time.monotonic() - started
-    print(f"== {name} ({seconds:.0f} s): {passed} passed, {len(failures)} failed", flush=True)
-    return Outcome(name, passed, failures, output, seconds)
+            return output, f"timed out after {TEST_SECONDS_MAX} s"
+    return output, f"exited with {process.returncode}" if process.returncode else None
 
 
-def run_style():
-    started = time.monotonic()
-    process = subprocess.run([sys.executable, str(ROOT / "tools/dev/tidy.py")], cwd=ROOT, check=False, text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    has_passed = process.returncode == 0
-    return Outcome("tools/dev/tidy.py", 1 if has_passed else 0,
-                   [] if has_passed else [f"tools/dev/tidy.py: FAILED\n{shortened(process.stdout)}"], process.stdout,
-                   time.monotonic() - started)
+class Test:
+    """A program of ctest, a runner, or one of their shards."""
+
+    def __init__(self, name, index=0, shards=1):
+        self.base_name = name
+        self.name = name if shards == 1 else f"{name} {index + 1}/{shards}"
+        self._shard = {} if shards == 1 else {"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(index)}
+
+    def run(self):
+        """Its outcome, of which it prints a line."""
+        started = time.monotonic()
+        outcome = self._outcome()
+        outcome.seconds = time.monotonic() - started
+        print(f"== {self.name} ({outcome.seconds:.0f} s): {outcome.passed} passed, {len(outcome.failures)} failed", flush=True)
+        return outcome
+
+    def _outcome(self):
+        raise NotImplementedError
+
+    def repeat(self, outcome):
+        """The outcome of what failed, once more."""
+        raise NotImplementedError
 
 
-def find_runners(separate=False):
-    return [path for path in sorted(ROOT.glob("tests/*/run"))
-            if os.access(path, os.X_OK) and (separate or path.parent.name not in SEPARATE_RUNNERS)]
+class Program(Test):
+    """A program of ctest. One that uses GoogleTest writes a report unless it crashes; any other is one test."""
+
+    def __init__(self, preset, name, command, folder, *shard):
+        super().__init__(name, *shard)
+        self._preset = preset
+        self._command = command
+        self._folder = folder
+        self._only = ""
+
+    def _outcome(self):
+        report = ROOT / "build" / self._preset / "test_reports" / f"{self.name.replace('/', '_')}.json"
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.unlink(missing_ok=True)
+        environment = dict(os.environ, GTEST_OUTPUT=f"json:{report}", GTEST_BRIEF="1", **self._shard)
+        if self._only:
+            environment["GTEST_FILTER"] = self._only
+        output, problem = run_to_its_end(self._command, self._folder, environment, None if self._preset == "release" else widen_stack)
+        if not report.exists():
+            end = "\n".join(output.splitlines()[-FAILURE_LINES_MAX:])
+            failures = [f"{self.name}: FAILED\n{problem}, after:\n{end}"] if problem else []
+            return Outcome(self.name, 0 if problem else 1, failures, output, 0)
+        summary = json.loads(report.read_text())
+        tests = [(f"{suite['name']}.{test['name']}", test) for suite in summary["testsuites"] for test in suite["testsuite"]]
+        failures = [shortened(f"{name}: FAILED\n" + "\n".join(one["failure"] for one in test["failures"]))
+                    for name, test in tests if test.get("failures")]
+        passed = sum(1 for _, test in tests if test["result"] == "COMPLETED") - len(failures)
+        if problem and not failures:
+            failures = [shortened(f"{self.name}: FAILED\n{problem}, after:\n{output}")]
+        return Outcome(self.name, passed, failures, output, 0)
+
+    def repeat(self, outcome):
+        names = outcome.names_of_failures()
+        has_report = names != [self.name]
+        self._only = ":".join(names) if has_report else ""
+        return self.run()
 
 
-def runner_environment(preset):
+class Runner(Test):
+    def __init__(self, path, environment, *shard):
+        super().__init__(str(path.relative_to(ROOT)), *shard)
+        self._path = path
+        self._environment = environment
+
+    def _outcome(self):
+        output, problem = run_to_its_end([str(self._path)], ROOT, {**self._environment, **self._shard})
+        counts = CLOSING_LINE.findall(output)
+        passed, failed = (int(number) for number in counts[-1]) if counts else (0, 0)
+        if failed and problem == "exited with 1":
+            problem = None  # it says which
+        if problem is None and not counts:
+            problem = "no closing line `N passed, N failed`"
+        starts = [match.start() for match in FAILURE.finditer(output)]
+        failures = [shortened(f"{self.name}: {output[start:end]}") for start, end in zip(starts, [*starts[1:], len(output)])]
+        if problem is not None or (failed and not failures):
+            end = "\n".join(output.splitlines()[-FAILURE_LINES_MAX:])
+            failures.append(f"{self.name}: FAILED\n{problem or f'{failed} failed'}, after:\n{end}")
+        return Outcome(self.name, passed, failures, output, 0)
+
+    def repeat(self, _):
+        return self.run()
+
+
+class Style(Test):
+    def _outcome(self):
+        output, problem = run_to_its_end([sys.executable, str(ROOT / "tools/dev/tidy.py")], ROOT, dict(os.environ))
+        return Outcome(self.name, 0 if problem else 1, [f"{self.name}: FAILED\n{shortened(output)}"] if problem else [], output, 0)
+
+    def repeat(self, _):
+        return self.run()
+
+
+def find_programs(preset):
+    listed = subprocess.run(["ctest", "--test-dir", str(ROOT / "build" / preset), "--show-only=json-v1"], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout
+    programs = []
+    for test in json.loads(listed)["tests"]:
+        properties = {one["name"]: one["value"] for one in test["properties"]}
+        unknown = properties.keys() - KNOWN_PROPERTIES
+        if unknown:
+            raise ValueError(f"the test {test['name']} of ctest has a property that is not followed here: {', '.join(sorted(unknown))}")
+        shards = SHARDS.get(test["name"], 1)
+        programs += [Program(preset, test["name"], test["command"], properties["WORKING_DIRECTORY"], index, shards)
+                     for index in range(shards)]
+    return programs
+
+
+def find_runners(preset, separate=False):
     environment = dict(os.environ, TENON=str(ROOT / "build" / "tenon"), TENON_BUILD=str(ROOT / "build" / preset),
                        PYTHONFAULTHANDLER="1")
     environment.setdefault("TENON_UPDATE", "0")
-    return environment
+    runners = []
+    for path in sorted(ROOT.glob("tests/*/run")):
+        if os.access(path, os.X_OK) and (separate or path.parent.name not in SEPARATE_RUNNERS):
+            shards = SHARDS.get(str(path.relative_to(ROOT)), 1)
+            runners += [Runner(path, environment, index, shards) for index in range(shards)]
+    return runners
+
+
+def run_all(tests):
+    """Pairs of a test and its outcome, in the order in which they end."""
+    order = list(SHARDS)
+    tests = sorted(tests, key=lambda test: order.index(test.base_name) if test.base_name in SHARDS else len(order))
+    with concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        futures = {pool.submit(test.run): test for test in tests}
+        return [(futures[future], future.result()) for future in concurrent.futures.as_completed(futures)]
 
 
 class Totals:
@@ -177,20 +230,20 @@ class Totals:
         self._kept = kept
         shutil.rmtree(kept, ignore_errors=True)
 
-    def add(self, outcome, repeat=None):
+    def add(self, test, outcome):
         self.passed += outcome.passed
         self.seconds.append((outcome.seconds, outcome.name))
         self.left_out += LEFT_OUT.findall(outcome.output)
         if not outcome.failures:
             return
         print(f"== {outcome.name}\n{outcome.output}", flush=True)
-        second = repeat(outcome) if repeat else outcome
+        second = test.repeat(outcome)
         if second.failures:
             self.failures += outcome.failures
             return
         self._kept.mkdir(parents=True, exist_ok=True)
         for number, one in enumerate((outcome, second), 1):
-            (self._kept / f"{outcome.name.replace('/', '_')}.{number}.txt").write_text(one.output)
+            (self._kept / f"{re.sub('[/ ]', '_', outcome.name)}.{number}.txt").write_text(one.output)
         self.unstable += [f"unstable: {name}" for name in outcome.names_of_failures()]
         # Of a runner, all tests ran again; of a program, those that had failed.
         self.passed = self.passed - outcome.passed + max(outcome.passed + len(outcome.failures), second.passed)
@@ -211,18 +264,11 @@ def main():
     runners_only = "--runners-only" in sys.argv[2:]
     started = time.monotonic()
     totals = Totals(ROOT / "build" / preset / "unstable")
-    if not runners_only:
-        for outcome in run_programs(preset):
-            totals.add(outcome, lambda first: repeat_program(preset, first))
+    tests = [] if runners_only else find_programs(preset)
     if preset == "release":
-        environment = runner_environment(preset)
-        # They mostly wait for processes, servers and clocks, so several run at once.
-        with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            outcomes = list(pool.map(lambda path: run_runner(path, environment), find_runners()))
-        for outcome in outcomes:
-            totals.add(outcome, lambda first: run_runner(ROOT / first.name, environment))
-        if not runners_only:
-            totals.add(run_style())
+        tests += find_runners(preset) + ([] if runners_only else [Style("tools/dev/tidy.py")])
+    for test, outcome in run_all(tests):
+        totals.add(test, outcome)
     return totals.close(time.monotonic() - started, preset)
 
 

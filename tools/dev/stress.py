@@ -1,9 +1,9 @@
-"""Runs test programs and runners many times beside a load, and prints how often each passed.
+"""Runs test programs and runners many times beside a load, as many at once as `./dev test` does, and prints how often each passed. The
+outputs of what failed are in build/PRESET/stress, and so is `passed.txt`, which is written after each round.
 
 stress.py PRESET [NAME] [N]: NAME is a module with unit tests (`runtime`), or a runner's folder (`tests/server`, or `server` if no module
 has that name); without it, all of them. The load are two busy processes and one that writes to the disk. They end with this process.
 """
-import json
 import os
 import re
 import subprocess
@@ -27,23 +27,13 @@ with open(sys.argv[1], 'wb') as file:
 """
 
 
-def names_of_programs(preset):
-    output = subprocess.run(["ctest", "--test-dir", str(run_tests.ROOT / "build" / preset), "--show-only=json-v1"], check=True,
-                            stdout=subprocess.PIPE, text=True).stdout
-    return [test["name"] for test in json.loads(output)["tests"]]
-
-
 def find_tests(preset, wanted):
-    """Pairs of a name and a function that runs the test once."""
-    programs = [(name, lambda name=name: run_tests.run_programs(preset, f"^{re.escape(name)}$", jobs=1)[0])
-                for name in names_of_programs(preset)]
-    runners = [(str(path.parent.relative_to(run_tests.ROOT)),
-                lambda path=path: run_tests.run_runner(path, run_tests.runner_environment(preset)))
-               for path in run_tests.find_runners(separate=bool(wanted))] if preset == "release" else []
+    programs = run_tests.find_programs(preset)
+    runners = run_tests.find_runners(preset, separate=bool(wanted)) if preset == "release" else []
     if not wanted:
         return programs + runners
-    return ([one for one in programs if one[0] == wanted] or
-            [one for one in runners if one[0] in (wanted, f"tests/{wanted}")])
+    return ([one for one in programs if one.base_name == wanted] or
+            [one for one in runners if one.base_name in (f"{wanted}/run", f"tests/{wanted}/run")])
 
 
 def main():
@@ -56,29 +46,27 @@ def main():
         return 2
     kept = run_tests.ROOT / "build" / preset / "stress"
     kept.mkdir(parents=True, exist_ok=True)
-    results = []
+    passed = {test.name: 0 for test in tests}
     with tempfile.TemporaryDirectory(dir=kept) as folder:
         load = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(2)]
         load.append(subprocess.Popen([sys.executable, "-c", WRITING, os.path.join(folder, "load")]))
         try:
-            for name, run in tests:
-                passed = 0
-                for number in range(1, rounds + 1):
-                    outcome = run()
+            for number in range(1, rounds + 1):
+                for test, outcome in run_tests.run_all(tests):
+                    passed[test.name] += not outcome.failures
                     if outcome.failures:
-                        (kept / f"{name.replace('/', '_')}.{number}.txt").write_text(outcome.output)
+                        (kept / f"{re.sub('[/ ]', '_', test.name)}.{number}.txt").write_text(outcome.output)
                         print(*outcome.failures, sep="\n", flush=True)
-                    else:
-                        passed += 1
-                results.append((name, passed))
+                lines = [f"{name}: {count} of {number}" for name, count in sorted(passed.items())]
+                (kept / "passed.txt").write_text("\n".join(lines) + "\n")
+                print(f"round {number} of {rounds} has ended", flush=True)
         finally:
             for process in load:
                 process.kill()
                 process.wait()
-    for name, passed in results:
-        print(f"{name}: {passed} of {rounds}")
-    failed = sum(1 for _, passed in results if passed < rounds)
-    print(f"{len(results) - failed} passed, {failed} failed")
+    print(*lines, sep="\n")
+    failed = sum(1 for count in passed.values() if count < rounds)
+    print(f"{len(passed) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
