@@ -7,6 +7,7 @@ import pydantic
 import pytest
 import tenon
 
+CHECKED_ONCE = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the sources are checked once, with the oldest version")
 TYPES = """
 /// What is ordered.
 struct Order {
@@ -94,12 +95,14 @@ def test_stubs_pass_mypy(folder):
     assert wrong.stdout.count("error:") == 3, wrong.stdout
 
 
+@CHECKED_ONCE
 def test_the_package_passes_mypy(folder):
     """Except `tenon.ray`, which is checked in tests/ray, where Ray is installed."""
     checked = python(folder, "-m", "mypy", "--strict", "-p", "tenon", "--exclude", "/tenon/ray/")
     assert checked.returncode == 0, checked.stdout
 
 
+@CHECKED_ONCE
 def test_the_sources_pass_ruff():
     root = pathlib.Path(__file__).resolve().parents[2]
     checked = python(root, "-m", "ruff", "check", "--no-cache", "--config", "python/pyproject.toml", "python", "tools")

@@ -11,9 +11,9 @@ its last line and exits with 0 if nothing failed.
 A line `left out: WHAT` reports tests that could not run because something could not be fetched. These lines are repeated at the end, and so
 are the failures, after a line `what failed:`. A runner reports a failure as `NAME: FAILED`, followed by the reason.
 
-Most tests wait for processes, servers and clocks, so more of them run at once than there are processors. What failed runs once more, alone
-on the machine. If it passes then, it counts as passed and is listed as `unstable: NAME`; both outputs are kept in the folder `unstable` of
-the build. Such a test is a defect, but not one of the change that is tested.
+Many tests wait for processes, servers and clocks, so one more of them runs at once than there are processors. What failed runs once more,
+alone on the machine. If it passes then, it counts as passed and is listed as `unstable: NAME`; both outputs are kept in the folder
+`unstable` of the build. Such a test is a defect, but not one of the change that is tested.
 """
 import concurrent.futures
 import json
@@ -34,7 +34,7 @@ FAILURE = re.compile(r"^.*: FAILED$", re.MULTILINE)
 FAILURE_LINES_MAX = 40
 TEST_SECONDS_MAX = 600
 STACKS_SECONDS = 2
-AT_ONCE = 2 * (os.cpu_count() or 1)
+AT_ONCE = 1 + (os.cpu_count() or 1)
 SEPARATE_RUNNERS = {"ray"}  # `./dev test NAME` calls them
 # What takes the longest, in how many shards. It begins first, so that nothing long is left alone at the end.
 SHARDS = {"tests/python/run": 2, "tests/cli/run": 4, "journal": 4, "inference": 2, "tests/several_servers/run": 1, "tests/server/run": 1,
