@@ -188,7 +188,8 @@ struct Paused {
   AgentScope scope;  ///< this and the next: as in a request of Ask; empty in older records
   std::vector<std::string> callers;
   Why why = Why::Asks;
-  StoredText form = {};  ///< CutOff: JSON, the schema of the possible decisions
+  StoredText form = {};       ///< CutOff: JSON, the schema of the possible decisions
+  std::uint32_t earlier = 0;  ///< questions about the same call; 0 in older records
   friend bool operator==(const Paused&, const Paused&) = default;
 };
 
@@ -199,6 +200,7 @@ struct Continued {
   StoredText input;
   AgentScope scope;                                    ///< as in the request; empty in older records
   std::optional<std::int64_t> wake_at = std::nullopt;  ///< of the call that follows: as in Requested::wake_at
+  std::uint32_t earlier = 0;                           ///< as in Paused
   friend bool operator==(const Continued&, const Continued&) = default;
 };
 

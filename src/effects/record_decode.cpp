@@ -417,6 +417,9 @@ void read_body(Reader& outer, Paused& paused) {
       case 41:
         paused.form = read_text(in);
         return true;
+      case 42:
+        paused.earlier = static_cast<std::uint32_t>(in.value_up_to(UINT32_MAX));
+        return true;
       default:
         return read_scope(in, paused_scope, paused.scope);
     }
@@ -434,6 +437,9 @@ void read_body(Reader& outer, Continued& continued) {
         return true;
       case 40:
         continued.wake_at = static_cast<std::int64_t>(in.value());
+        return true;
+      case 41:
+        continued.earlier = static_cast<std::uint32_t>(in.value_up_to(UINT32_MAX));
         return true;
       default:
         return read_scope(in, continued_scope, continued.scope);

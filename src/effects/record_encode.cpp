@@ -176,6 +176,7 @@ Writer write_body(const Paused& paused) {
   out.field(2, paused.question);
   out.field(40, static_cast<std::uint64_t>(paused.why));
   write_text(out, 41, paused.form);
+  out.field(42, paused.earlier);
   write_scope(out, paused_scope, paused.scope);
   write_names(out, 52, paused.callers);
   return out;
@@ -186,6 +187,7 @@ Writer write_body(const Continued& continued) {
   out.field(1, continued.key);
   write_text(out, 2, continued.input);
   write_time(out, 40, continued.wake_at);
+  out.field(41, continued.earlier);
   write_scope(out, continued_scope, continued.scope);
   return out;
 }

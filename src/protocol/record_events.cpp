@@ -4,6 +4,7 @@
 
 #include "base/ensure.h"
 #include "effects/value_form.h"
+#include "effects/wait_name.h"
 #include "json/reader.h"
 #include "json/text.h"
 #include "protocol/event_writer.h"
@@ -75,7 +76,7 @@ class RecordEvent {
   std::optional<Event> operator()(const effects::Paused& paused) {
     stand_in(paused.scope.view());
     EventWriter out = begin(EventKind::WaitForInput);
-    out.text("wait", paused.key).text("question", paused.question);
+    out.text("wait", effects::wait_name(paused.key, paused.earlier)).text("question", paused.question);
     out.json("schema", paused.form == StoredText{} ? R"({"type":"string"})" : value_of(paused.form, contents_));
     if (!paused.callers.empty()) out.json("callers", list_of(paused.callers));
     return end(EventKind::WaitForInput, out);
@@ -84,7 +85,8 @@ class RecordEvent {
   std::optional<Event> operator()(const effects::Continued& continued) {
     stand_in(continued.scope.view());
     EventWriter out = begin(EventKind::ResumeWithInput);
-    out.text("wait", continued.key).json("input", make_json_string(text_of(continued.input)));
+    out.text("wait", effects::wait_name(continued.key, continued.earlier));
+    out.json("input", make_json_string(text_of(continued.input)));
     return end(EventKind::ResumeWithInput, out);
   }
 

@@ -54,7 +54,7 @@ struct RunIdentity {
   bool is_conversation = false;
   bool is_resumed = false;         ///< it continues where its journal ends
   std::uint64_t turn = 0;          ///< of a conversation: the newest one; 0: none yet
-  std::vector<std::string> waits;  ///< the questions that it waits for an answer to
+  std::vector<std::string> waits;  ///< requests that wait for an answer, by key
 };
 
 /// Records of a run that follow one another. Views are valid during the call.

@@ -290,6 +290,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     OpenRequest* const open = find(paused->key);
     if (open == nullptr) return {};
     open->question = paused->question;
+    open->asked = paused->earlier + 1;
     open->is_in_doubt = paused->why == effects::Paused::Why::CutOff;
     open->wake_at.reset();  // a person may take any time
     open->end_outage();

@@ -37,6 +37,7 @@ struct OpenRequest {
   std::vector<effects::Attempted>
       attempts;                         ///< recorded ones, in order: the dialogue with the model resumes after them
   std::optional<std::string> question;  ///< a person is asked before the call of an extern continues
+  std::uint32_t asked = 0;              ///< questions about the call, with that one
   bool is_in_doubt = false;             ///< the question is what became of a call (waits/resolution.h)
   std::optional<effects::StoredText> input;  ///< the newest answer, with which it is called again
   std::uint32_t pauses = 0;                  ///< answers that it got

@@ -70,12 +70,13 @@ void Recorder::add_pause(Run& run, OpenRequest& open, effects::Paused::Why why, 
   paused.callers = callers_of(run.core->machine(), open.request, run.title);
   paused.why = why;
   paused.form = std::move(form);
+  paused.earlier = open.asked++;
   open.records.push_back(run.journal.add({now_ms(run), std::move(paused)}));
 }
 
 void Recorder::add_answer(Run& run, OpenRequest& open, std::string_view input, std::vector<journal::Note> notes) {
   effects::Continued continued{open.request.key, run.journal.keep(std::string(input)), scope_of(run, open),
-                               open.wake_at};
+                               open.wake_at, open.asked - 1};
   open.records.push_back(run.journal.add({now_ms(run), std::move(continued)}));
   run.journal.keep_notes(std::move(notes));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "effects/wait_name.h"
 #include "runtime/prompts.h"
 #include "runtime/runtime.h"
 
@@ -158,7 +159,8 @@ void Starter::notify_started(RunId id, bool is_resumed) const {
   identity.is_conversation = run.conversation != nullptr;
   identity.is_resumed = is_resumed;
   if (run.conversation) identity.turn = run.conversation->turns();
-  for (const PendingInput& question : questions_of(run)) identity.waits.push_back(question.wait);
+  for (const PendingInput& question : questions_of(run))
+    identity.waits.emplace_back(effects::key_of_wait(question.wait));
   dependencies_.listener->on_run_started(id, identity);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "effects/wait_name.h"
 #include "inference/answers/mismatch.h"
 #include "inference/answers/person_answer.h"
 #include "runtime/waits/resolution.h"
@@ -15,8 +16,14 @@ namespace tenon::runtime {
 using effects::EffectKind;
 using types::FailureKind;
 
+/// The request that asks the question; null if it is not open.
+OpenRequest* Questions::find(RunId id, std::string_view wait) const {
+  OpenRequest* const open = runs_.find(id, std::string(effects::key_of_wait(wait)));
+  return open != nullptr && name_of_question(*open) == wait ? open : nullptr;
+}
+
 bool Questions::takes_raw_answer(RunId id, std::string_view wait) const {
-  const OpenRequest* const open = runs_.find(id, std::string(wait));
+  const OpenRequest* const open = find(id, wait);
   if (open == nullptr || open->is_in_doubt) return false;
   if (open->question) return true;
   const ProgramImage& image = *runs_[id].core->image();
@@ -27,7 +34,7 @@ bool Questions::takes_raw_answer(RunId id, std::string_view wait) const {
 Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, std::string_view input,
                                               std::vector<journal::Note> notes) {
   Run& run = runs_[id];
-  OpenRequest* const open = runs_.find(id, std::string(wait));
+  OpenRequest* const open = find(id, wait);
   if (open != nullptr && open->is_in_doubt) return take_resolution(id, *open, input, std::move(notes));
   if (open != nullptr && open->question) return answer_extern(id, *open, input, std::move(notes));
   const bool is_answered = std::any_of(run.pending_outcomes.begin(), run.pending_outcomes.end(),
@@ -86,7 +93,7 @@ void Questions::ask_interactively(RunId id, const std::string& key) {
           "cannot ask a person: stdin is closed; use `--store FILE` to wait for `tenon resume`", "ask"};
       return outcomes_.enqueue(id, key, {std::move(unanswered), {}});
     }
-    auto answered = answer(id, key, *input, {});
+    auto answered = answer(id, question.wait, *input, {});
     if (answered || answered.error().is_over()) return;
     complaint = std::move(answered.error().message);
   }

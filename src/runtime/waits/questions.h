@@ -42,6 +42,7 @@ class Questions {
   [[nodiscard]] bool are_open() const;
 
  private:
+  [[nodiscard]] OpenRequest* find(RunId run, std::string_view wait) const;
   [[nodiscard]] Result<void, AnswerRefusal> answer_extern(RunId run, OpenRequest& open, std::string_view input,
                                                           std::vector<journal::Note> notes);
   [[nodiscard]] Result<void, AnswerRefusal> take_resolution(RunId run, OpenRequest& open, std::string_view input,

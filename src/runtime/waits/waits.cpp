@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "effects/wait_name.h"
 #include "inference/answers/schema_writer.h"
 #include "json/writer.h"
 #include "runtime/recording/agent_records.h"
@@ -38,10 +39,14 @@ std::string describe(const std::vector<PendingInput>& questions, const std::vect
   return text;
 }
 
+std::string name_of_question(const OpenRequest& open) {
+  return effects::wait_name(open.request.key, open.question ? open.asked - 1 : 0);
+}
+
 PendingInput question_of(const Run& run, const OpenRequest& open) {
   const bytecode::Program& program = run.core->image()->program();
   PendingInput question;
-  question.wait = open.request.key;
+  question.wait = name_of_question(open);
   question.agent = effects::scope_of(open.request, program).agent;
   question.callers = callers_of(run.core->machine(), open.request, run.title);
   question.text = open.question ? *open.question : std::string(open.request.arguments[0].as_text());

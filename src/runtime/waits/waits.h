@@ -55,6 +55,8 @@ struct AnswerRefusal {
 
 /// A question of a request of the run: its own, or one about its call.
 [[nodiscard]] PendingInput question_of(const Run& run, const OpenRequest& open);
+/// The name of the question that is open about a request, PendingInput::wait.
+[[nodiscard]] std::string name_of_question(const OpenRequest& open);
 /// The questions that the run waits for a person to answer, oldest first.
 [[nodiscard]] std::vector<PendingInput> questions_of(const Run& run);
 /// The models and tools that cannot be reached and that the run waits for.

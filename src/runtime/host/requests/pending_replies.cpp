@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "effects/wait_name.h"
+
 namespace tenon::runtime {
 namespace {
 
@@ -17,8 +19,9 @@ bool is_recorded(const PendingReply& pending, std::span<const effects::Record> r
       return has([&](const effects::RecordBody& body) {
         const auto* const finished = std::get_if<effects::Finished>(&body);
         const auto* const continued = std::get_if<effects::Continued>(&body);
-        return (finished != nullptr && finished->key == pending.accepted.wait) ||
-               (continued != nullptr && continued->key == pending.accepted.wait);
+        const std::string& wait = pending.accepted.wait;
+        return (finished != nullptr && finished->key == effects::key_of_wait(wait)) ||
+               (continued != nullptr && effects::wait_name(continued->key, continued->earlier) == wait);
       });
     case PendingReply::Until::Retried:
       return has([](const effects::RecordBody& body) {
@@ -73,12 +76,12 @@ void PendingReplies::on_recorded(RunId run, std::uint64_t first, std::span<const
   for (const PendingReply& pending : too_late) pending.reply(failure(answer_dropped()));
 }
 
-void PendingReplies::fail_answer(RunId run, std::string_view wait) {
+void PendingReplies::fail_answer(RunId run, std::string_view key) {
   std::vector<PendingReply> failed;
   auto [at, end] = pending_.equal_range(run.index);
   while (at != end) {
     const PendingReply& pending = at->second;
-    if (pending.until == PendingReply::Until::Answered && pending.accepted.wait == wait) {
+    if (pending.until == PendingReply::Until::Answered && effects::key_of_wait(pending.accepted.wait) == key) {
       failed.push_back(std::move(at->second));
       at = pending_.erase(at);
     } else {
