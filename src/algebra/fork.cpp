@@ -118,8 +118,8 @@ class Fork {
   Fork(journal::Store& store, const ForkOptions& options, RecordedParts parts)
       : store_(store), options_(options), parts_(std::move(parts)), journal_(options.name, 0, 0) {}
 
-  Result<Forked, AlgebraError> run(const std::shared_ptr<const runtime::ProgramImage>& image,
-                                   effects::Started started) {
+  Result<PreparedFork, AlgebraError> run(const std::shared_ptr<const runtime::ProgramImage>& image,
+                                         effects::Started started) {
     auto kept = runtime::resolve(store_, options_.from, started.arguments);
     if (!kept) return failure(AlgebraError{std::move(kept.error().message)});
     is_other_model_ = (!options_.model.empty() && options_.model != started.settings.model) ||
@@ -160,7 +160,7 @@ class Fork {
                             runtime::RunCore::Recording::On);
       if (auto fed = feed(core, nullptr); !fed) return failure(std::move(fed.error()));
     }
-    return commit(std::move(summary));
+    return finish(std::move(summary));
   }
 
  private:
@@ -218,20 +218,14 @@ class Fork {
     }
   }
 
-  Result<Forked, AlgebraError> commit(journal::RunSummary summary) {
+  Result<PreparedFork, AlgebraError> finish(journal::RunSummary summary) {
     if (auto kept = keep_remaining(); !kept) return failure(std::move(kept.error()));
     journal_.add({options_.now_ms, std::move(own_)});
     for (effects::Record& record : records_) journal_.add(std::move(record));
-    const journal::Append append = journal_.take(std::move(summary));
-    const auto committed = store_.commit({&append, 1});
-    if (!committed) return failure(AlgebraError{committed.error().message});
-    if (committed->front() == journal::AppendRefusal::TooLarge) {
-      return failure(
-          AlgebraError{fmt::format("what the new run takes is more than {} MB; take less with a smaller --at",
-                                   journal::append_bytes_max >> 20U)});
-    }
-    if (committed->front()) return failure(AlgebraError{"the store does not take the new run"});
-    return forked_;
+    PreparedFork prepared{journal_.take(std::move(summary)), forked_};
+    if (!journal::is_too_large(prepared.append)) return prepared;
+    return failure(AlgebraError{fmt::format("what the new run takes is more than {} MB; take less with a smaller --at",
+                                            journal::append_bytes_max >> 20U)});
   }
 
   /// What nothing has taken, in the order of the records.
@@ -333,8 +327,8 @@ class Fork {
 
 }  // namespace
 
-Result<Forked, AlgebraError> fork(journal::Store& store, const ForkOptions& options,
-                                  const std::shared_ptr<const runtime::ProgramImage>& image) {
+Result<PreparedFork, AlgebraError> prepare_fork(journal::Store& store, const ForkOptions& options,
+                                                const std::shared_ptr<const runtime::ProgramImage>& image) {
   auto started = runtime::read_started(store, options.from);
   if (!started) return failure(AlgebraError{std::move(started.error().message)});
   auto parts = read_parts(store, options);
@@ -343,6 +337,13 @@ Result<Forked, AlgebraError> fork(journal::Store& store, const ForkOptions& opti
     if (auto added = add_known(store, options, *started->known, *parts); !added) return failure(added.error());
   }
   return Fork(store, options, std::move(*parts)).run(image, std::move(*started));
+}
+
+Result<void, AlgebraError> commit_fork(journal::Store& store, const PreparedFork& prepared) {
+  const auto committed = store.commit({&prepared.append, 1});
+  if (!committed) return failure(AlgebraError{committed.error().message});
+  if (committed->front()) return failure(AlgebraError{"the store does not take the new run"});
+  return {};
 }
 
 }  // namespace tenon::algebra

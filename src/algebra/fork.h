@@ -32,13 +32,21 @@ struct Forked {
   std::size_t turns_left = 0;  ///< of a conversation: turns after the first one that the known outcomes do not complete
 };
 
-/// Starts a new run that reuses the outcomes of another one: it starts with the same arguments, in the given program,
+/// A fork before it is stored.
+struct PreparedFork {
+  journal::Append append;  ///< the new run's first records
+  Forked forked;
+};
+
+/// Makes a new run that reuses the outcomes of another one: it starts with the same arguments, in the given program,
 /// and reuses each outcome that is recorded up to `at` for a request of the same identity (effects::DescribedRequest),
-/// each once, preferably that of the same key. It is stored with all known outcomes up to the first unknown one, in one
-/// commit, ready to be resumed. The remaining outcomes are a content of its journal, because they may match requests
-/// after those that are performed. With another model, reused outcomes cost nothing, so its script starts with the
-/// rest.
-[[nodiscard]] Result<Forked, AlgebraError> fork(journal::Store& store, const ForkOptions& options,
-                                                const std::shared_ptr<const runtime::ProgramImage>& image);
+/// each once, preferably that of the same key. It has all known outcomes up to the first unknown one and, once its
+/// append is committed, is ready to be resumed. The remaining outcomes are a content of its journal, because they may
+/// match requests after those that are performed. With another model, reused outcomes cost nothing, so its script
+/// starts with the rest. Only reads the store.
+[[nodiscard]] Result<PreparedFork, AlgebraError> prepare_fork(
+    journal::Store& store, const ForkOptions& options, const std::shared_ptr<const runtime::ProgramImage>& image);
+/// Stores it.
+[[nodiscard]] Result<void, AlgebraError> commit_fork(journal::Store& store, const PreparedFork& prepared);
 
 }  // namespace tenon::algebra

@@ -36,8 +36,9 @@ TEST_F(ForkTest, ARefusedAnswerNamesItsGenerationInTheForkToo) {
   options.from = run;
   options.at = 99;
   options.name = journal::make_run_name(1);
-  const auto forked = fork(store->journals(), options, image);
+  const auto forked = prepare_fork(store->journals(), options, image);
   ASSERT_TRUE(forked.has_value()) << forked.error().message;
+  ASSERT_TRUE(commit_fork(store->journals(), *forked).has_value());
   const auto records = store->journals().read(options.name, 0, 99);
   ASSERT_TRUE(records.has_value());
   std::string generation, refused;
@@ -84,8 +85,9 @@ agent Nester {
   options.from = name;
   options.at = 99;
   options.name = journal::make_run_name(2);
-  const auto forked = fork(store->journals(), options, image);
+  const auto forked = prepare_fork(store->journals(), options, image);
   ASSERT_TRUE(forked.has_value()) << forked.error().message;
+  ASSERT_TRUE(commit_fork(store->journals(), *forked).has_value());
   const auto records = store->journals().read(options.name, 0, 99);
   ASSERT_TRUE(records.has_value() && !records->empty());
   const auto last = effects::decode_record(records->back().bytes);

@@ -451,12 +451,14 @@ Finish add_replay(CLI::App& app) {
 Finish add_fork(CLI::App& app) {
   struct Given {
     ForkCommand command;
+    std::uint64_t at = 0;
     std::vector<std::string> budgets;
   };
   const auto given = std::make_shared<Given>();
   ForkCommand& fork = given->command;
   app.add_option("RUN", fork.run, "Name of the run to fork")->required();
-  add_number(app, "--at", fork.at, "Number of the last record to take from the run")->required();
+  const CLI::Option* const at =
+      add_number(app, "--at", given->at, "Number of the last record to take from the run (default: its last one)");
   app.add_option("--program", fork.program, "Changed program (default: the run's)")
       ->type_name("FILE")
       ->group(program_group);
@@ -467,7 +469,8 @@ Finish add_fork(CLI::App& app) {
   add_extern_option(app, fork.externs);
   add_trace_and_prompts_options(app, fork.trace, fork.show_prompts);
   add_model_options(app, fork.model);
-  return [given, &fork]() -> Result<Command, UsageError> {
+  return [given, &fork, at]() -> Result<Command, UsageError> {
+    if (at->count() > 0) fork.at = given->at;
     if (auto read = read_budgets(given->budgets, fork.budgets); !read) return failure(std::move(read.error()));
     return std::move(fork);
   };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/fork.h"
 #include "engine/settings.h"
 #include "engine/store_access.h"
 
@@ -111,13 +112,14 @@ struct ReplayCommand {
 struct ForkCommand {
   std::string run;
   StoreChoice store = {};
-  std::uint64_t at = 0;
-  std::string program = {};       ///< empty: the run's
-  bytecode::Bounds budgets = {};  ///< absent ones are the run's
+  std::optional<std::uint64_t> at = {};  ///< absent: its last record
+  std::string program = {};              ///< empty: the run's
+  bytecode::Bounds budgets = {};         ///< absent ones are the run's
   ModelChoice model = {};
   std::vector<std::string> externs = {};
   std::string trace = {};
   bool show_prompts = false;
+  engine::ForkableRuns forkable = engine::ForkableRuns::All;  ///< not an option
 };
 struct CheckCommand {
   std::vector<std::string> files;

@@ -104,40 +104,17 @@ std::optional<int> continue_run(runtime::Runtime& runtime, runtime::RunId run, c
 
 }  // namespace
 
-/// Whether the run's last record says that it has failed because a budget was spent.
-static bool has_spent_budget(journal::Store& journals, const journal::RunHead& head) {
-  if (head.summary.state != journal::RunState::Failed) return false;
-  const auto last = journals.read(head.run, head.records - 1, 1);
-  if (!last || last->empty()) return false;
-  const auto record = effects::decode_record(last->front().bytes);
-  const auto* const ended = record ? std::get_if<effects::Ended>(&record->body) : nullptr;
-  return ended != nullptr && ended->failure.kind == types::FailureKind::BudgetSpent;
-}
-
 /// Continues a run that has ended because its budget was spent, as a run of its own that takes all its outcomes.
 static int resume_with_budget(const ResumeCommand& command, const Environment& environment) {
-  ForkCommand fork_command{.run = command.run,
-                           .store = command.store,
-                           .budgets = command.budgets,
-                           .model = command.model,
-                           .externs = command.externs,
-                           .trace = command.trace,
-                           .show_prompts = command.show_prompts};
-  {
-    const auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
-    if (!store) return report(store.error(), environment);
-    const auto head = (*store)->journals().head({command.run});
-    if (!head) return fail(head.error().message, environment);
-    if (!has_spent_budget((*store)->journals(), *head)) {
-      return fail(
-          fmt::format("run {} is {}: only a run that has failed because its budget was spent continues with a larger "
-                      "one; give a turn of a conversation its budget with `tenon chat --run {} --budget`",
-                      command.run, journal::name_of(head->summary.state), command.run),
-          environment, exit_usage);
-    }
-    fork_command.at = head->records;
-  }
-  return fork(fork_command, environment);
+  return fork({.run = command.run,
+               .store = command.store,
+               .budgets = command.budgets,
+               .model = command.model,
+               .externs = command.externs,
+               .trace = command.trace,
+               .show_prompts = command.show_prompts,
+               .forkable = engine::ForkableRuns::BudgetSpent},
+              environment);
 }
 
 int resume(const ResumeCommand& given, const Environment& environment, std::uint64_t* known_taken) {

@@ -28,6 +28,16 @@ project::AgentPlacements placements_of(const bytecode::Program& program, project
   return placements;
 }
 
+runtime::HostFailure to_host_failure(const EngineError& error, const std::string& store_file) {
+  using Kind = runtime::HostFailure::Kind;
+  const Kind kind = error.kind == EngineError::Kind::Usage      ? Kind::WrongInput
+                    : error.kind == EngineError::Kind::NotFound ? Kind::NotFound
+                    : error.kind == EngineError::Kind::Conflict ? Kind::Conflict
+                                                                : Kind::Unavailable;
+  const std::string place = error.setting.empty() ? "" : "`" + error.setting + "`: ";
+  return {kind, place + without_file(error.message, store_file)};
+}
+
 }  // namespace
 
 Result<Problems, EngineError> HostedPrograms::add(const std::string& file, const Settings& settings,
@@ -184,6 +194,8 @@ Hosting::Hosting(Parts parts, HostingOptions options, runtime::HostObserver& obs
       reader_(std::move(parts.reader)),
       store_(std::move(parts.owner), std::move(parts.hosts_reader)),
       store_file_(options.store_choice.path),
+      pool_(options.pool),
+      system_(system),
       reports_(reports_folder(options.store_choice.reports, options.store_choice.path, system)),
       caller_(make_caller(options,
                           calling_options(
@@ -205,6 +217,18 @@ Hosting::Hosting(Parts parts, HostingOptions options, runtime::HostObserver& obs
              .listener = telemetry_.listener()},
             options.host) {
   if (auto may_begin = begins_under_lease(&store_.owner())) model_->begin_only_while(std::move(may_begin));
+}
+
+void Hosting::fork(ForkChoice choice, runtime::RequestKey key, runtime::OnReply reply) {
+  const auto make = [this, choice = std::move(choice)](
+                        journal::Store& store,
+                        const journal::RunName& name) -> Result<journal::Append, runtime::HostFailure> {
+    auto prepared = prepare_fork(store, name, choice, store_file_, system_);
+    if (!prepared) return failure(to_host_failure(prepared.error(), store_file_));
+    prepared->append.pool = pool_;
+    return std::move(prepared->append);
+  };
+  host_.add(make, std::move(key), std::move(reply));
 }
 
 }  // namespace tenon::engine

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "engine/engine_error.h"
+#include "engine/fork.h"
 #include "engine/program.h"
 #include "engine/settings.h"
 #include "engine/store_access.h"
@@ -102,6 +103,8 @@ class Hosting final {
   Hosting& operator=(const Hosting&) = delete;
 
   [[nodiscard]] runtime::Host& host() { return host_; }
+  /// Forks a run of the store, and continues the fork. Any thread.
+  void fork(ForkChoice choice, runtime::RequestKey key, runtime::OnReply reply);
   [[nodiscard]] const HostedPrograms& programs() const { return programs_; }
   /// The store, opened for reading, for one thread of the caller.
   [[nodiscard]] journal::StoreConnection& reader() { return *reader_; }
@@ -131,6 +134,8 @@ class Hosting final {
   std::unique_ptr<journal::StoreConnection> reader_;
   journal::ThreadedStore store_;
   std::string store_file_;
+  std::string pool_;
+  System system_;
   std::string reports_;
   std::unique_ptr<tools::ExternCaller> caller_;
   Telemetry telemetry_;

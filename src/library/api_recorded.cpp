@@ -3,12 +3,11 @@
 
 #include "algebra/derived_forms.h"
 #include "algebra/extract.h"
-#include "algebra/fork.h"
 #include "algebra/form.h"
 #include "algebra/npz.h"
+#include "engine/fork.h"
 #include "engine/program.h"
 #include "engine/replay.h"
-#include "engine/secret_key.h"
 #include "engine/stored_run.h"
 #include "library/handles.h"
 
@@ -40,28 +39,18 @@ Result<std::string, engine::EngineError> begin_fork(const library::EngineState& 
                                                     journal::Store& store, const char* name, std::uint64_t at,
                                                     const tenon_program* program) {
   const engine::System& system = state.system();
-  algebra::ForkOptions options;
-  options.now_ms = wall_ms(system.clock);
-  options.from = {text_or_empty(name)};
-  options.at = at;
-  options.name = journal::make_run_name(options.now_ms);
-  options.model = used.model_spec();
-  options.judge = used.judge_spec();
-  effects::SecretVault secrets(engine::secret_keys(state.options().store.path, system));
-  options.secrets = &secrets;
-  auto stored = engine::read_stored_run(store, options.from);
-  if (!stored) return failure(std::move(stored.error()));
-  const auto head = store.head(options.from);
-  if (!head) return failure(engine::to_error(head.error()));
-  if (at > head->records) {
-    return failure(engine::EngineError{engine::EngineError::Kind::Usage,
-                                       "the run has " + std::to_string(head->records) + " records", "at"});
+  const journal::RunName fork = journal::make_run_name(wall_ms(system.clock));
+  const engine::ForkChoice choice{.from = {text_or_empty(name)},
+                                  .at = at,
+                                  .model = used.model_spec(),
+                                  .judge = used.judge_spec(),
+                                  .program = program != nullptr ? program->program.image->loaded() : nullptr};
+  auto prepared = engine::prepare_fork(store, fork, choice, state.options().store.path, system);
+  if (!prepared) return failure(std::move(prepared.error()));
+  if (auto stored = algebra::commit_fork(store, *prepared); !stored) {
+    return failure(engine::EngineError{engine::EngineError::Kind::Failed, std::move(stored.error().message)});
   }
-  const auto image = engine::make_image(program != nullptr ? program->program.image->loaded() : stored->program.loaded,
-                                        std::move(stored->program.templates));
-  auto begun = algebra::fork(store, options, image);
-  if (!begun) return failure(engine::EngineError{engine::EngineError::Kind::Failed, std::move(begun.error().message)});
-  return options.name.text;
+  return fork.text;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "engine/event_hub.h"
 #include "engine/event_reader.h"
+#include "engine/hosting.h"
 #include "journal/ownership.h"
 #include "journal/run_queries.h"
 #include "runtime/host/host.h"
@@ -33,7 +34,8 @@ struct ServerCounts {
 
 /// What the routes need; all of it outlives the Api.
 struct ApiParts {
-  runtime::Host& host;
+  engine::Hosting& hosting;
+  runtime::Host& host;  ///< of the hosting
   engine::EventHub& hub;
   journal::Store& store;          ///< opened for reading; used by the server's thread
   std::string store_file;         ///< its path or URL, which no answer shows
@@ -101,6 +103,7 @@ class Api {
   void show_run(const Call& call);
   void prompt_run(const Call& call);
   void resume_run(const Call& call);
+  void fork_run(const Call& call);
   void cancel_run(const Call& call);
   void read_events(const Call& call);
   void list_reports(const Call& call);

@@ -233,8 +233,18 @@ void Api::resume_run(const Call& call) {
   if (!has_usable_key(call.request, call.answer)) return;
   const auto head = find_run(call);
   if (!head) return;
-  const auto body = read_body(call.request, call.answer, {"wait", "input"});
+  const auto body = read_body(call.request, call.answer, {"wait", "input", "budget"});
   if (!body) return;
+  const auto budgets = read_budget(*body, "budget");
+  if (!budgets) return call.answer(whole(make_error(budgets.error())));
+  if (*budgets != bytecode::Bounds{}) {
+    if (body->find("input") != nullptr || body->find("wait") != nullptr) {
+      return call.answer(whole(make_error(
+          422, "wrong_input", "`budget` cannot be combined with `input`: a run whose budget is spent asks nothing")));
+    }
+    return parts_.hosting.fork({.from = head->run, .budgets = *budgets, .forkable = engine::ForkableRuns::BudgetSpent},
+                               key_of(call.request), reply_with(201, call.answer));
+  }
   bool is_wrong = false;
   const auto wait = find_text(*body, "wait", call.answer, is_wrong);
   if (is_wrong) return;
@@ -242,6 +252,25 @@ void Api::resume_run(const Call& call) {
   if (input == nullptr && wait) return call.answer(whole(make_error(422, "wrong_input", "`input` is missing")));
   parts_.host.resume(head->run, wait.value_or(""), input == nullptr ? std::nullopt : std::optional(*input),
                      key_of(call.request), reply_with(202, call.answer));
+}
+
+void Api::fork_run(const Call& call) {
+  if (!has_usable_key(call.request, call.answer)) return;
+  const auto head = find_run(call);
+  if (!head) return;
+  const auto body = read_body(call.request, call.answer, {"at", "budget"});
+  if (!body) return;
+  const auto budgets = read_budget(*body, "budget");
+  if (!budgets) return call.answer(whole(make_error(budgets.error())));
+  engine::ForkChoice choice{.from = head->run, .budgets = *budgets};
+  if (const Json* const at = body->find("at"); at != nullptr && !at->is_null()) {
+    if (!at->is_integer() || at->as_integer() < 0) {
+      return call.answer(whole(make_error(
+          422, "wrong_input", fmt::format("`at`: expected the number of a record, got {}", tenon::describe(*at)))));
+    }
+    choice.at = static_cast<std::uint64_t>(at->as_integer());
+  }
+  parts_.hosting.fork(std::move(choice), key_of(call.request), reply_with(201, call.answer));
 }
 
 void Api::cancel_run(const Call& call) {

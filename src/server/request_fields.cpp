@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/duration.h"
 #include "diagnostics/nearest.h"
 #include "json/reader.h"
 
@@ -117,6 +118,32 @@ Result<std::string, FieldProblem> read_string(const Json& body, std::string_view
   if (value == nullptr || value->is_null()) return std::string();
   if (!value->is_string()) return failure(wrong_type(name, "a string", *value));
   return value->as_string();
+}
+
+Result<bytecode::Bounds, FieldProblem> read_budget(const Json& body, std::string_view name) {
+  bytecode::Bounds bounds;
+  const Json* const value = body.find(name);
+  if (value == nullptr || value->is_null()) return bounds;
+  if (!value->is_object()) return failure(wrong_type(name, "an object", *value));
+  for (const auto& [key, amount] : value->members()) {
+    const std::string path = fmt::format("{}.{}", name, key);
+    const auto bound = bytecode::find_bound(key);
+    // Prices of models are not known.
+    if (!bound || *bound == &bytecode::Bounds::cost_millionths) {
+      return failure(FieldProblem{
+          422, path, "wrong_input",
+          fmt::format("unknown field `{}`; a budget has `calls`, `tokens`, `instructions`, `depth` and `time`", path)});
+    }
+    const bool is_time = *bound == &bytecode::Bounds::milliseconds;
+    auto& set = bounds.*(*bound);
+    if (amount.is_integer() && amount.as_integer() >= 0) set = static_cast<std::uint64_t>(amount.as_integer());
+    if (is_time && amount.is_string()) set = read_duration_ms(amount.as_string());
+    if (!set) {
+      return failure(wrong_type(
+          path, is_time ? "a time with a unit, such as \"30s\", or milliseconds" : "a number from 0 on", amount));
+    }
+  }
+  return bounds;
 }
 
 /// Whether the message has no text at all.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "bytecode/bounds.h"
 #include "json/json.h"
 #include "server/http_message.h"
 
@@ -44,6 +45,10 @@ struct FieldProblem {
 [[nodiscard]] Result<bool, FieldProblem> read_flag(const Json& body, std::string_view name);
 /// A member that is a string; empty where it is missing or null.
 [[nodiscard]] Result<std::string, FieldProblem> read_string(const Json& body, std::string_view name);
+
+/// A member that sets budgets, such as `{"calls": 20, "time": "30s"}`, all absent where it is missing or null. A time
+/// is a text with a unit or a number of milliseconds.
+[[nodiscard]] Result<bytecode::Bounds, FieldProblem> read_budget(const Json& body, std::string_view name);
 
 /// How a format writes messages.
 struct MessageFormat {

@@ -4,21 +4,33 @@
 
 namespace tenon::server {
 
+namespace {
+
+// Schemas of bodies.
+constexpr std::string_view chat_body =
+    R"({"type":"object","properties":{"model":{"type":"string"},"messages":{"type":"array"},)"
+    R"("stream":{"type":["boolean","null"]},"stream_options":{"type":["object","null"]},)"
+    R"("conversation":{"type":["string","null"]}},"required":["model","messages"]})";
+constexpr std::string_view response_body =
+    R"({"type":"object","properties":{"model":{"type":"string"},"input":{"type":["string","array"]},)"
+    R"("previous_response_id":{"type":["string","null"]},"conversation":{"type":["string","object","null"]},)"
+    R"("background":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]}},)"
+    R"("required":["model","input"]})";
+constexpr std::string_view resume_body =
+    R"({"type":"object","properties":{"wait":{"type":"string"},"input":{},"budget":{"$ref":)"
+    R"("#/components/schemas/Budget"}},"dependentRequired":{"wait":["input"]},"additionalProperties":false})";
+constexpr std::string_view fork_body =
+    R"({"type":"object","properties":{"at":{"type":"integer","minimum":0},)"
+    R"("budget":{"$ref":"#/components/schemas/Budget"}},"additionalProperties":false})";
+
+}  // namespace
+
 std::span<const Route> Routes::all() {
   static constexpr std::string_view json = "application/json";
   static constexpr std::string_view stream = "text/event-stream";
   static constexpr std::string_view either = "application/json text/event-stream";
   static constexpr std::string_view key = "Idempotency-Key";
   static constexpr std::string_view changes = "202 404 409 500";
-  static constexpr std::string_view chat_body =
-      R"({"type":"object","properties":{"model":{"type":"string"},"messages":{"type":"array"},)"
-      R"("stream":{"type":["boolean","null"]},"stream_options":{"type":["object","null"]},)"
-      R"("conversation":{"type":["string","null"]}},"required":["model","messages"]})";
-  static constexpr std::string_view response_body =
-      R"({"type":"object","properties":{"model":{"type":"string"},"input":{"type":["string","array"]},)"
-      R"("previous_response_id":{"type":["string","null"]},"conversation":{"type":["string","object","null"]},)"
-      R"("background":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]}},)"
-      R"("required":["model","input"]})";
   static constexpr auto table = std::to_array<Route>({
       {"GET", "/v1/agents", "listAgents",
        "Agents and functions that can be started, with JSON Schemas of arguments and value", "", "", "", "200", json,
@@ -36,10 +48,12 @@ std::span<const Route> Routes::all() {
        R"({"type":"object","properties":{"input":{}},"required":["input"],"additionalProperties":false})", "", key,
        changes, json, "Accepted", "", false, &Api::prompt_run},
       {"POST", "/v1/runs/{run}/resume", "resumeRun",
-       "Answers a question of the run; without an input, tries again to reach its model or tool",
-       R"({"type":"object","properties":{"wait":{"type":"string"},"input":{}},)"
-       R"("dependentRequired":{"wait":["input"]},"additionalProperties":false})",
-       "", key, changes, json, "Accepted", "", false, &Api::resume_run},
+       "Answers a question of the run; without an input, tries again to reach its model or tool; with a budget, "
+       "continues a run whose budget is spent, as a new run",
+       resume_body, "", key, "201 202 404 409 500", json, "Accepted", "", false, &Api::resume_run},
+      {"POST", "/v1/runs/{run}/fork", "forkRun",
+       "Starts a new run that reuses the outcomes of this one up to a record, by default the last one", fork_body, "",
+       key, "201 404 409 500", json, "Started", "", false, &Api::fork_run},
       {"POST", "/v1/runs/{run}/cancel", "cancelRun",
        "Cancels a run; of a conversation the current turn, or with `conversation` all of it",
        R"({"type":"object","properties":{"reason":{"type":"string"},"conversation":{"type":"boolean"}},)"

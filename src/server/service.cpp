@@ -19,7 +19,8 @@ Catalog make_catalog(const engine::HostedPrograms& programs) {
 Service::Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions options)
     : options_(std::move(options)),
       catalog_(make_catalog(hosting.programs())),
-      api_({.host = hosting.host(),
+      api_({.hosting = hosting,
+            .host = hosting.host(),
             .hub = hub,
             .store = hosting.reader().journals(),
             .store_file = hosting.store_file(),

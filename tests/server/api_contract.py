@@ -113,6 +113,129 @@ def test_several_questions_at_once(work):
         assert server.wait_for(run, "done")["end"]["value"] == "so bad"
 
 
+ONE_AFTER_THE_OTHER = '''\
+fn trip() -> String {
+    let city = ask<String>("City?")
+    let day = ask<String>("Day?")
+    "{{ city }} on {{ day }}"
+}
+fn hurried() -> String {
+    let city = ask_within<String>("City?", 50) catch f { "nowhere" }
+    let day = ask<String>("Day?")
+    "{{ city }} on {{ day }}"
+}
+agent Guide {
+    fn turn(ctx: Context, input: String) -> String { "to " + ask<String>("{{ input }}?") }
+}
+'''
+
+
+def test_an_answer_without_wait_answers_no_question_that_its_sender_has_not_seen(work):
+    with Server(work, program=ONE_AFTER_THE_OTHER) as server:
+        def answer(run, text, **named):
+            return server.post(f"/v1/runs/{run}/resume", {"input": text, **named})
+
+        def expect_refused(run, question):
+            (wait,) = server.wait_until_asked(run, question)
+            refused = answer(run, "Oslo")
+            assert refused.status == 409 and "specify `wait`" in refused.json["error"]["message"], refused.body
+            assert answer(run, "Monday", wait=wait["wait"]).status == 202
+
+        run = server.begin({"fn": "trip"})
+        server.wait_until_asked(run, "City?")
+        assert answer(run, "Oslo").status == 202, "the only question that the run has asked"
+        expect_refused(run, "Day?")
+        assert server.wait_for(run, "done")["end"]["value"] == "Oslo on Monday"
+        run = server.begin({"fn": "hurried"})
+        expect_refused(run, "Day?")  # the time for the first one is over
+        assert server.wait_for(run, "done")["end"]["value"] == "nowhere on Monday"
+        run = server.begin({"agent": "Guide", "input": "Where"})
+        server.wait_until_asked(run, "Where?")
+        server.kill()
+        server.start()
+        assert answer(run, "Rome").status == 202
+        server.wait_for(run, "idle")
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "When"}).status == 202
+        expect_refused(run, "When?")  # of an earlier turn
+        server.wait_for(run, "idle")
+
+
+STEPS = '''\
+fn step(ctx: Context, n: i32) -> String { "Do step {{ n }}"! }
+fn main(ctx: Context) -> i32 {
+    let done = 0
+    while done < 6 {
+        step(ctx, done)
+        done += 1
+    }
+    done
+}
+fn broken() -> i32 { 1 / (1 - 1) }
+agent Worker {
+    fn turn(ctx: Context, input: String) -> String {
+        step(ctx, 1)
+        if input == "twice" { step(ctx, 2) }
+        input
+    }
+}
+'''
+
+
+def test_a_run_whose_budget_is_spent_continues_with_a_larger_one(work):
+    script = "step => " + ", ".join(f'"{n}"' for n in range(6)) + "\n"
+    with Server(work, "--budget", "calls=4", program=STEPS, script=script) as server:
+        run = server.begin({"fn": "main"})
+        end = server.wait_for(run, "failed")["end"]
+        assert end["kind"] == "BudgetSpent", end
+        for body, status, words in (({"budget": {"calls": "six"}}, 422, "`budget.calls`"), ({"budget": 6}, 422, "`budget`"),
+                                    ({"budget": {"call": 6}}, 422, "`budget.call`"), ({"budget": {"calls": -1}}, 422, "budget.calls"),
+                                    ({"budget": {"time": "soon"}}, 422, "30s"), ({"budget": {"calls": 6}, "input": 1}, 422, "combined"),
+                                    ({}, 409, "ended"), ({"budget": {}}, 409, "ended")):
+            refused = server.post(f"/v1/runs/{run}/resume", body)
+            assert refused.status == status and words in refused.json["error"]["message"], (body, refused.body)
+        continued = server.post(f"/v1/runs/{run}/resume", {"budget": {"calls": 6, "time": "10m"}}, Idempotency_Key="larger")
+        assert continued.status == 201 and continued.json["run"] != run, continued.body
+        larger = continued.json["run"]
+        end = server.wait_for(larger, "done", "failed")["end"]
+        assert end.get("value") == 6, f"the script has six answers, and four of them were paid for before: {end}"
+        again = server.post(f"/v1/runs/{run}/resume", {"budget": {"calls": 6, "time": "10m"}}, Idempotency_Key="larger")
+        assert again.status == 201 and again.json == continued.json, again.body
+        other = server.post(f"/v1/runs/{run}/resume", {"budget": {"calls": 7}}, Idempotency_Key="larger")
+        assert other.status == 422 and other.code == "idempotency_key_reused", other.body
+        refused = server.post(f"/v1/runs/{larger}/resume", {"budget": {"calls": 9}})
+        assert refused.status == 409 and "is done" in refused.json["error"]["message"], refused.body
+        broken = server.begin({"fn": "broken"})
+        server.wait_for(broken, "failed")
+        refused = server.post(f"/v1/runs/{broken}/resume", {"budget": {"calls": 9}})
+        assert refused.status == 409 and "budget was spent" in refused.json["error"]["message"], refused.body
+
+
+def test_a_run_is_forked(work):
+    script = "step => " + ", ".join(f'"{n}"' for n in range(6)) + "\n"
+    with Server(work, "--budget", "calls=1", program=STEPS, script=script) as server:
+        run = server.begin({"agent": "Worker", "input": "once"})
+        server.wait_for(run, "idle")
+        assert server.post(f"/v1/runs/{run}/prompt", {"input": "twice"}).status == 202
+        server.wait_for(run, "idle")
+        assert server.events(run)[-1]["kind"] == "BudgetSpent"
+        for body, status, words in (({"at": "all"}, 422, "`at`"), ({"at": 999}, 422, "records"), ({"budget": {"odd": 1}}, 422, "odd"),
+                                    ({"to": 3}, 422, "to")):
+            refused = server.post(f"/v1/runs/{run}/fork", body)
+            assert refused.status == status and words in refused.json["error"]["message"], (body, refused.body)
+        assert server.post(f"/v1/runs/{'0' * 26}/fork", {}).status == 404
+        forked = server.post(f"/v1/runs/{run}/fork", {"budget": {"calls": 2}})
+        assert forked.status == 201, forked.body
+        fork = forked.json["run"]
+        server.wait_for(fork, "idle")
+        assert server.events(fork)[-1]["value"] == "twice"
+        server.kill()
+        server.start()
+        assert server.run(fork)["state"] == "idle", "what was accepted is durable"
+        assert server.post(f"/v1/runs/{fork}/prompt", {"input": "once"}).status == 202
+        server.wait_for(fork, "idle")
+        assert server.events(fork)[-1]["value"] == "once"
+
+
 FORMS = '''\
 agent Echo { fn turn(ctx: Context, input: String) -> String { "heard {{ input }}" } }
 agent Perhaps {
@@ -389,8 +512,10 @@ def test_answers_conform_to_the_openapi_document(work):
         assert ask("POST", f"/v1/runs/{run}/resume", {"input": 3}).status == 202
         server.wait_for(run, "idle")
         assert ask("POST", f"/v1/runs/{run}/prompt", {"input": "child"}).status == 202
-        server.wait_for(run, "waiting")
-        assert ask("POST", f"/v1/runs/{run}/resume", {"input": 3}).status == 422
+        (wait,) = server.wait_for(run, "waiting")["waits"]
+        assert ask("POST", f"/v1/runs/{run}/resume", {"input": 3}).status == 409
+        assert ask("POST", f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": 3}).status == 422
+        assert ask("POST", f"/v1/runs/{run}/fork", {"at": 1, "budget": {"calls": 9, "time": "1m"}}).status == 201
         assert ask("POST", f"/v1/runs/{run}/cancel", {}).status == 202
         assert ask("GET", f"/v1/runs/{run}/events?limit=2", Accept="application/json").headers["Link"]
         assert ask("GET", f"/v1/runs/{run}/events", Accept="application/json").json

@@ -132,6 +132,24 @@ def test_an_answer_is_shown_at_other_servers_while_it_is_written(work):
         endpoint.server_close()
 
 
+def test_a_fork_continues_in_a_host_wherever_it_is_asked_for(work):
+    with Cluster(work) as cluster:
+        hosts = [cluster.server("first"), cluster.server("second")]
+        gateway = cluster.server("gateway", "--gateway")
+        run = hosts[0].begin({"fn": "approve", "input": "a refund"})
+        hosts[0].wait_for(run, "waiting")
+        for server in (*hosts, gateway):
+            forked = server.post(f"/v1/runs/{run}/fork", {"budget": {"calls": 9}}, Idempotency_Key=f"fork {server.port}")
+            assert forked.status == 201, forked.body
+            again = gateway.post(f"/v1/runs/{run}/fork", {"budget": {"calls": 9}}, Idempotency_Key=f"fork {server.port}")
+            assert again.json == forked.json, "the same request to another server forks once"
+            fork = forked.json["run"]
+            server.wait_for(fork, "waiting")
+            assert gateway.post(f"/v1/runs/{fork}/resume", {"input": True}).status == 202
+            assert server.wait_for(fork, "done")["end"]["value"] == "allowed"
+        assert hosts[1].run(run)["state"] == "waiting", "the run itself is as it was"
+
+
 def test_a_gateway_leaves_requests_to_hosts(work):
     with Cluster(work) as cluster:
         gateway = cluster.server("gateway", "--gateway")

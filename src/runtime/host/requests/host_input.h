@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "journal/store.h"
 #include "json/json.h"
+#include "runtime/host/requests/host_reply.h"
 #include "runtime/program_image.h"
 #include "runtime/run_options.h"
 #include "vm/machine.h"
@@ -27,6 +29,10 @@ struct RunStart {
   RunOptions options = {};
   std::string shown_name = {};  ///< of the function, for messages; empty: its own
 };
+
+/// Makes the first records of a run of that name, from what the store has. Called on a thread that reads the store.
+using MakeRun =
+    std::function<Result<journal::Append, HostFailure>(journal::Store& store, const journal::RunName& name)>;
 
 /// What is to end.
 enum class CancelScope : std::uint8_t {

@@ -33,6 +33,13 @@ void Host::start(RunStart start, RequestKey key, OnReply reply) {
   post_request({.key = std::move(key), .reply = std::move(reply), .perform = perform});
 }
 
+void Host::add(MakeRun make, RequestKey key, OnReply reply) {
+  const auto perform = [this, make = std::move(make), key](const auto&, const OnReply& answer) {
+    router_->add_run(make, key, answer);
+  };
+  post_request({.key = std::move(key), .reply = std::move(reply), .perform = perform});
+}
+
 void Host::resume(journal::RunName run, std::string wait, std::optional<Json> input, RequestKey key, OnReply reply) {
   RunAction action = RetryServices{};
   if (input) action = AnswerQuestion{std::move(wait), {Input::Form::Json, std::move(*input)}};

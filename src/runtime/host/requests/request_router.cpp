@@ -64,6 +64,19 @@ void RequestRouter::begin_run(RunStart start, const std::string& note, const Req
   parts_.performing.begin_run(name, std::move(start), key, notes_of(note, name), reply);
 }
 
+/// A run that does not begin here is given up with its first records, for the hosts of its pool.
+void RequestRouter::add_run(const MakeRun& make, const RequestKey& key, const OnReply& reply) {
+  const auto make_placed = [this, make](journal::Store& store, const journal::RunName& name) {
+    auto made = make(store, name);
+    if (!made) return made;
+    if (!parts_.pools.is_empty()) made->pool = parts_.pools.pool_of(made->summary.title);
+    const bool is_of_others = !parts_.pools.is_empty() && made->pool != parts_.pools.here();
+    if (parts_.is_gateway || is_of_others) made->moves_to = made->pool;
+    return made;
+  };
+  parts_.performing.add_run(journal::make_run_name(parts_.now_ms()), make_placed, key, reply);
+}
+
 void RequestRouter::begin_elsewhere(const journal::RunName& run, RunStart start, const std::string& note,
                                     const RequestKey& key, const OnReply& reply) {
   StartRun wanted{.program = start.image->hash(),

@@ -41,6 +41,7 @@ class RequestRouter {
   /// `note`: names the conversation for its client; empty: nothing does.
   void begin_conversation(const std::string& note, RunStart start, const RequestKey& key, const OnReply& reply);
   void begin_run(RunStart start, const std::string& note, const RequestKey& key, const OnReply& reply);
+  void add_run(const MakeRun& make, const RequestKey& key, const OnReply& reply);
   /// As Host::note_shown.
   void note_shown(const journal::RunName& run, std::string wait) { shown_.note(run, std::move(wait)); }
   /// Performs what another process has left in the inbox.

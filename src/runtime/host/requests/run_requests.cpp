@@ -142,6 +142,43 @@ void RunRequests::begin_run(const journal::RunName& name, RunStart start, const 
 }
 
 /// A run without a store, because there is no key for its secrets, is removed.
+void RunRequests::add_run(const journal::RunName& name, const MakeRun& make, const RequestKey& key,
+                          const OnReply& reply) {
+  const auto made = std::make_shared<Result<journal::Append, HostFailure>>();
+  parts_.store.read([made, make, name](journal::StoreConnection& store) { *made = make(store.journals(), name); },
+                    [this, made, name, key, reply] {
+                      if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
+                      if (!*made) return reply(failure(std::move(made->error())));
+                      const Accepted accepted{name, "", 0};
+                      for (journal::Note& note : notes_of(key, accepted)) (*made)->notes.push_back(std::move(note));
+                      store_run(std::make_shared<const journal::Append>(std::move(**made)), accepted, reply);
+                    });
+}
+
+void RunRequests::store_run(std::shared_ptr<const journal::Append> append, const Accepted& accepted,
+                            const OnReply& reply) {
+  const auto stored = std::make_shared<Result<journal::AppendOutcomes, journal::StoreError>>();
+  parts_.store.write(
+      [stored, append](journal::StoreConnection& store) {
+        *stored = store.journals().commit({append.get(), 1});
+      },
+      [this, stored, append, accepted, reply] {
+        if (!*stored) return reply(failure(make_failure(stored->error())));
+        if (const auto& refusal = (*stored)->front()) {
+          const bool is_known = *refusal == journal::AppendRefusal::NoteExists;
+          return reply(failure(HostFailure{is_known ? HostFailure::Kind::Raced : HostFailure::Kind::Unavailable,
+                                           "the store does not take the new run"}));
+        }
+        ++parts_.counts.runs_started;
+        parts_.loader.note_started(accepted.run);
+        parts_.on_changed(accepted.run);
+        reply(accepted);
+        if (append->summary.state == journal::RunState::Running && !append->moves_to) {
+          parts_.loader.load(accepted.run, [](const auto&) {});
+        }
+      });
+}
+
 bool RunRequests::refuse_detached(RunId run, const OnReply& reply) {
   const auto& end = parts_.runtime.end(run);
   const auto* const detached = end ? std::get_if<RunDetached>(&*end) : nullptr;

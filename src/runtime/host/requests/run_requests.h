@@ -50,6 +50,8 @@ class RunRequests {
   /// Starts a run with this name. `notes`: are kept with the run, and contain its name.
   void begin_run(const journal::RunName& name, RunStart start, const RequestKey& key, std::vector<journal::Note> notes,
                  const OnReply& reply);
+  /// Adds a run of this name.
+  void add_run(const journal::RunName& name, const MakeRun& make, const RequestKey& key, const OnReply& reply);
 
  private:
   using UseRun = std::function<void(RunId run)>;
@@ -61,6 +63,7 @@ class RunRequests {
     RequestKey key;
     std::uint64_t after = 0;  ///< of the first answer that was taken
   };
+  void store_run(std::shared_ptr<const journal::Append> append, const Accepted& accepted, const OnReply& reply);
   void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply);
   /// An empty `wait`: the run asks one thing.
   void give_answer(RunId run, std::string wait, const Input& input, const RequestKey& key, const OnReply& reply);
