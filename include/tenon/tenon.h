@@ -256,7 +256,7 @@ TENON_API uint64_t tenon_run_number(const tenon_run* run);
 
 /* Begins the next turn of a conversation. `input`: a text as it is, anything else as JSON. */
 TENON_API tenon_status tenon_run_prompt(tenon_run* run, tenon_text input, tenon_error** error);
-/* Answers a question. `wait` names it; NULL if the run has only one. `input` as above. */
+/* Answers a question. `wait` names it; NULL: the only one that the run has asked so far. `input` as above. */
 TENON_API tenon_status tenon_run_answer(tenon_run* run, const char* wait, tenon_text input, tenon_error** error);
 /* Ends the run, or only the current turn of a conversation; its blocks of `finally` are executed first. */
 TENON_API tenon_status tenon_run_cancel(tenon_run* run, const char* reason, tenon_error** error);
@@ -428,7 +428,7 @@ TENON_API tenon_status tenon_host_start(tenon_host* host, const char* name, teno
 /* `input` is JSON; where no text is expected, it may also be a text that holds JSON. */
 TENON_API tenon_status tenon_host_prompt(tenon_host* host, const char* run, tenon_text input, const char* key,
                                          uint64_t timeout, tenon_error** error);
-/* `wait` is NULL if the run has only one question. */
+/* `wait` is NULL for the only question that the run has asked so far. */
 TENON_API tenon_status tenon_host_answer(tenon_host* host, const char* run, const char* wait, tenon_text input,
                                          const char* key, uint64_t timeout, tenon_error** error);
 TENON_API tenon_status tenon_host_cancel(tenon_host* host, const char* run, const char* reason, const char* key,

@@ -306,7 +306,7 @@ class Shared:
 
     def answer(self, run: str, wait: Wait | str | None, value: Any, *, key: str | None = None,
                timeout: float | None = None) -> None:
-        """Answers a question of a run. `wait` None: the only one."""
+        """Answers a question of a run. `wait` None: the only one that it has asked so far."""
         self._ask(_core.ANSWER, run, json.dumps(to_json(value)), _name_of(wait), key, timeout)
 
     async def aanswer(self, run: str, wait: Wait | str | None, value: Any, *, key: str | None = None) -> None:

@@ -79,7 +79,7 @@ class HostedRun(Generic[T]):
             await follow.await_news()
 
     def answer(self, wait: Wait | str | None, value: Any, *, key: str | None = None) -> None:
-        """Answers a question. None: the only one."""
+        """Answers a question. None: the only one that the run has asked so far."""
         self._host.answer(self.name, wait, value, key=key)
 
     async def aanswer(self, wait: Wait | str | None, value: Any, *, key: str | None = None) -> None:

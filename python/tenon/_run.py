@@ -197,7 +197,7 @@ class Run(Generic[T]):
         return [Wait(one["wait"], one.get("question", ""), one.get("schema")) for one in json.loads(self._core.questions())]
 
     def answer(self, wait: Wait | str | None, value: Any) -> None:
-        """Answers a question. None: the only one."""
+        """Answers a question. None: the only one that the run has asked so far."""
         name = wait.name if isinstance(wait, Wait) else wait or ""
         is_plain = isinstance(value, str) and any(name in ("", one.name) and one.is_for_text for one in self.waits())
         self._core.answer(name, value if is_plain else json.dumps(to_json(value)))

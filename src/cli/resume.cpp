@@ -41,6 +41,11 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
       if (!questions.empty()) static_cast<void>(report_run(runtime, run, shown_store(command.store), environment));
       return exit_usage;
     }
+    if (runtime.has_asked_several(run)) {
+      fail("the run has asked other questions before: name the one that is answered with `--wait`", environment);
+      static_cast<void>(report_run(runtime, run, shown_store(command.store), environment));
+      return exit_usage;
+    }
     wait = questions.front().wait;
   }
   if (auto taken = runtime.answer(run, wait, *command.input); !taken) {

@@ -48,7 +48,9 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   for (const runtime::PendingRetry& retry : retries) text += describe_retry(retry);
   const auto wakes_at = runtime.wakes_at(run);
   if (questions.empty() && retries.empty() && wakes_at) text += fmt::format("  until {}\n", shown_time(*wakes_at));
-  const std::string wait = questions.size() > 1 ? " --wait WAIT" : "";
+  const std::string wait = questions.size() > 1                                      ? " --wait WAIT"
+                           : questions.size() == 1 && runtime.has_asked_several(run) ? " --wait " + questions[0].wait
+                                                                                     : "";
   text += fmt::format("  continue with: tenon resume {} --store {}{}{}\n", name, store, wait,
                       questions.empty() ? "" : " --input ANSWER");
   environment.write_error(text);

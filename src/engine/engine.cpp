@@ -232,6 +232,10 @@ Result<void, EngineError> Engine::answer(RunId run, std::string_view wait, std::
     if (open.size() > 1) {
       return failure(refusal(EngineError::Kind::Conflict, "the run has several open questions; choose one"));
     }
+    if (runtime_->has_asked_several(run)) {
+      return failure(refusal(EngineError::Kind::Conflict,
+                             "the run has asked other questions before: name the question that is answered"));
+    }
     chosen = std::move(open.front().wait);
   }
   if (auto taken = runtime_->answer(run, chosen, input); !taken) return failure(to_error(taken.error()));

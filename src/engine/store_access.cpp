@@ -9,6 +9,7 @@
 
 #include "engine/secret_key.h"
 #include "json/reader.h"
+#include "runtime/recovery/asked_questions.h"
 #include "runtime/recovery/recovery.h"
 
 namespace tenon::engine {
@@ -150,7 +151,11 @@ Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal
   journal::StoreConnection& opened = **store;
   auto* const answer = std::get_if<runtime::AnswerQuestion>(&command.action);
   if (answer != nullptr && answer->wait.empty()) {
-    // The answer is for the question that is open now, not for a later one.
+    // The answer is for the only question of the run, not for a later one.
+    if (runtime::has_asked_several(opened.journals(), run).value_or(false)) {
+      return failure(EngineError{EngineError::Kind::WrongInput,
+                                 "the run has asked other questions before: name the one that is answered"});
+    }
     if (const auto head = opened.journals().head(run)) answer->wait = only_wait(*head);
   }
   const auto bytes = inbox_bytes(opened.journals(), choice, run, command, system);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "runtime/recovery/asked_questions.h"
 #include "runtime/scheduling/starter.h"
 
 namespace tenon::runtime {
@@ -177,6 +178,11 @@ const journal::RunName* Runtime::name(RunId run) const {
 
 std::vector<PendingInput> Runtime::questions(RunId run) const {
   return questions_of(state_of(run));
+}
+
+bool Runtime::has_asked_several(RunId run) const {
+  if (!is_stored(run)) return false;
+  return runtime::has_asked_several(*parts_->dependencies.store, state_of(run).journal.name()).value_or(false);
 }
 
 std::vector<PendingRetry> Runtime::retries(RunId run) const {

@@ -121,6 +121,9 @@ class Runtime final {
   [[nodiscard]] bool is_stored(RunId run) const { return state_of(run).stored_records > 0; }
   /// The questions that the run waits for a person to answer.
   [[nodiscard]] std::vector<PendingInput> questions(RunId run) const;
+  /// Whether the run has asked several questions, one after the other or at once, so that an answer has to name its
+  /// question. Reads the store; false for a run without one, or whose records cannot be read.
+  [[nodiscard]] bool has_asked_several(RunId run) const;
   /// The models and tools that cannot be reached and that the run waits for.
   [[nodiscard]] std::vector<PendingRetry> retries(RunId run) const;
   /// Tries at once to reach the services that the run waits for; if that fails, their delays start from the first

@@ -7,7 +7,7 @@ import subprocess
 
 from durable_runs import expect, expect_error
 from store_places import new_store
-from tenon_process import TENON, tenon
+from tenon_process import TENON, open_wait, tenon
 
 PROGRAM = '''\
 agent Shopper {
@@ -102,7 +102,7 @@ def test_a_turn_that_is_resumed(work):
     expect(tenon("resume", run, "--store", store), 3, "", waits)
     expect(tenon("resume", run, "--store", store, "--input", "hello"), 2, "", waits)
     expect(chat(work, "clear\n", "--store", store, "--run", run), 3)
-    expect(tenon("resume", run, "--store", store, "--input", "true"), 0, " fine\n", "")
+    expect(tenon("resume", run, "--store", store, "--wait", open_wait(store, run), "--input", "true"), 0, " fine\n", "")
 
 
 def test_a_handoff_lasts(work):

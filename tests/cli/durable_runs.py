@@ -11,7 +11,7 @@ import threading
 import time
 
 from store_places import new_store
-from tenon_process import TENON, free_port, tenon
+from tenon_process import TENON, free_port, open_wait, tenon
 
 PROGRAM = '''\
 struct Trip { city: String, nights: i32 in 1..=30 }
@@ -122,6 +122,10 @@ class Store:
     def resume(self, run, *options, **settings):
         return tenon("resume", run, "--store", self.path, *options, **settings)
 
+    def answer(self, run, text):
+        """Answers the only question that is open."""
+        return self.resume(run, "--wait", open_wait(self.path, run), "--input", text)
+
     def list(self, *options):
         process = tenon("runs", "--store", self.path, "--json", *options)
         expect(process, 0, None, "")
@@ -193,7 +197,7 @@ def test_a_failed_run_keeps_its_failure(work):
     store = Store(work)
     run = store.start("broken")
     expect(store.resume(run, "--input", "1"), 3, "")
-    failed = store.resume(run, "--input", "0")
+    failed = store.answer(run, "0")
     expect(failed, 1, "")
     assert re.match(re.escape(str(store.program)) + r":\d+:\d+: error: ", failed.stderr), failed.stderr
     assert "in `broken`" in failed.stderr, failed.stderr
@@ -235,7 +239,8 @@ def test_two_questions_in_either_order(work):
         answers = {"0.0.0": "4", "0.1.0": "text"}
         expect(store.resume(run, "--wait", order[0], "--input", answers[order[0]]), 3, "")
         expect_error(store.resume(run, "--wait", order[0], "--input", answers[order[0]]), 2, "nothing waits")
-        expect(store.resume(run, "--input", answers[order[1]]), 0, "4 text\n", "")
+        expect_error(store.resume(run, "--input", answers[order[1]]), 2, "name the one that is answered", f"--wait {order[1]} --input")
+        expect(store.resume(run, "--wait", order[1], "--input", answers[order[1]]), 0, "4 text\n", "")
 
 
 def test_agents_in_branches_wait_each(work):
@@ -244,15 +249,16 @@ def test_agents_in_branches_wait_each(work):
     waits = {wait["question"]: wait["wait"] for wait in store.list()[0]["waits"]}
     assert sorted(waits) == ["How many nights in Oslo?", "How many nights in Rome?"], waits
     expect(store.resume(run, "--wait", waits["How many nights in Rome?"], "--input", "5"), 3, "")
-    expect(store.resume(run, "--input", "2"), 0, '["Oslo 2 1","Rome 5 1"]\n', "")
+    expect(store.answer(run, "2"), 0, '["Oslo 2 1","Rome 5 1"]\n', "")
 
 
 def test_questions_in_loops_one_process_each(work):
     store = Store(work)
     run = store.start("rounds")
     for answer in ("false", "true", "true", "true"):
-        expect(store.resume(run, "--input", answer), 3, "")
-    expect(store.resume(run, "--input", "false"), 0, "103\n", "")
+        expect(store.answer(run, answer), 3, "")
+    expect_error(store.resume(run, "--input", "false"), 2, "name the one that is answered")
+    expect(store.answer(run, "false"), 0, "103\n", "")
 
 
 def test_time_and_chance_are_the_same_after_a_resume(work):

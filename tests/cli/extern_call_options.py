@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from tenon_process import ROOT, TENON, build_library, tenon
+from tenon_process import ROOT, TENON, build_library, open_wait, tenon
 
 LIBRARY = r'''
 #include <signal.h>
@@ -258,7 +258,11 @@ def test_a_person_chooses_between_retry_and_failure(work):
     assert first[2] == second[2], "the key names the effect, not the attempt"
     again = bench.resume()
     assert again.returncode == 3 and len(bench.calls()) == 2, again
-    third = bench.resume("--input", '{"retry": true}')
+    wait = open_wait(bench.store, bench.only_run()["run"])
+    assert wait.endswith("#1"), "the second question about the call has a name of its own"
+    stale = bench.resume("--wait", wait.removesuffix("#1"), "--input", '{"retry": true}')
+    assert stale.returncode == 2 and len(bench.calls()) == 2, stale
+    third = bench.resume("--wait", wait, "--input", '{"retry": true}')
     assert (third.returncode, third.stdout, len(bench.calls())) == (0, "receipt\n", 3), third
 
 

@@ -152,8 +152,13 @@ def test_an_extern_asks_and_is_called_again_with_the_answer(work):
     assert resume("--input", "Ann").returncode == 2, "two wait: one has to be named"
     again = resume("--wait", second, "--input", "")
     assert again.returncode == 3 and "Really, who?" in again.stderr, again
-    assert resume("--wait", second, "--input", "Ann").returncode == 3
-    done = resume("--input", "Bob")
+    stale = resume("--wait", second, "--input", "Ann")
+    assert stale.returncode == 2 and f"nothing waits under `{second}`" in stale.stderr, "an answer to the first question"
+    assert f"wait {second}#1 (String): Really, who?" in stale.stderr, stale
+    assert resume("--wait", f"{second}#1", "--input", "Ann").returncode == 3
+    unnamed = resume("--input", "Bob")
+    assert unnamed.returncode == 2 and "name the one that is answered" in unnamed.stderr, unnamed
+    done = resume("--wait", first, "--input", "Bob")
     assert (done.returncode, done.stdout) == (0, "Bob and Ann\n"), done
     keys = (work / "keys").read_text().split()
     assert len(keys) == len(set(keys)), "each call has a key of its own, and none was made twice"

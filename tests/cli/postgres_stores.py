@@ -141,7 +141,7 @@ def test_a_run_of_another_process_is_answered_through_it(work):
         store.check()
     finally:
         end(server)
-    expect(store.resume(run, "--input", "word"), 0, "7 word\n")
+    expect(store.resume(run, "--wait", "0.1.0", "--input", "word"), 0, "7 word\n")
     store.check()
 
 
@@ -171,7 +171,7 @@ def test_copies_go_both_ways(work):
         expect(tenon("runs", "--store", path, "--json"), 0, listed, "")
         for run in (first, second):
             expect(tenon("trace", "hash", run, "--store", path), 0, tenon("trace", "hash", run, "--store", store.path).stdout, "")
-        expect(tenon("resume", first, "--store", path, "--input", "word"), 0, "7 word\n")
+        expect(tenon("resume", first, "--store", path, "--wait", "0.1.0", "--input", "word"), 0, "7 word\n")
         expect_error(tenon("resume", forgotten, "--store", path), 1, "was forgotten")
     expect(store.resume(second, "--input", "true"), 0, "short true\n")
     expect(tenon("resume", second, "--store", there, "--input", "false"), 0, "short false\n")
@@ -197,7 +197,7 @@ def test_a_store_in_use_is_not_copied_and_a_backup_is_made(work):
     expect(tenon("resume", run, "--store", copy, "--wait", "0.0.0", "--input", "7"), 3, "")
     restored = new_url()
     expect(tenon("store", "copy", copy, restored), 0, "1 runs copied, 0 were there, 0 notes, 0 problems\n", "")
-    expect(tenon("resume", run, "--store", restored, "--input", "word"), 0, "7 word\n")
+    expect(tenon("resume", run, "--store", restored, "--wait", "0.1.0", "--input", "word"), 0, "7 word\n")
 
 
 def test_forget_removes_the_contents(work):

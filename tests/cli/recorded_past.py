@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 
-from tenon_process import ROOT, TENON, tenon
+from tenon_process import ROOT, TENON, open_wait, tenon
 
 JOURNALS = ROOT / "tests" / "journals"
 
@@ -60,7 +60,8 @@ def test_an_extern_that_has_asked_is_called_with_the_answer(work):
     store, run = take_in(work, "asked_twice")
     library, script = build_library(work), work / "model.script"
     script.write_text('* => "hello"\n')
-    done = tenon("resume", run["run"], "--store", store, "--extern", library, "--input", "Zoe", "--model", "script:" + str(script))
+    done = tenon("resume", run["run"], "--store", store, "--extern", library, "--wait", open_wait(store, run["run"]), "--input", "Zoe",
+                 "--model", "script:" + str(script))
     assert (done.returncode, done.stdout) == (0, "by Zoe\n"), done
     expect_rebuilt(store, run["run"])
 

@@ -9,7 +9,7 @@ import threading
 import time
 
 from durable_runs import expect, expect_error
-from tenon_process import ROOT, TENON, tenon
+from tenon_process import ROOT, TENON, open_wait, tenon
 
 # In clear text only in the file that the externs write.
 WORDS = {name: f"hunter2-{name}-{'q7Zx' * 3}" for name in
@@ -168,6 +168,10 @@ class Place:
     def resume(self, run, *options, **settings):
         return self.tenon("resume", run, "--store", self.path, *options, **settings)
 
+    def answer(self, run, text, *options, **settings):
+        """Answers the only question that is open."""
+        return self.resume(run, "--wait", open_wait(self.path, run), "--input", text, *options, **settings)
+
     def runs(self):
         return json.loads(self.tenon("runs", "--store", self.path, "--json").stdout)
 
@@ -210,7 +214,7 @@ def test_a_secret_is_nowhere_in_clear_and_reaches_externs(work):
     assert "Go on?" in waits.stderr, waits.stderr
     place.search()
     place.program.unlink()
-    done = place.resume(run, "--input", "true", "--trace", work / "trace3.jsonl", "--show-prompts")
+    done = place.answer(run, "true", "--trace", work / "trace3.jsonl", "--show-prompts")
     expect(done, 0)
     assert done.stdout == ('logged in with [secret]. logged in with [secret]. {"name":"Ann","token":"[secret]",'
                            '"keys":{"main":["[secret]"],"all":["[secret]"]}} true\n'), done.stdout
@@ -289,7 +293,7 @@ def test_the_key_file_must_belong_to_its_owner(work):
     # Nothing was lost, and the key can also be in the environment.
     resumed = place.resume(run, "--input", WORDS["answered"], environment={"TENON_SECRET_KEY": kept.strip()})
     expect(resumed, 3, "")
-    expect(place.resume(run, "--input", "true", environment={"TENON_SECRET_KEY": kept.strip().upper()}), 0)
+    expect(place.answer(run, "true", environment={"TENON_SECRET_KEY": kept.strip().upper()}), 0)
     expect(place.tenon("cancel", run, "--store", place.path), 1)
     place.search()
 
@@ -324,13 +328,13 @@ def test_fork_encrypts_for_the_new_run(work):
     place = Place(work)
     run = name_of(begin(place))
     expect(place.resume(run, "--input", WORDS["answered"]), 3)
-    expect(place.resume(run, "--input", "true"), 0)
+    expect(place.answer(run, "true"), 0)
     before = len(place.received())
     at = next(one["records"] for one in place.runs()) - 4
     forked = place.tenon("fork", run, "--at", at, "--store", place.path, "--model", f"script:{place.script}")
     name = re.match(r"tenon: run (\w+) is a fork", forked.stderr)[1]
     if forked.returncode == 3:
-        forked = place.resume(name, "--input", "false")
+        forked = place.answer(name, "false")
     expect(forked, 0)
     assert forked.stdout.endswith("false\n"), forked
     assert place.received()[before:] == [WORDS["answered"]], "known outcomes were reused, and the rest of the run has the secret"

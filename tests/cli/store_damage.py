@@ -37,7 +37,7 @@ def test_a_damaged_summary_is_reported_and_derived_from_the_records(work):
         assert store.state(run) == "waiting"
         expect(store.store("check"), 0)
         assert store.list()[0]["function"] == "two"
-        expect(store.resume(run, "--input", "word"), 0, "7 word\n")
+        expect(store.resume(run, "--wait", "0.1.0", "--input", "word"), 0, "7 word\n")
 
 
 def test_a_run_that_ended_gets_its_state_back(work):

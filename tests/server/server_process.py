@@ -209,6 +209,16 @@ class Server:
             time.sleep(0.01)
         raise AssertionError(f"run {run} is {shown['state']} and not {states}")
 
+    def wait_until_asked(self, run, question):
+        """The run's open questions, once this is one of them."""
+        deadline = time.monotonic() + SECONDS_MAX
+        while time.monotonic() < deadline:
+            waits = self.run(run).get("waits", [])
+            if any(wait["question"] == question for wait in waits):
+                return waits
+            time.sleep(0.01)
+        raise AssertionError(f"run {run} does not ask `{question}`: {self.run(run)}")
+
     def events(self, run, after=0):
         reply = self.get(f"/v1/runs/{run}/events?after={after}", Accept="application/json")
         assert reply.status == 200, reply.body

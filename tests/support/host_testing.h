@@ -205,8 +205,20 @@ class HostTest : public JournalTest {
     EXPECT_TRUE(reply.has_value()) << reply.error().message;
     return reply ? reply->run : journal::RunName{};
   }
+  /// The name of a question that the run has asked, from 0, once it has.
+  std::string wait_of(const journal::RunName& run, std::size_t number) {
+    const std::vector<std::string>& waits = observer.waits[run.text];
+    EXPECT_TRUE(drive_until([&] { return waits.size() > number; }));
+    return waits.size() > number ? waits[number] : "";
+  }
+  /// Answers the first question that was not answered in this way.
   runtime::HostReply resume(const journal::RunName& run, const std::string& answer, runtime::RequestKey key = {}) {
-    return ask([&](runtime::OnReply reply) { host->resume(run, "", Json(answer), key, std::move(reply)); });
+    std::size_t& answers = answers_[run.text];
+    const std::string wait = wait_of(run, answers);
+    auto reply =
+        ask([&](runtime::OnReply on_reply) { host->resume(run, wait, Json(answer), key, std::move(on_reply)); });
+    if (reply) ++answers;
+    return reply;
   }
   [[nodiscard]] static runtime::RequestKey key_of(const std::string& name) {
     return {.key = name, .fingerprint = sha256(name)};
@@ -222,6 +234,9 @@ class HostTest : public JournalTest {
   RecordingObserver observer;
   std::unique_ptr<SimulatedStore> simulated;
   std::unique_ptr<runtime::Host> host;
+
+ private:
+  std::map<std::string, std::size_t> answers_;  ///< that `resume` has given, by run
 };
 
 }  // namespace tenon::test

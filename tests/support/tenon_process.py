@@ -73,6 +73,13 @@ def wait_for_calls(calls, count, seconds_max=20):
         time.sleep(0.01)
 
 
+def open_wait(store, run, **options):
+    """The name of the only question of a run that is open."""
+    listed = tenon("runs", "--store", store, "--waiting", "--json", **options)
+    (wait,) = next(one["waits"] for one in json.loads(listed.stdout) if one["run"] == run)
+    return wait["wait"]
+
+
 def free_port():
     """A port of this machine on which nothing listens."""
     with socket.socket() as probe:

@@ -66,10 +66,13 @@ TEST_F(HostTest, EveryRunComesToItsEndInAnyOrderOfCompletion) {
     std::size_t replies = 0, expected = 0;
     std::mt19937_64 random(seed);
     for (const char* answer : {"a", "b"}) {
+      const bool is_first = *answer == 'a';
       std::shuffle(runs.begin(), runs.end(), random);
       for (const RunName& run : runs) {
         ++expected;
-        host->resume(run, "", Json(answer), {}, [&](const HostReply&) { ++replies; });
+        const std::vector<std::string>& waits = observer.waits[run.text];
+        const std::string wait = is_first || waits.empty() ? "" : wait_of(run, 1);
+        host->resume(run, wait, Json(answer), {}, [&](const HostReply&) { ++replies; });
         if (random() % 2 == 0) host->run_once(milliseconds(0));
       }
       ASSERT_TRUE(drive_until([&] { return replies == expected; }));
@@ -341,8 +344,8 @@ TEST_F(HostTest, AThreadOfItsOwnDrivesIt) {
       replied.release();
     });
     ASSERT_TRUE(replied.try_acquire_for(test::patience));
-    for (const char* answer : {"a", "b"}) {
-      own.resume(run, "", Json(answer), {}, [&](const HostReply&) { replied.release(); });
+    for (const auto& [wait, answer] : {std::pair{"0", "a"}, {"1", "b"}}) {
+      own.resume(run, wait, Json(answer), {}, [&](const HostReply&) { replied.release(); });
       ASSERT_TRUE(replied.try_acquire_for(test::patience));
     }
     own.end(seconds(1));

@@ -60,6 +60,7 @@ agent Spinner {
 TEST_F(HostRequestsTest, RequestsWaitForTheLoadInTheirOrder) {
   make_host(3, 0);
   const RunName run = start("two");
+  const std::string wait = wait_of(run, 0);
   ASSERT_TRUE(drive_until([&] { return host->counts().resident == 0; }));
   simulated->hold_reads(true);
   std::vector<std::string> replies;
@@ -67,8 +68,8 @@ TEST_F(HostRequestsTest, RequestsWaitForTheLoadInTheirOrder) {
     return [&replies, name](const HostReply& reply) { replies.push_back(name + (reply ? "" : " refused")); };
   };
   host->prompt(run, Json("x"), {}, note("prompt"));
-  host->resume(run, "", Json("a"), {}, note("first"));
-  host->resume(run, "", Json("b"), {}, note("second"));
+  host->resume(run, wait, Json("a"), {}, note("first"));
+  host->resume(run, wait, Json("b"), {}, note("second"));
   ASSERT_TRUE(drive_until([&] { return simulated->waiting_reads() > 0; }));
   EXPECT_EQ(host->counts().runs_loaded, 0U);
   simulated->hold_reads(false);
@@ -76,6 +77,25 @@ TEST_F(HostRequestsTest, RequestsWaitForTheLoadInTheirOrder) {
   EXPECT_THAT(replies, ElementsAre("prompt refused", "second refused", "first"));
   EXPECT_EQ(host->counts().runs_loaded, 1U);
   end_host();
+}
+
+/// Its sender has seen that question and no other one.
+TEST_F(HostRequestsTest, AnAnswerWithoutAWaitAnswersOnlyTheFirstQuestion) {
+  for (const std::size_t idle_runs_max : {std::size_t{0}, std::size_t{10}}) {
+    make_host(31, idle_runs_max);
+    const RunName run = start("two");
+    const auto answer = [&](const std::string& wait, const std::string& text) {
+      return ask([&](OnReply reply) { host->resume(run, wait, Json(text), {}, std::move(reply)); });
+    };
+    EXPECT_TRUE(answer("", "a").has_value());
+    const std::string second = wait_of(run, 1);
+    const auto refused = answer("", "a");
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().kind, HostFailure::Kind::Conflict);
+    EXPECT_TRUE(answer(second, "b").has_value());
+    EXPECT_TRUE(drive_until([&] { return observer.values[run.text] == "\"a, b\""; }));
+    end_host();
+  }
 }
 
 TEST_F(HostRequestsTest, ARepeatedRequestIsPerformedOnce) {
@@ -182,7 +202,9 @@ TEST_F(HostRequestsTest, AnAnswerOfACancelledBranchIsRefused) {
   EXPECT_TRUE(replies[0].has_value());
   ASSERT_FALSE(replies[1].has_value());
   EXPECT_EQ(replies[1].error().kind, HostFailure::Kind::Conflict);
-  EXPECT_TRUE(resume(run, "c").has_value());
+  const std::string last = wait_of(run, 2);
+  const auto answered = ask([&](OnReply reply) { host->resume(run, last, Json("c"), {}, std::move(reply)); });
+  EXPECT_TRUE(answered.has_value());
   EXPECT_TRUE(drive_until([&] { return observer.values[run.text] == "\"none, c\""; }));
   end_host();
 }
@@ -236,7 +258,7 @@ TEST_F(HostRequestsTest, ACancelIsKnownAsDoneOnlyTogetherWithItsRecord) {
   simulated->hold_reads(true);
   host->cancel(run, CancelScope::Run, "enough", key_of("k"), [&](HostReply reply) { cancelled = std::move(reply); });
   host->run_once(milliseconds(0));
-  host->resume(run, "", Json("go"), {}, [&](const HostReply&) { is_answered = true; });
+  host->resume(run, observer.waits[run.text][0], Json("go"), {}, [&](const HostReply&) { is_answered = true; });
   simulated->finish();  // the cancel comes first, and then the answer: it becomes durable while the cancel waits
   ASSERT_TRUE(drive_until([&] { return is_answered; }));
   ASSERT_FALSE(cancelled.has_value());

@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "runtime/arguments.h"
 #include "runtime/host/requests/request_queue.h"
+#include "runtime/recovery/asked_questions.h"
 #include "runtime/recovery/recovery.h"
 
 namespace tenon::runtime {
@@ -141,7 +142,6 @@ void RunRequests::begin_run(const journal::RunName& name, RunStart start, const 
   await(id, {PendingReply::Until::Started, std::move(accepted), reply});
 }
 
-/// A run without a store, because there is no key for its secrets, is removed.
 void RunRequests::add_run(const journal::RunName& name, const MakeRun& make, const RequestKey& key,
                           const OnReply& reply) {
   const auto made = std::make_shared<Result<journal::Append, HostFailure>>();
@@ -179,6 +179,7 @@ void RunRequests::store_run(std::shared_ptr<const journal::Append> append, const
       });
 }
 
+/// A run without a store, because there is no key for its secrets, is removed.
 bool RunRequests::refuse_detached(RunId run, const OnReply& reply) {
   const auto& end = parts_.runtime.end(run);
   const auto* const detached = end ? std::get_if<RunDetached>(&*end) : nullptr;
@@ -206,16 +207,31 @@ void RunRequests::retry_services(RunId run, const RequestKey& key, const OnReply
   await(run, {PendingReply::Until::Retried, std::move(accepted), reply});
 }
 
-void RunRequests::give_answer(RunId run, std::string wait, const Input& input, const RequestKey& key,
-                              const OnReply& reply) {
-  if (wait.empty()) {
-    const std::vector<PendingInput> questions = parts_.runtime.questions(run);
-    if (questions.size() != 1) {
-      return reply(failure(make_conflict(questions.empty() ? "the run has no open question"
-                                                           : "the run has several open questions: specify `wait`")));
-    }
-    wait = questions.front().wait;
+/// Its sender may have seen another question than the one that is open now.
+void RunRequests::answer_only_question(RunId run, const Input& input, const RequestKey& key, const OnReply& reply) {
+  const std::vector<PendingInput> questions = parts_.runtime.questions(run);
+  if (questions.size() != 1) {
+    return reply(failure(make_conflict(questions.empty() ? "the run has no open question"
+                                                         : "the run has several open questions: specify `wait`")));
   }
+  const journal::RunName name = parts_.residents[run].name;
+  const auto has_others = std::make_shared<Result<bool, journal::StoreError>>();
+  parts_.store.read(
+      [has_others, name](journal::StoreConnection& store) { *has_others = has_asked_several(store.journals(), name); },
+      [this, has_others, name, wait = questions.front().wait, input, key, reply] {
+        if (!*has_others) return reply(failure(make_failure(has_others->error())));
+        if (**has_others) {
+          return reply(failure(make_conflict(
+              "the run has asked other questions before, and this answer may be meant for one of them: specify "
+              "`wait`, which names the open one")));
+        }
+        with_run(name, reply, [this, wait, input, key, reply](RunId id) { give_answer(id, wait, input, key, reply); });
+      });
+}
+
+void RunRequests::give_answer(RunId run, const std::string& wait, const Input& input, const RequestKey& key,
+                              const OnReply& reply) {
+  if (wait.empty()) return answer_only_question(run, input, key, reply);
   Accepted accepted{parts_.residents[run].name, wait, parts_.runtime.last_record(run)};
   const std::vector<journal::Note> notes = notes_of(key, accepted);
   auto taken = take_input(
@@ -333,8 +349,10 @@ void RunRequests::say_in(RunId run, const SayInConversation& say, const RequestK
     why.wait = oldest.wait;
     return reply(failure(std::move(why)));
   }
-  std::string wait = say.shown.empty() && say.several == SeveralQuestions::Oldest ? oldest.wait : say.shown;
-  give_answer(run, std::move(wait), {Input::Form::Json, Json(say.text)}, key, reply);
+  // A conversation's client was shown its newest question; which one is forgotten when the run leaves the memory.
+  const bool answers_oldest = questions.size() == 1 || say.several == SeveralQuestions::Oldest;
+  const std::string& wait = say.shown.empty() && answers_oldest ? oldest.wait : say.shown;
+  give_answer(run, wait, {Input::Form::Json, Json(say.text)}, key, reply);
 }
 
 void RunRequests::await(RunId run, PendingReply pending) {

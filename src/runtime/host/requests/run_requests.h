@@ -65,8 +65,9 @@ class RunRequests {
   };
   void store_run(std::shared_ptr<const journal::Append> append, const Accepted& accepted, const OnReply& reply);
   void answer_next(std::shared_ptr<AnswerList> list, std::size_t at, const OnReply& reply);
-  /// An empty `wait`: the run asks one thing.
-  void give_answer(RunId run, std::string wait, const Input& input, const RequestKey& key, const OnReply& reply);
+  /// An empty `wait`: the only question that the run has asked.
+  void give_answer(RunId run, const std::string& wait, const Input& input, const RequestKey& key, const OnReply& reply);
+  void answer_only_question(RunId run, const Input& input, const RequestKey& key, const OnReply& reply);
   void retry_services(RunId run, const RequestKey& key, const OnReply& reply);
   void cancel_run(const journal::RunName& run, const CancelRun& cancel, const RequestKey& key, const OnReply& reply);
   void prompt_run(RunId run, const Json& input, const RequestKey& key, const OnReply& reply);
