@@ -372,7 +372,7 @@ Finish add_resume(CLI::App& app) {
                  "Answer to an open question: plain text for a text type, JSON for any other; VALUE can be @FILE or "
                  "@- (stdin), see `tenon help values`")
       ->type_name("VALUE");
-  app.add_option("--wait", resume.wait, "Question to answer, if several are open")->type_name("WAIT");
+  app.add_option("--wait", resume.wait, "Question to answer; the first one of a run needs no name")->type_name("WAIT");
   app.add_option("--program", resume.program, "Upgrade the conversation to this program, from its next turn on")
       ->type_name("FILE")
       ->group(program_group);

@@ -98,8 +98,8 @@ class Host final {
   void start(RunStart start, RequestKey key, OnReply reply);
   /// Adds a run whose first records `make` returns, such as a fork, and continues it.
   void add(MakeRun make, RequestKey key, OnReply reply);
-  /// `wait` may be empty when the run asks one thing. `input`: as Input::Form::Json; without one, the models and tools
-  /// that the run waits for are tried at once.
+  /// `wait` may be empty for the only question that the run has asked so far. `input`: as Input::Form::Json; without
+  /// one, the models and tools that the run waits for are tried at once.
   void resume(journal::RunName run, std::string wait, std::optional<Json> input, RequestKey key, OnReply reply);
   void cancel(journal::RunName run, CancelScope scope, std::string reason, RequestKey key, OnReply reply);
   /// Begins a conversation's next turn.

@@ -12,7 +12,7 @@
 /// What is to be done with a run, as data: the process that owns the run does it.
 namespace tenon::runtime {
 
-/// `wait` may be empty when the run asks one thing.
+/// `wait` may be empty for the only question that the run has asked so far.
 struct AnswerQuestion {
   std::string wait;
   Input input;
