@@ -118,15 +118,15 @@ class Program(Test):
         self._preset = preset
         self._command = command
         self._folder = folder
-        self._only = ""
 
     def _outcome(self):
+        return self._run_program(self._shard)
+
+    def _run_program(self, variables):
         report = ROOT / "build" / self._preset / "test_reports" / f"{self.name.replace('/', '_')}.json"
         report.parent.mkdir(parents=True, exist_ok=True)
         report.unlink(missing_ok=True)
-        environment = dict(os.environ, GTEST_OUTPUT=f"json:{report}", GTEST_BRIEF="1", **self._shard)
-        if self._only:
-            environment["GTEST_FILTER"] = self._only
+        environment = dict(os.environ, GTEST_OUTPUT=f"json:{report}", GTEST_BRIEF="1", **variables)
         output, problem = run_to_its_end(self._command, self._folder, environment, None if self._preset == "release" else widen_stack)
         if not report.exists():
             end = "\n".join(output.splitlines()[-FAILURE_LINES_MAX:])
@@ -143,9 +143,13 @@ class Program(Test):
 
     def repeat(self, outcome):
         names = outcome.names_of_failures()
-        has_report = names != [self.name]
-        self._only = ":".join(names) if has_report else ""
-        return self.run()
+        if names == [self.name]:
+            return self.run()  # it has ended without a report
+        # Without the shard: GoogleTest would cut what the filter selects into shards again.
+        second = self._run_program({"GTEST_FILTER": ":".join(names)})
+        if second.passed + len(second.failures) != len(names):
+            second.failures = outcome.failures
+        return second
 
 
 class Runner(Test):
