@@ -123,6 +123,13 @@ class Api {
 
   [[nodiscard]] const ProgramFiles::File* find_program_file(const Call& call);
   [[nodiscard]] std::optional<journal::RunHead> find_run(const Call& call);
+  /// A request that changes a run.
+  struct RunChange {
+    journal::RunName run;
+    Json body;
+  };
+  /// `fields`: those of the body. Nothing after a refusal was answered.
+  [[nodiscard]] std::optional<RunChange> read_run_change(const Call& call, const std::vector<std::string_view>& fields);
   [[nodiscard]] std::unique_ptr<engine::EventReader> make_reader(const journal::RunName& run, std::uint64_t after);
   [[nodiscard]] ShownValues values_of(const journal::RunName& run);
   /// The agent or function that a request in OpenAI's format names; null when it was refused.

@@ -218,52 +218,56 @@ void Api::show_run(const Call& call) {
   call.answer(whole(make_json(json.dump())));
 }
 
+std::optional<Api::RunChange> Api::read_run_change(const Call& call, const std::vector<std::string_view>& fields) {
+  if (!has_usable_key(call.request, call.answer)) return std::nullopt;
+  auto head = find_run(call);
+  if (!head) return std::nullopt;
+  auto body = read_body(call.request, call.answer, fields);
+  if (!body) return std::nullopt;
+  return RunChange{std::move(head->run), std::move(*body)};
+}
+
 void Api::prompt_run(const Call& call) {
-  if (!has_usable_key(call.request, call.answer)) return;
-  const auto head = find_run(call);
-  if (!head) return;
-  const auto body = read_body(call.request, call.answer, {"input"});
-  if (!body) return;
-  const Json* const input = body->find("input");
+  const auto change = read_run_change(call, {"input"});
+  if (!change) return;
+  const Json& body = change->body;
+  const Json* const input = body.find("input");
   if (input == nullptr) return call.answer(whole(make_error(422, "wrong_input", "`input` is missing")));
-  parts_.host.prompt(head->run, *input, key_of(call.request), reply_with(202, call.answer));
+  parts_.host.prompt(change->run, *input, key_of(call.request), reply_with(202, call.answer));
 }
 
 void Api::resume_run(const Call& call) {
-  if (!has_usable_key(call.request, call.answer)) return;
-  const auto head = find_run(call);
-  if (!head) return;
-  const auto body = read_body(call.request, call.answer, {"wait", "input", "budget"});
-  if (!body) return;
-  const auto budgets = read_budget(*body, "budget");
+  const auto change = read_run_change(call, {"wait", "input", "budget"});
+  if (!change) return;
+  const Json& body = change->body;
+  const auto budgets = read_budget(body, "budget");
   if (!budgets) return call.answer(whole(make_error(budgets.error())));
   if (*budgets != bytecode::Bounds{}) {
-    if (body->find("input") != nullptr || body->find("wait") != nullptr) {
+    if (body.find("input") != nullptr || body.find("wait") != nullptr) {
       return call.answer(whole(make_error(
           422, "wrong_input", "`budget` cannot be combined with `input`: a run whose budget is spent asks nothing")));
     }
-    return parts_.hosting.fork({.from = head->run, .budgets = *budgets, .forkable = engine::ForkableRuns::BudgetSpent},
-                               key_of(call.request), reply_with(201, call.answer));
+    return parts_.hosting.fork(
+        {.from = change->run, .budgets = *budgets, .forkable = engine::ForkableRuns::BudgetSpent}, key_of(call.request),
+        reply_with(201, call.answer));
   }
   bool is_wrong = false;
-  const auto wait = find_text(*body, "wait", call.answer, is_wrong);
+  const auto wait = find_text(body, "wait", call.answer, is_wrong);
   if (is_wrong) return;
-  const Json* const input = body->find("input");
+  const Json* const input = body.find("input");
   if (input == nullptr && wait) return call.answer(whole(make_error(422, "wrong_input", "`input` is missing")));
-  parts_.host.resume(head->run, wait.value_or(""), input == nullptr ? std::nullopt : std::optional(*input),
+  parts_.host.resume(change->run, wait.value_or(""), input == nullptr ? std::nullopt : std::optional(*input),
                      key_of(call.request), reply_with(202, call.answer));
 }
 
 void Api::fork_run(const Call& call) {
-  if (!has_usable_key(call.request, call.answer)) return;
-  const auto head = find_run(call);
-  if (!head) return;
-  const auto body = read_body(call.request, call.answer, {"at", "budget"});
-  if (!body) return;
-  const auto budgets = read_budget(*body, "budget");
+  const auto change = read_run_change(call, {"at", "budget"});
+  if (!change) return;
+  const Json& body = change->body;
+  const auto budgets = read_budget(body, "budget");
   if (!budgets) return call.answer(whole(make_error(budgets.error())));
-  engine::ForkChoice choice{.from = head->run, .budgets = *budgets};
-  if (const Json* const at = body->find("at"); at != nullptr && !at->is_null()) {
+  engine::ForkChoice choice{.from = change->run, .budgets = *budgets};
+  if (const Json* const at = body.find("at"); at != nullptr && !at->is_null()) {
     if (!at->is_integer() || at->as_integer() < 0) {
       return call.answer(whole(make_error(
           422, "wrong_input", fmt::format("`at`: expected the number of a record, got {}", tenon::describe(*at)))));
@@ -274,22 +278,20 @@ void Api::fork_run(const Call& call) {
 }
 
 void Api::cancel_run(const Call& call) {
-  if (!has_usable_key(call.request, call.answer)) return;
-  const auto head = find_run(call);
-  if (!head) return;
-  const auto body = read_body(call.request, call.answer, {"reason", "conversation"});
-  if (!body) return;
+  const auto change = read_run_change(call, {"reason", "conversation"});
+  if (!change) return;
+  const Json& body = change->body;
   bool is_wrong = false;
-  const auto reason = find_text(*body, "reason", call.answer, is_wrong);
+  const auto reason = find_text(body, "reason", call.answer, is_wrong);
   if (is_wrong) return;
-  const Json* const whole_one = body->find("conversation");
+  const Json* const whole_one = body.find("conversation");
   if (whole_one != nullptr && !whole_one->is_boolean()) {
     return call.answer(
         whole(make_error(422, "wrong_input",
                          fmt::format("`conversation`: expected true or false, got {}", tenon::describe(*whole_one)))));
   }
   const bool ends_run = whole_one != nullptr && whole_one->as_boolean();
-  parts_.host.cancel(head->run, ends_run ? runtime::CancelScope::Run : runtime::CancelScope::Turn,
+  parts_.host.cancel(change->run, ends_run ? runtime::CancelScope::Run : runtime::CancelScope::Turn,
                      reason.value_or("cancelled by a client"), key_of(call.request), reply_with(202, call.answer));
 }
 
