@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 
+from steps_program import STEPS, STEPS_SCRIPT
 from store_places import new_store
 from tenon_process import TENON, free_port, open_wait, tenon
 
@@ -512,22 +513,8 @@ def test_paths_that_cannot_be_written(work):
     expect(store.resume(run, "--input", "true"), 0, "short true\n")
 
 
-STEPS = """\
-fn step(ctx: Context, n: i32) -> String { "Do step {{ n }}"! }
-
-fn main(ctx: Context) -> i32 {
-    let done = 0
-    while done < 6 {
-        step(ctx, done)
-        done += 1
-    }
-    done
-}
-"""
-
-
 def test_a_run_whose_budget_is_spent_continues_with_a_larger_one(work):
-    store = Store(work, script="step => " + ", ".join(f'"{n}"' for n in range(6)) + "\n")
+    store = Store(work, script=STEPS_SCRIPT)
     store.program.write_text(STEPS)
     spent = tenon("run", store.program, "--model", f"script:{store.script}", "--store", store.path, "--budget", "calls=4")
     assert spent.returncode == 1, spent

@@ -4,6 +4,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 from server_process import Server
+from steps_program import STEPS, STEPS_SCRIPT
 from tenon_process import tenon
 
 try:
@@ -160,30 +161,8 @@ def test_an_answer_without_wait_answers_no_question_that_its_sender_has_not_seen
         server.wait_for(run, "idle")
 
 
-STEPS = '''\
-fn step(ctx: Context, n: i32) -> String { "Do step {{ n }}"! }
-fn main(ctx: Context) -> i32 {
-    let done = 0
-    while done < 6 {
-        step(ctx, done)
-        done += 1
-    }
-    done
-}
-fn broken() -> i32 { 1 / (1 - 1) }
-agent Worker {
-    fn turn(ctx: Context, input: String) -> String {
-        step(ctx, 1)
-        if input == "twice" { step(ctx, 2) }
-        input
-    }
-}
-'''
-
-
 def test_a_run_whose_budget_is_spent_continues_with_a_larger_one(work):
-    script = "step => " + ", ".join(f'"{n}"' for n in range(6)) + "\n"
-    with Server(work, "--budget", "calls=4", program=STEPS, script=script) as server:
+    with Server(work, "--budget", "calls=4", program=STEPS, script=STEPS_SCRIPT) as server:
         run = server.begin({"fn": "main"})
         end = server.wait_for(run, "failed")["end"]
         assert end["kind"] == "BudgetSpent", end
@@ -211,8 +190,7 @@ def test_a_run_whose_budget_is_spent_continues_with_a_larger_one(work):
 
 
 def test_a_run_is_forked(work):
-    script = "step => " + ", ".join(f'"{n}"' for n in range(6)) + "\n"
-    with Server(work, "--budget", "calls=1", program=STEPS, script=script) as server:
+    with Server(work, "--budget", "calls=1", program=STEPS, script=STEPS_SCRIPT) as server:
         run = server.begin({"agent": "Worker", "input": "once"})
         server.wait_for(run, "idle")
         assert server.post(f"/v1/runs/{run}/prompt", {"input": "twice"}).status == 202
