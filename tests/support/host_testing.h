@@ -49,8 +49,10 @@ fn spin(ctx: Context) -> String {
     "spun"
 }
 
-fn nap(ctx: Context) -> String {
-    sleep(20)
+fn nap(ctx: Context) -> String { rest(20) }
+
+fn rest(ms: i64) -> String {
+    sleep(ms)
     "woke"
 }
 
