@@ -17,10 +17,11 @@ target_compile_options(tenon_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(tenon_options INTERFACE -Wno-restrict)  # false on `"text" + string` (GCC bug 105651)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(tenon_options INTERFACE -Werror)  # clang's warnings differ
+endif()
 if(TENON_FUZZ)
   target_compile_options(tenon_options INTERFACE -fsanitize=fuzzer-no-link)
-else()
-  target_compile_options(tenon_options INTERFACE -Werror)  # for GCC's warnings; clang's differ
 endif()
 # In unity builds (docs/decisions/0022-unity-builds.md), the anonymous namespace of one file is visible in the next, so these
 # warnings would be false.
@@ -31,6 +32,7 @@ if(TENON_SANITIZE)
   target_compile_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
   target_link_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE})
+  target_compile_definitions(tenon_options INTERFACE TENON_SANITIZED)
 endif()
 if(TENON_SANITIZE MATCHES thread)
   # ThreadSanitizer does not support fences. Asio also uses mutexes, so its fences are not needed.

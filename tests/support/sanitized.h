@@ -2,8 +2,8 @@
 
 namespace tenon::test {
 
-/// Whether this is a build with a sanitizer that replaces the heap.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/// Whether this is a build with a sanitizer (cmake/options.cmake); each of them replaces the heap.
+#ifdef TENON_SANITIZED
 inline constexpr bool is_sanitized = true;
 #else
 inline constexpr bool is_sanitized = false;

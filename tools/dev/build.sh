@@ -3,6 +3,9 @@
 # The compiler cache then has the objects of a build in build/X for every other one, as that of the Python package.
 export CCACHE_BASEDIR="$PWD"
 
+# What a sanitizer of clang reads file names and lines with; its package has it under this name in this folder alone.
+export ASAN_SYMBOLIZER_PATH=/usr/lib/llvm-16/bin/llvm-symbolizer
+
 # build_preset PRESET [TARGET…]
 build_preset() {
   local preset=$1

@@ -5,7 +5,8 @@ declare -A packages_for=(
     libcurl4-openssl-dev libpq-dev libssl-dev nlohmann-json3-dev libfmt-dev libexpected-dev libre2-dev libffi-dev libcli11-dev
     libutfcpp-dev libtomlplusplus-dev libboost1.81-dev libcmark-gfm-dev libcmark-gfm-extensions-dev libpango1.0-dev
     fonts-dejavu-core fonts-wqy-microhei"
-  [fuzz]="clang-16 libclang-rt-16-dev"
+  [clang]="clang-16 libclang-rt-16-dev llvm-16"
+  [fuzz]=""
   [fmt]="clang-format-16 git"
   [lint]="clang-tidy-16"
   [test]="strace poppler-utils curl python3-dev python3-venv python3-pip postgresql-15"

@@ -157,7 +157,7 @@ TEST_F(Calls, OneThatRunsIsCancelledAndItsResultDiscarded) {
   caller.cancel(99);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef TENON_SANITIZED
 TEST_F(Calls, AThreadThatEndsAfterItsCallWasCancelledLeavesNoStack) {
   // A thread that has ended keeps its stack, 8 MB of addresses, until it is joined. The heaps of those alive at once
   // vary, by less than the limit.
