@@ -20,6 +20,7 @@ BEGIN = f"""
 import asyncio, os, signal, sys, threading, time, tenon
 async def price(item): await asyncio.sleep(60); return 1
 desk = tenon.load("x.tn", text={PROGRAM!r}, externs=[price])
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
 """
 
 
@@ -77,7 +78,6 @@ def interrupted():
     time.sleep(1)
     return start()
 tenon._engine.background_loop = interrupted
-signal.signal(signal.SIGINT, signal.default_int_handler)
 for at in range(2):
     if at == 1:
         threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
