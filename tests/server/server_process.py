@@ -195,10 +195,20 @@ class Server:
         assert reply.status == 201, (reply.status, reply.body)
         return reply.json["run"]
 
-    def run(self, run):
-        reply = self.get(f"/v1/runs/{run}")
+    def read(self, path):
+        """The JSON of a reply; asks again, as the server says, while the store's own server does not reply in a second."""
+        deadline = time.monotonic() + SECONDS_MAX
+        while True:
+            reply = self.get(path, Accept="application/json")
+            is_out_of_reach = reply.status == 503 and "the store's server cannot be reached; try again" in reply.body
+            if not is_out_of_reach or time.monotonic() > deadline:
+                break
+            time.sleep(0.1)
         assert reply.status == 200, reply.body
         return reply.json
+
+    def run(self, run):
+        return self.read(f"/v1/runs/{run}")
 
     def wait_for(self, run, *states):
         deadline = time.monotonic() + SECONDS_MAX
@@ -220,9 +230,7 @@ class Server:
         raise AssertionError(f"run {run} does not ask `{question}`: {self.run(run)}")
 
     def events(self, run, after=0):
-        reply = self.get(f"/v1/runs/{run}/events?after={after}", Accept="application/json")
-        assert reply.status == 200, reply.body
-        return reply.json
+        return self.read(f"/v1/runs/{run}/events?after={after}")
 
     def metric(self, name):
         for line in self.get("/metrics").body.splitlines():
