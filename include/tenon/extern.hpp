@@ -279,8 +279,16 @@ struct Convert<std::tuple<T...>, std::enable_if_t<(sizeof...(T) > 1)>> {
   }
 };
 
+template <class...>
+struct MakeVoid {
+  using type = void;
+};
+/// `void` where the types exist. With std::void_t, clang takes two such specializations for one (CWG 1558).
+template <class... Types>
+using Exists = typename MakeVoid<Types...>::type;
+
 template <class T>
-struct Convert<T, std::void_t<decltype(Struct<T>::fields)>> {
+struct Convert<T, Exists<decltype(Struct<T>::fields)>> {
   static std::string name() { return Struct<T>::name; }
   static T read(tenon_call* call, const tenon_value* value) {
     T result{};
@@ -303,7 +311,7 @@ struct Convert<T, std::void_t<decltype(Struct<T>::fields)>> {
 };
 
 template <class T>
-struct Convert<T, std::void_t<decltype(Enum<T>::cases)>> {
+struct Convert<T, Exists<decltype(Enum<T>::cases)>> {
   static std::string name() { return Enum<T>::name; }
   static T read(tenon_call* call, const tenon_value* value) {
     const tenon_text text =
