@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "json/text.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -48,6 +49,35 @@ std::string describe_number(const Json& schema, std::string_view what) {
   return fmt::format("{} from {} to {}", what, low, high);
 }
 
+/// What a member of an object holds, also where describe_choices says nothing.
+std::string describe_member(const Json& schema) {
+  if (std::string choices = describe_choices(schema); !choices.empty()) return choices;
+  const Json::Array& forms = schema.get("anyOf").items_or_none();
+  if (forms.size() == 2 && forms.back().text_or("type", "") == "null") {
+    return describe_member(forms.front()) + ", or nothing";
+  }
+  const std::string type = schema.text_or("type", "");
+  if (type == "string") return "text";
+  if (type == "integer") return "a whole number";
+  if (type == "number") return "a number";
+  if (type == "array") return "a list";
+  return "JSON";
+}
+
+/// `{"city": text, "nights": a whole number from 1 to 30}`, of a struct: an object with named members.
+std::string describe_members(const Json& schema) {
+  const Json& properties = schema.get("properties");
+  if (!properties.is_object() || properties.members().empty()) return {};
+  std::string text = "{";
+  std::size_t shown = 0;
+  for (const JsonMember& member : properties.members()) {
+    if (shown > 0) text += ", ";
+    if (shown++ == shown_options_max) return text + "…}";
+    text += fmt::format("{}: {}", make_json_string(member.name), describe_member(member.value));
+  }
+  return text + "}";
+}
+
 }  // namespace
 
 std::string describe_choices(const Json& schema) {
@@ -60,7 +90,7 @@ std::string describe_choices(const Json& schema) {
   const std::string type = schema.text_or("type", "");
   if (type == "integer") return describe_number(schema, "a whole number");
   if (type == "number") return describe_number(schema, "a number");
-  return {};
+  return type == "object" ? describe_members(schema) : std::string();
 }
 
 std::string question_with_choices(std::string_view question, const Json& schema) {

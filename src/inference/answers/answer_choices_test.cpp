@@ -1,5 +1,6 @@
 #include "inference/answers/answer_choices.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "json/reader.h"
@@ -20,6 +21,18 @@ TEST(AnswerChoices, AreInWords) {
   EXPECT_EQ(choices(R"({"type":"integer","minimum":0,"maximum":9223372036854774784})"), "a whole number of at least 0");
   EXPECT_EQ(choices(R"({"type":"number","maximum":1.5})"), "a number of at most 1.5");
   EXPECT_EQ(choices(R"({"anyOf":[{"type":"boolean"},{"type":"null"}]})"), "yes or no, or nothing");
+}
+
+TEST(AnswerChoices, OfAStructAreItsFields) {
+  EXPECT_EQ(choices(R"({"type":"object","properties":{"city":{"type":"string"},
+                        "nights":{"type":"integer","minimum":1,"maximum":30},"late":{"type":"boolean"},
+                        "tags":{"type":"array","items":{}},"note":{"anyOf":[{"type":"string"},{"type":"null"}]},
+                        "at":{"type":"object","properties":{"x":{"type":"number"}}}}})"),
+            R"({"city": text, "nights": a whole number from 1 to 30, "late": yes or no, "tags": a list, )"
+            R"("note": text, or nothing, "at": {"x": a number}})");
+  std::string many = R"({"type":"object","properties":{)";
+  for (int at = 0; at < 100; ++at) many += fmt::format(R"({}"f{}":{{}})", at == 0 ? "" : ",", at);
+  EXPECT_TRUE(choices(many + "}}").ends_with("\"f19\": JSON, …}")) << choices(many + "}}");
 }
 
 TEST(AnswerChoices, OfOtherAnswersAreLeftToTheQuestion) {
