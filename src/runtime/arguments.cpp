@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "bytecode/agents.h"
 #include "diagnostics/nearest.h"
-#include "inference/answers/value_reader.h"
+#include "inference/answers/person_answer.h"
 
 namespace tenon::runtime {
 namespace {
@@ -70,7 +71,7 @@ Result<std::vector<vm::Argument>, std::vector<ArgumentProblem>> read_arguments(
       continue;
     }
     used[static_cast<std::size_t>(found - given.begin())] = true;
-    auto value = reader.read_argument(type, found->second);
+    auto value = inference::answers::read_person_answer(reader, type, found->second);
     if (value) {
       arguments.push_back(named(std::move(*value), name));
       continue;
@@ -153,9 +154,8 @@ std::string describe_unknown_function(const bytecode::Program& program, std::str
 }
 
 std::string describe_unknown_agent(const bytecode::Program& program, std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const bytecode::Agent& agent : program.agents) names.push_back(agent.name);
-  return with_suggestion(fmt::format("cannot find agent `{}` in the program", name), name, names);
+  return with_suggestion(fmt::format("cannot find agent `{}` in the program", name), name,
+                         bytecode::agent_names(program));
 }
 
 }  // namespace tenon::runtime

@@ -32,7 +32,8 @@ struct ArgumentProblem {
   std::string detail = {};
 };
 
-/// Reads arguments as text: texts raw, other types as JSON. The error has everything that is wrong, at least one entry.
+/// Reads arguments that a person gives, each as an answer (inference/answers/person_answer.h). The error has everything
+/// that is wrong, at least one entry.
 [[nodiscard]] Result<std::vector<vm::Argument>, std::vector<ArgumentProblem>> read_arguments(
     const vm::LoadedProgram& program, const bytecode::Function& function,
     std::span<const std::pair<std::string, std::string>> arguments);

@@ -83,7 +83,9 @@ def test_a_conversation_is_left_and_continued(work):
     file.unlink()
     expect(chat(work, "bread\n", "--store", store, "--run", run), 0, "milk,bread fine\n", "")
     trace = work / "trace.jsonl"
-    expect(chat(work, "clear\n", "--store", store, "--run", run), 3, "", "Clear? (yes or no): \n")
+    process = chat(work, "clear\n", "--store", store, "--run", run)
+    continued = f"  continue with: tenon chat --run {run} --store {shlex.quote(str(store))}\n"
+    expect(process, 3, "", "Clear? (yes or no): \n" + continued)
     expect(chat(work, "true\ntea\n", "--store", store, "--run", run, "--trace", trace), 0, " fine\ntea fine\n",
            "Clear? (yes or no): ")
     contents = [message["content"] for message in prompts(work, "trace.jsonl")[-1]]
@@ -179,16 +181,16 @@ def test_inputs_of_another_type(work):
                        "        state.sum += input\n        state.sum\n    }\n}\n")
     process = chat(work, "1\nmany\n2\n", file=file)
     expect(process, 0, "1\n3\n")
-    assert "the input: invalid JSON" in process.stderr, process.stderr
+    assert "the input: expected integer, found the string \"many\"" in process.stderr, process.stderr
 
 
 def test_which_agent(work):
     file = write(work, PROGRAM + "\nagent Other {\n    fn turn(ctx: Context, input: String) -> String { input }\n}\n")
-    expect_error(chat(work, "", file=file), 2, "several agents", "--agent")
+    expect_error(chat(work, "", file=file), 2, "several agents", "--agent", "Shopper, Other")
     expect_error(chat(work, "", "--agent", "Othr", file=file), 2, "did you mean `Other`?")
     expect(chat(work, "hello\n", "--agent", "Other", file=file), 0, "hello\n", "")
     plain = write(work, "fn main() -> i32 { 1 }\n")
-    expect_error(chat(work, "", file=plain), 2, "no agent")
+    expect_error(chat(work, "", file=plain), 2, "no agent", "tenon run")
 
 
 def test_invalid_options(work):

@@ -17,12 +17,7 @@ class StrictJsonReader final : public vm::JsonReader {
     if (!json) return failure(make_message(version_, Message::InvalidJson, message_of(json.error(), version_)));
     auto value = reader_.read(type, *json, {}, version_);
     if (value) return std::move(*value);
-    std::string message;
-    for (const Mismatch& mismatch : value.error()) {
-      if (!message.empty()) message += "; ";
-      message += describe(mismatch, version_ == MessageVersion::First ? "the JSON" : "", version_);
-    }
-    return failure(std::move(message));
+    return failure(describe_all(value.error(), version_ == MessageVersion::First ? "the JSON" : "", version_));
   }
 
  private:

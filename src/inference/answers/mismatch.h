@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "json/message_version.h"
 
@@ -16,6 +17,9 @@ struct Mismatch {
 /// `items[2].name: expected …`, with `whole` in the place of an empty path. Without both, the message alone.
 [[nodiscard]] std::string describe(const Mismatch& mismatch, std::string_view whole,
                                    MessageVersion version = newest_messages);
+/// All of them, with `; ` between them.
+[[nodiscard]] std::string describe_all(const std::vector<Mismatch>& mismatches, std::string_view whole,
+                                       MessageVersion version = newest_messages);
 
 /// The number of mismatches of one value that are reported; the check ends there.
 inline constexpr std::size_t mismatches_max = 20;

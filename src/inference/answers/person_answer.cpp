@@ -1,5 +1,7 @@
 #include "inference/answers/person_answer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -8,6 +10,8 @@
 #include "inference/answers/words.h"
 #include "json/lenient_reader.h"
 #include "json/reader.h"
+#include "json/text.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -37,6 +41,15 @@ bool is_one_word(const types::TypeTable& types, types::TypeId type) {
   }
 }
 
+/// Of a Boolean, which a refinement or a secret may hold: what `y` and `n` stand for.
+std::optional<Json> find_letter(const types::TypeTable& types, types::TypeId type, std::string_view text) {
+  if (types.kind(types.base(type)) != types::TypeKind::Boolean) return std::nullopt;
+  const std::string_view letter = trimmed(text);
+  if (equal_ignoring_case(letter, "y")) return Json(true);
+  if (equal_ignoring_case(letter, "n")) return Json(false);
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<vm::Value, std::vector<Mismatch>> read_person_answer(const ValueReader& reader, types::TypeId type,
@@ -44,7 +57,8 @@ Result<vm::Value, std::vector<Mismatch>> read_person_answer(const ValueReader& r
   auto first = reader.read_argument(type, text);
   if (first) return first;
   const types::TypeTable& types = reader.types();
-  if (const auto word = find_word(types, type, text)) {
+  const auto letter = find_letter(types, type, text);
+  if (const auto word = letter ? letter : find_word(types, type, text)) {
     if (auto value = reader.read(type, *word)) return value;
   }
   if (reader.is_written_raw(type) || find_invalid_utf8(text) != std::string_view::npos) return first;
@@ -55,8 +69,16 @@ Result<vm::Value, std::vector<Mismatch>> read_person_answer(const ValueReader& r
   if (const auto json = parse_lenient(text)) {
     if (auto value = reader.read(type, *json)) return value;
   }
-  // What is expected says more than that a word is no JSON.
-  if (!is_one_word(types, type) || parse_json(text)) return first;
+  const auto json = parse_json(text);
+  if (json || types::holds_secret(types, type)) return first;
+  // Where a word would not fit in quotes either, what is expected says more than that it is no JSON.
+  const bool is_word =
+      json.error().problem == JsonProblem::UnknownWord && trimmed(text) == text.substr(json.error().offset);
+  if (!is_word && !is_one_word(types, type)) return first;
+  if (types.kind(type) == types::TypeKind::Boolean) {
+    return failure(
+        std::vector<Mismatch>{{"", fmt::format("expected yes or no, found {}", make_json_string(trimmed(text)))}});
+  }
   return reader.read(type, Json(trimmed(text)));
 }
 

@@ -26,9 +26,9 @@ class PersonAnswerTest : public testing::Test {
 };
 
 TEST_F(PersonAnswerTest, BooleansAreReadAsPeopleWriteThem) {
-  for (const auto* text : {"true", "yes", "Yes", "YES", "True", " yes \r\n", "\"yes\"", "'True'", "true\r"})
+  for (const auto* text : {"true", "yes", "Yes", "YES", "True", "y", " Y ", " yes \r\n", "\"yes\"", "'True'", "true\r"})
     EXPECT_EQ(read(TypeTable::boolean, text), "true") << text;
-  for (const auto* text : {"false", "no", "No", "FALSE", "no\r"})
+  for (const auto* text : {"false", "no", "No", "n", "FALSE", "no\r"})
     EXPECT_EQ(read(TypeTable::boolean, text), "false") << text;
   for (const auto* text : {"", "maybe", "yes and no", "1", "\""})
     EXPECT_TRUE(read(TypeTable::boolean, text).starts_with("error: ")) << text;
@@ -65,13 +65,15 @@ TEST_F(PersonAnswerTest, AnOptionalAnswerMayBeLeftOut) {
 }
 
 TEST_F(PersonAnswerTest, AMismatchSaysWhatIsExpected) {
-  EXPECT_EQ(read(TypeTable::boolean, "maybe"), "error: it: expected true or false, found the string \"maybe\"");
+  EXPECT_EQ(read(TypeTable::boolean, "maybe"), "error: it: expected yes or no, found \"maybe\"");
   EXPECT_TRUE(read(TypeTable::i32, "seven").starts_with("error: it: expected integer"))
       << read(TypeTable::i32, "seven");
   EXPECT_EQ(read(TypeTable::i32, "40000000000"), "error: it: the number 40000000000 is out of range for i32");
   const TypeId color = types_.add_enum({"Color", "", {{"Red", "", {}}, {"Green", "", {}}}});
   EXPECT_TRUE(read(color, "purple").starts_with("error: it: expected")) << read(color, "purple");
-  EXPECT_TRUE(read(types_.list(TypeTable::i32), "seven").starts_with("error: it: invalid JSON"));
+  EXPECT_TRUE(read(types_.list(TypeTable::i32), "seven").starts_with("error: it: expected [integer"))
+      << read(types_.list(TypeTable::i32), "seven");
+  EXPECT_TRUE(read(types_.list(TypeTable::i32), "[seven]").starts_with("error: it: invalid JSON"));
 }
 
 TEST_F(PersonAnswerTest, TextsAreTakenAsTheyAre) {

@@ -345,6 +345,15 @@ std::string describe(const Mismatch& mismatch, std::string_view whole, MessageVe
   return fmt::format("{}{} {}", subject, version == MessageVersion::First ? "" : ":", mismatch.message);
 }
 
+std::string describe_all(const std::vector<Mismatch>& mismatches, std::string_view whole, MessageVersion version) {
+  std::string text;
+  for (const Mismatch& mismatch : mismatches) {
+    if (!text.empty()) text += "; ";
+    text += describe(mismatch, whole, version);
+  }
+  return text;
+}
+
 Result<Value, std::vector<Mismatch>> ValueReader::read(TypeId type, const Json& json, std::string_view path,
                                                        MessageVersion version) const {
   ValueReading reading(*this, path, version);

@@ -6,20 +6,17 @@
 
 #include "bytecode/agents.h"
 #include "inference/answers/mismatch.h"
+#include "inference/answers/person_answer.h"
 #include "json/reader.h"
 
 namespace tenon::runtime {
 
 Result<vm::Value, std::string> read_prompt(const ProgramImage& image, const bytecode::Agent& agent,
                                            std::string_view input, std::string_view whole) {
-  auto value = image.reader().read_argument(bytecode::prompt_type(image.program(), agent), input);
-  if (value) return std::move(*value);
-  std::string message;
-  for (const auto& mismatch : value.error()) {
-    if (!message.empty()) message += "; ";
-    message += inference::answers::describe(mismatch, whole);
-  }
-  return failure(std::move(message));
+  const types::TypeId type = bytecode::prompt_type(image.program(), agent);
+  auto value = inference::answers::read_person_answer(image.reader(), type, input);
+  if (!value) return failure(inference::answers::describe_all(value.error(), whole));
+  return std::move(*value);
 }
 
 vm::Outcome prompt_outcome(const ProgramImage& image, const effects::AgentPrompt& prompt, const std::string& name) {
@@ -29,8 +26,11 @@ vm::Outcome prompt_outcome(const ProgramImage& image, const effects::AgentPrompt
   const bytecode::Program& program = image.program();
   const auto agent = bytecode::find_agent(program, prompt.agent);
   if (!agent) return declined(fmt::format("prompts `{}`, and the program has no such agent", prompt.agent));
-  auto input = read_prompt(image, program.agents[*agent], prompt.input, "");
-  if (!input) return declined(fmt::format("prompts `{}` with an invalid input: {}", prompt.agent, input.error()));
+  auto input = image.reader().read_argument(bytecode::prompt_type(program, program.agents[*agent]), prompt.input);
+  if (!input) {
+    return declined(fmt::format("prompts `{}` with an invalid input: {}", prompt.agent,
+                                inference::answers::describe_all(input.error(), "")));
+  }
   return {vm::SpawnedTurn{*agent, std::move(*input), prompt.kind}, {}};
 }
 

@@ -14,8 +14,9 @@
 /// Conversions of what agents do between the machine's form and the journal's.
 namespace tenon::runtime {
 
-/// Reads a prompt to an agent: a text type raw, the rest as JSON. The error says why the agent does not accept it;
-/// `whole` is what it calls the input.
+/// Reads a person's prompt to an agent as an answer to a question of that type
+/// (inference/answers/person_answer.h). The error says why
+/// the agent does not accept it; `whole` is what it calls the input.
 [[nodiscard]] Result<vm::Value, std::string> read_prompt(const ProgramImage& image, const bytecode::Agent& agent,
                                                          std::string_view input, std::string_view whole);
 

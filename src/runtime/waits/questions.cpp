@@ -51,12 +51,8 @@ Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, s
   const types::TypeId type = image.program().externs[open->request.subject].result;
   auto value = inference::answers::read_person_answer(image.reader(), type, input);
   if (!value) {
-    std::string message;
-    for (const auto& mismatch : value.error()) {
-      if (!message.empty()) message += "; ";
-      message += inference::answers::describe(mismatch, "the answer");
-    }
-    return failure(AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, std::move(message)});
+    return failure(
+        AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, inference::answers::describe_all(value.error(), "the answer")});
   }
   if (types::holds_secret(image.program().types, type)) {
     if (const auto key = secrets_.prepare(image); !key) {

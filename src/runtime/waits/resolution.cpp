@@ -80,14 +80,7 @@ Result<CallResolution, std::string> read_resolution(const inference::answers::Va
   const auto type = value_type(program, subject);
   if (name != "value" || !type) return failure("the answer: expected one of " + resolution_type(program, subject));
   auto value = reader.read(*type, json->members().front().value, "value");
-  if (!value) {
-    std::string message;
-    for (const auto& mismatch : value.error()) {
-      if (!message.empty()) message += "; ";
-      message += inference::answers::describe(mismatch, "the answer");
-    }
-    return failure(std::move(message));
-  }
+  if (!value) return failure(inference::answers::describe_all(value.error(), "the answer"));
   const bool is_result = program.types.kind(program.externs[subject].result) == TypeKind::Result;
   return is_result ? vm::Value::ok(std::move(*value)) : std::move(*value);
 }
