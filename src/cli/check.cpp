@@ -7,6 +7,7 @@
 
 #include "cli/diagnostics_output.h"
 #include "cli/engine_report.h"
+#include "cli/program_files.h"
 #include "compiler/compile.h"
 #include "diagnostics/render.h"
 #include "engine/extern_binding.h"
@@ -72,7 +73,9 @@ bool check_program(const std::string& path, const CheckCommand& command, const E
 int check(const CheckCommand& command, const Environment& environment) {
   bool is_good = true;
   std::set<std::string> manifests;  ///< with errors
-  for (const std::string& path : command.files) {
+  const auto files = find_programs(command.files);
+  if (!files) return fail(files.error(), environment);
+  for (const std::string& path : *files) {
     is_good = check_manifest(path, command, manifests, environment) && is_good;
     is_good = check_program(path, command, environment) && is_good;
   }

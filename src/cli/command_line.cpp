@@ -479,7 +479,7 @@ Finish add_fork(CLI::App& app) {
 Finish add_check(CLI::App& app) {
   const auto given = std::make_shared<CheckCommand>();
   CheckCommand& check = *given;
-  app.add_option("FILE", check.files, "Programs to check")->required();
+  app.add_option("FILE", check.files, "Programs to check, or folders of them")->required();
   app.add_flag("--strict", check.strict, "Report undeclared types as errors");
   app.add_flag("--json", check.json, "Print one JSON object per diagnostic on stdout");
   add_repeatable(app, "--extern", check.externs, "LIB", "Shared library to compare the programs' externs with");
@@ -489,7 +489,8 @@ Finish add_check(CLI::App& app) {
 Finish add_format(CLI::App& app) {
   const auto given = std::make_shared<FormatCommand>();
   FormatCommand& format = *given;
-  app.add_option("FILE", format.files, "Programs to format, or - to format stdin to stdout")->required();
+  app.add_option("FILE", format.files, "Programs to format, folders of them, or - to format stdin to stdout")
+      ->required();
   app.add_flag("--check", format.check,
                "Change nothing, list the files that would change, and exit with 1 if there are any");
   return as_given(given);
@@ -498,7 +499,7 @@ Finish add_format(CLI::App& app) {
 Finish add_test(CLI::App& app) {
   const auto given = std::make_shared<TestCommand>();
   TestCommand& test = *given;
-  app.add_option("FILE", test.file, "Program with the tests")->required();
+  app.add_option("FILE", test.files, "Programs with tests, or folders of them")->required();
   app.add_option("--filter", test.filter, "Run only the tests whose names contain this text")->type_name("TEXT");
   app.add_flag("--verify", test.verify, "Encode and decode the machine's state at every instruction");
   app.add_flag("--crash", test.crash, "Discard the machine after every record and recover from the records")
@@ -594,6 +595,7 @@ constexpr std::array subcommands = {
                add_run},
     Subcommand{"chat", "Chat with an agent", run_group,
                "Examples:\n"
+               "  tenon test .\n"
                "  tenon chat assistant.tn --store runs.store\n"
                "  tenon chat --run RUN --store runs.store\n",
                add_chat},
@@ -608,7 +610,7 @@ constexpr std::array subcommands = {
                "  tenon ray serve desk.tn --store postgres://tenon@db.example.org/runs\n"
                "The Python package `tenon[ray]` performs these commands.\n",
                add_ray},
-    Subcommand{"test", "Run the test blocks of a program", run_group,
+    Subcommand{"test", "Run the test blocks of programs", run_group,
                "Examples:\n"
                "  tenon test order.tn\n"
                "  tenon test order.tn --filter refund --crash\n",
@@ -621,7 +623,7 @@ constexpr std::array subcommands = {
     Subcommand{"fmt", "Format programs in place", write_group,
                "Examples:\n"
                "  tenon fmt order.tn\n"
-               "  tenon fmt --check *.tn\n",
+               "  tenon fmt --check .\n",
                add_format},
     Subcommand{"show", "Print one compilation step of a program", write_group,
                "Examples:\n"

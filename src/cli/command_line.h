@@ -132,7 +132,7 @@ struct FormatCommand {
   bool check = false;
 };
 struct TestCommand {
-  std::string file;
+  std::vector<std::string> files;
   std::string filter;
   bool verify = false;
   bool crash = false;

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/diagnostics_output.h"
+#include "cli/program_files.h"
 #include "cli/replace_file.h"
 #include "diagnostics/render.h"
 #include "syntax/parse.h"
@@ -13,7 +14,9 @@
 namespace tenon::cli {
 int format(const FormatCommand& command, const Environment& environment) {
   int result = exit_done;
-  for (const std::string& path : command.files) {
+  const auto paths = find_programs(command.files);
+  if (!paths) return fail(paths.error(), environment);
+  for (const std::string& path : *paths) {
     const bool is_stream = path == "-";
     auto text = is_stream ? Result<std::string, FileError>(environment.read_input())
                           : environment.system.files.read_file(path, source::source_bytes_max);

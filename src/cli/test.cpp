@@ -4,36 +4,62 @@
 
 #include "cli/commands.h"
 #include "cli/engine_report.h"
+#include "cli/program_files.h"
 #include "engine/program.h"
 #include "engine/program_tests.h"
 
 namespace tenon::cli {
+namespace {
 
-int test(const TestCommand& command, const Environment& environment) {
-  const auto compiled = engine::compile({command.file}, environment.system);
-  if (!compiled) return report(compiled.error(), environment);
-  report(compiled->warnings, environment);
-  const std::vector<bytecode::TestCase>& tests = compiled->loaded->program().tests;
-  const auto is_selected = [&](const bytecode::TestCase& test) {
-    return test.name.find(command.filter) != std::string::npos;
-  };
-  if (!command.filter.empty() && std::none_of(tests.begin(), tests.end(), is_selected)) {
-    return fail(fmt::format("no test name contains `{}`", command.filter), environment);
+struct Counts {
+  std::size_t passed = 0;
+  std::size_t failed = 0;
+  std::size_t broken = 0;  ///< programs that do not compile
+};
+
+/// Runs the selected tests of a program. `prefix` comes before their names.
+void test_program(const std::string& file, const std::string& prefix, const TestCommand& command,
+                  const Environment& environment, Counts& counts) {
+  const auto compiled = engine::compile({file}, environment.system);
+  if (!compiled) {
+    report(compiled.error(), environment);
+    ++counts.broken;
+    return;
   }
+  report(compiled->warnings, environment);
   const auto mode = command.crash    ? engine::TestMode::Journalled
                     : command.verify ? engine::TestMode::Reloaded
                                      : engine::TestMode::Plain;
-  std::size_t passed = 0;
-  std::size_t failed = 0;
-  for (const bytecode::TestCase& test : tests) {
-    if (!is_selected(test)) continue;
+  for (const bytecode::TestCase& test : compiled->loaded->program().tests) {
+    if (test.name.find(command.filter) == std::string::npos) continue;
     const auto problem = engine::run_test(compiled->loaded, test, mode, environment.interrupted);
-    problem ? ++failed : ++passed;
-    environment.write_output(fmt::format("test {} … {}\n", test.name, problem ? "FAILED" : "ok"));
+    problem ? ++counts.failed : ++counts.passed;
+    environment.write_output(fmt::format("test {}{} … {}\n", prefix, test.name, problem ? "FAILED" : "ok"));
     if (problem) environment.write_error(problem->ends_with('\n') ? *problem : *problem + "\n");
   }
-  environment.write_output(fmt::format("{} passed, {} failed\n", passed, failed));
-  return failed > 0 ? exit_failed : exit_done;
+}
+
+}  // namespace
+
+int test(const TestCommand& command, const Environment& environment) {
+  const auto files = find_programs(command.files);
+  if (!files) return fail(files.error(), environment);
+  Counts counts;
+  for (const std::string& file : *files) {
+    test_program(file, files->size() > 1 ? file + ": " : "", command, environment, counts);
+  }
+  if (counts.broken == files->size()) return exit_failed;
+  if (!command.filter.empty() && counts.passed + counts.failed == 0 && counts.broken == 0) {
+    return fail(fmt::format("no test name contains `{}`", command.filter), environment);
+  }
+  environment.write_output(fmt::format("{} passed, {} failed\n", counts.passed, counts.failed));
+  if (counts.broken > 0) {
+    return fail(counts.broken == 1
+                    ? "a program does not compile, and its tests were not run"
+                    : fmt::format("{} programs do not compile, and their tests were not run", counts.broken),
+                environment);
+  }
+  return counts.failed > 0 ? exit_failed : exit_done;
 }
 
 }  // namespace tenon::cli

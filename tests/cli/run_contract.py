@@ -101,7 +101,7 @@ def test_a_context_parameter_gets_a_new_context(work):
 def test_arguments_that_do_not_fit(work):
     for function, argument, word in [
             ("twice", "n=x", "n"), ("twice", "n=2.5", "n"), ("twice", "n=2147483648", "n"), ("twice", "n=", "n"),
-            ("negate", "b=yes", "b"), ("count", "xs=[1, true]", "xs"), ("city", 'place={"city": "Bern"}', "nights"),
+            ("negate", "b=maybe", "b"), ("count", "xs=[1, true]", "xs"), ("city", 'place={"city": "Bern"}', "nights"),
             ("city", 'place={"city": "Bern", "nights": 31}', "31"), ("mood", "m=fair", "m"), ("city", "place=Bern", "place")]:
         process = run(work, "--fn", function, "--arg", argument)
         expect(process, 2, "")
@@ -155,6 +155,31 @@ def test_an_unknown_function(work):
     process = tenon("run", file)
     expect(process, 2, "")
     assert "`main`" in process.stderr and "--fn" in process.stderr, process.stderr
+
+
+def test_an_agent_is_not_run(work):
+    agent = "agent {} {{\n    fn turn(ctx: Context, input: String) -> String {{ input }}\n}}\n"
+    file = write(work, agent.format("Echo"), "echo.tn")
+    process = tenon("run", file)
+    expect(process, 2, "")
+    assert f"talk to the agent `Echo` with `tenon chat {file}`" in process.stderr, process.stderr
+    process = tenon("run", file, "--fn", "Echo")
+    expect(process, 2, "")
+    assert f"`Echo` is an agent; talk to it with `tenon chat {file} --agent Echo`" in process.stderr, process.stderr
+    file = write(work, agent.format("Echo") + agent.format("Other"), "two.tn")
+    process = tenon("run", file)
+    expect(process, 2, "")
+    assert f"with `tenon chat {file} --agent NAME`: Echo, Other" in process.stderr, process.stderr
+
+
+def test_arguments_are_read_as_answers_are(work):
+    file = write(work, "fn main(b: Boolean, n: i32, name: String?) -> String { \"{{ b }} {{ n }} {{ name ?? \"no one\" }}\" }\n", "given.tn")
+    for b, name, output in (("yes", "name=Ann", "true 3 Ann\n"), ("n", "name=none", "false 3 no one\n"), ("True", "name=\"Ann\"", "true 3 Ann\n")):
+        expect(tenon("run", file, "--arg", f"b={b}", "--arg", "n=3", "--arg", name), 0, output)
+    process = tenon("run", file, "--arg", "b=maybe", "--arg", "n=many", "--arg", "name=Ann")
+    expect(process, 2, "")
+    assert "`--arg b`: expected yes or no, found \"maybe\"" in process.stderr, process.stderr
+    assert "`--arg n`: expected integer, found the string \"many\"" in process.stderr, process.stderr
 
 
 def test_unknown_options_and_commands(work):
@@ -351,12 +376,44 @@ def test_errors_of_the_command_line_are_named(work):
     process = tenon("run", file, "--fn", "g", "--arg", "x=1", "--model", "script:no.script")
     expect(process, 2, "")
     assert "`g` is generic" in process.stderr, process.stderr
-    process = tenon("run", file, "--fn", "b", "--arg", "x=True", "--model", "script:no.script")
-    expect(process, 2, "")
-    assert "`True` is not a JSON value; write `true`" in process.stderr, process.stderr
     process = tenon("run", file, "--fn", "b", "--arg", "x=true", "--prompts", "/nonexist", "--model", "script:no.script")
     expect(process, 2, "")
     assert process.stderr.startswith("error: unknown prompt style `/nonexist`; expected default, slides, marked or a folder of templates"), process.stderr
+
+
+def test_a_result_that_is_too_large_is_a_failure(work):
+    file = write(work, """struct N { l: List<N> }
+fn main() -> N {
+    let n = N { l: [] }
+    for _ in 0..40 { n = N { l: [n, n] } }
+    n
+}
+""", "large.tn")
+    process = tenon("run", file)
+    expect(process, 1, "")
+    assert process.stderr.startswith("error: the result cannot be printed: the text would be longer than "), process.stderr
+
+
+def test_several_programs_and_folders_are_tested(work):
+    folder = work / "programs"
+    (folder / "more").mkdir(parents=True)
+    (folder / ".hidden").mkdir()
+    holds = 'test "holds" { assert 1 + 1 == 2 }\n'
+    for name in ("b.tn", "more/a.tn", ".hidden/c.tn", "notes.txt"):
+        (folder / name).write_text(holds)
+    process = tenon("test", folder)
+    expect(process, 0, f"test {folder}/b.tn: holds … ok\ntest {folder}/more/a.tn: holds … ok\n2 passed, 0 failed\n", "")
+    expect(tenon("check", folder), 0, "", "")
+    (folder / "b.tn").write_text("fn  f() -> i32 { 1 }\n")
+    expect(tenon("fmt", folder / "more"), 0, "", "")
+    expect(tenon("fmt", "--check", folder), 1, f"{folder}/b.tn\n", "")
+    (folder / "broken.tn").write_text("fn f( {\n")
+    process = tenon("test", folder / "more", folder / "broken.tn")
+    expect(process, 1, f"test {folder}/more/a.tn: holds … ok\n1 passed, 0 failed\n")
+    assert "broken.tn:1:" in process.stderr and "error: a program does not compile, and its tests were not run\n" in process.stderr
+    (work / "empty").mkdir()
+    for command in ("test", "check", "fmt"):
+        expect(tenon(command, work / "empty"), 1, "", f"error: the folder `{work / 'empty'}` contains no `.tn` file\n")
 
 
 def test_failures_of_tests_have_a_location(work):
