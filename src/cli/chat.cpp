@@ -26,9 +26,11 @@ std::optional<std::uint32_t> choose_agent(const bytecode::Program& program, cons
   if (const auto agent = bytecode::find_agent(program, name)) return agent;
   const std::size_t count = program.agents.size();
   if (name.empty() && count == 1) return 0;
-  const std::string message = count == 0     ? "the program has no agent"
-                              : name.empty() ? "the program has several agents; choose one with `--agent NAME`"
-                                             : runtime::describe_unknown_agent(program, name);
+  const std::string message = count == 0 ? "the program has no agent; `tenon run` runs a function of it"
+                              : name.empty()
+                                  ? fmt::format("the program has several agents; choose one with `--agent NAME`: {}",
+                                                fmt::join(bytecode::agent_names(program), ", "))
+                                  : runtime::describe_unknown_agent(program, name);
   fail(message, environment);
   return std::nullopt;
 }
@@ -42,10 +44,7 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const std::
     const runtime::PendingInput& question = questions.front();
     const auto line = read_answer(question, environment);
     if (!line && environment.interrupted->load()) return true;
-    if (!line) {
-      environment.write_error("\n");
-      return false;
-    }
+    if (!line) return false;
     if (auto taken = runtime.answer(run, question.wait, *line); !taken) {
       fail(taken.error().message, environment);
       if (!taken.error().is_over()) continue;
@@ -105,6 +104,10 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
         environment.write_error("tenon: press Ctrl-C again, or Ctrl-D, to exit\n");
         continue;
       }
+      if (!line && environment.error_is_terminal) {
+        environment.write_error("\n");
+        print_continuation(runtime, run, store, environment);
+      }
       if (!line || runtime.end(run)) return exit_done;
       was_interrupted = false;
       if (line->empty()) continue;
@@ -115,6 +118,7 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
       continue_run();
     }
     if (!environment.interrupted->load() && !answer_questions(runtime, run, continue_run, environment)) {
+      print_continuation(runtime, run, store, environment);
       return exit_waits;
     }
     const bool leaves = is_terminated(environment);

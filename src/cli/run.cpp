@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bytecode/agents.h"
 #include "cli/commands.h"
 #include "cli/compiled_file.h"
 #include "cli/engine_report.h"
@@ -30,8 +31,18 @@ std::string unknown_function(const bytecode::Program& program, const std::string
   if (is_generic(file, name, environment)) {
     return fmt::format("`{}` is generic; choose a function that calls it with types", name);
   }
+  const std::vector<std::string_view> agents = bytecode::agent_names(program);
+  const std::string chat = "tenon chat " + file;
+  if (std::ranges::count(agents, name) > 0) {
+    return fmt::format("`{}` is an agent; talk to it with `{} --agent {}`", name, chat, name);
+  }
   std::string message = runtime::describe_unknown_function(program, name);
-  if (name == "main") message += "; choose a function with `--fn NAME`";
+  if (name != "main") return message;
+  message += "; choose a function with `--fn NAME`";
+  if (agents.size() == 1) message += fmt::format(", or talk to the agent `{}` with `{}`", agents[0], chat);
+  if (agents.size() > 1) {
+    message += fmt::format(", or talk to an agent with `{} --agent NAME`: {}", chat, fmt::join(agents, ", "));
+  }
   return message;
 }
 

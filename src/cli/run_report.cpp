@@ -168,9 +168,7 @@ std::optional<std::string> read_answer(const runtime::PendingInput& question, co
 
 std::optional<std::string> TerminalPrompter::ask(const runtime::PendingInput& question, std::string_view complaint) {
   if (!complaint.empty()) fail(complaint, environment_);
-  auto line = read_answer(question, environment_);
-  if (!line) environment_.write_error("\n");
-  return line;
+  return read_answer(question, environment_);
 }
 
 }  // namespace tenon::cli

@@ -224,10 +224,30 @@ def test_ctrl_c_at_a_question(work):
     terminal.type("sure\n")
     terminal.until("Sure? (yes or no): ")
     terminal.type("\x03")
-    terminal.until("the turn was cancelled: interrupted")
+    terminal.until("\r\nerror: the turn was cancelled: interrupted")
     terminal.until("> ")
     terminal.type("\x04")
     assert terminal.end() == 0
+
+
+def test_ctrl_d_says_how_to_continue(work):
+    store = work / "chats.store"
+    terminal = Terminal(work, "--store", store)
+    run = re.search(r"tenon: run (\w+)", terminal.until("> "))[1]
+    terminal.type("\x04")
+    terminal.until(f"\r\n  continue with: tenon chat --run {run} --store {store}\r\n")
+    assert terminal.end() == 0
+    asked = Terminal(work, "--run", run, "--store", store)
+    asked.until("> ")
+    asked.type("sure\n")
+    asked.until("Sure? (yes or no): ")
+    asked.type("\x04")
+    asked.until(f"\r\n  continue with: tenon chat --run {run} --store {store}\r\n")
+    assert asked.end() == 3
+    unnamed = Terminal(work)
+    unnamed.until("> ")
+    unnamed.type("\x04")
+    assert unnamed.end() == 0 and unnamed.seen.endswith("> \r\n"), unnamed.seen
 
 
 def test_the_manifests_budget_bounds_a_turn(work):
