@@ -16,8 +16,7 @@ int report_end(const runtime::RecoveredRun& run, const vm::Step& end, const Envi
   const vm::LoadedProgram& program = *run.image->loaded();
   if (const auto* const finished = std::get_if<vm::Finished>(&end)) {
     const types::TypeId type = program.program().functions[run.function].result;
-    if (const auto text = shown_result(finished->value, type, program.types())) environment.write_output(*text);
-    return exit_done;
+    return print_result(finished->value, type, program.types(), environment);
   }
   if (const auto* const failed = std::get_if<vm::Failed>(&end)) {
     environment.write_error(runtime::describe_failure(program, failed->report));

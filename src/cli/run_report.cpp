@@ -78,13 +78,17 @@ std::string shown_answer(std::string_view type, const Json& schema) {
   return choices.empty() ? std::string(type) : choices;
 }
 
-std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table) {
-  const types::TypeId base = table.base(type);
-  if (base == types::TypeTable::unit) return std::nullopt;
-  if (value.tag() == vm::Tag::String) return std::string(value.as_text()) + "\n";
-  std::string json;
-  if (const auto written = vm::to_json(value, table, json); !written) return "…\n";
-  return json + "\n";
+int print_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table,
+                 const Environment& environment) {
+  if (table.base(type) == types::TypeTable::unit) return exit_done;
+  std::string line;
+  if (value.tag() == vm::Tag::String) {
+    line = value.as_text();
+  } else if (const auto written = vm::to_json(value, table, line); !written) {
+    return fail("the result cannot be printed: " + vm::describe(written.error()), environment);
+  }
+  environment.write_output(line + "\n");
+  return exit_done;
 }
 
 int report_turn(const runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
@@ -102,10 +106,7 @@ int report_turn(const runtime::Runtime& runtime, runtime::RunId run, const Envir
     return fail(fmt::format("the turn was cancelled: {}", cancelled->reason), environment);
   }
   const types::TypeId type = program.program().functions[runtime.function(run)].result;
-  if (const auto shown = shown_result(std::get<vm::Value>(*outcome), type, program.types())) {
-    environment.write_output(*shown);
-  }
-  return exit_done;
+  return print_result(std::get<vm::Value>(*outcome), type, program.types(), environment);
 }
 
 int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
@@ -152,10 +153,7 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
     return exit_failed;
   }
   const types::TypeId type = program.program().functions[runtime.function(run)].result;
-  if (const auto shown = shown_result(std::get<vm::Value>(*end), type, program.types())) {
-    environment.write_output(*shown);
-  }
-  return exit_done;
+  return print_result(std::get<vm::Value>(*end), type, program.types(), environment);
 }
 
 std::optional<std::string> read_answer(const runtime::PendingInput& question, const Environment& environment) {

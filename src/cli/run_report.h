@@ -18,9 +18,10 @@ namespace tenon::cli {
 /// The same for the newest turn of a conversation.
 [[nodiscard]] int report_turn(const runtime::Runtime& runtime, runtime::RunId run, const Environment& environment);
 
-/// The line that is printed for a value: text unchanged, anything else as JSON; nothing for ().
-[[nodiscard]] std::optional<std::string> shown_result(const vm::Value& value, types::TypeId type,
-                                                      const types::TypeTable& table);
+/// Prints a value on stdout: text unchanged, anything else as JSON; nothing for (). A value that is too large for JSON
+/// (vm::to_json) is an error. Returns the exit code.
+[[nodiscard]] int print_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table,
+                               const Environment& environment);
 
 /// What can be answered to a question: in words if there are few options, otherwise the type.
 [[nodiscard]] std::string shown_answer(std::string_view type, const Json& schema);

@@ -62,7 +62,7 @@ RunResult failed(const runtime::RunFailed& failure, const vm::LoadedProgram& pro
 RunResult returned(const vm::Value& value, const vm::LoadedProgram& program) {
   RunResult result;
   if (const auto written = vm::to_json(value, program.types(), result.value); !written) {
-    result = {RunResult::How::Damaged, {}, "the value is nested too deep for JSON"};
+    result = {RunResult::How::Damaged, {}, "the result cannot be given: " + vm::describe(written.error())};
   }
   return result;
 }
