@@ -88,6 +88,10 @@ Result<std::unique_ptr<Trace>, std::string> Trace::open(const TraceChoice& choic
                                                         const Environment& environment) {
   std::unique_ptr<Trace> trace(new Trace(program, environment));
   trace->shows_prompts_ = choice.show_prompts;
+  trace->shows_emitted_ =
+      choice.show_emitted && std::ranges::any_of(program.program().externs, [](const bytecode::Extern& one) {
+        return one.builtin_effect == types::BuiltinEffect::Emitted;
+      });
   trace->path_ = choice.file;
   if (!choice.file.empty()) {
     trace->file_ = Descriptor(::open(choice.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -235,6 +239,10 @@ void Trace::on_recorded(const runtime::RecordBatch& batch) {
 
 void Trace::write_program_event(runtime::RunId run, const runtime::ProgramEvent& reported) {
   end();
+  // An agent that another one has called emits to that one only.
+  if (shows_emitted_ && reported.kind == effects::EffectKind::Emitted && reported.scope.depth == 0) {
+    environment_.write_error(reported.text + "\n");
+  }
   if (!file_.is_open()) return;
   Json event = Json::object({{"type", effects::effect_name(reported.kind)},
                              {"run", run.index},

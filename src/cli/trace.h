@@ -14,10 +14,12 @@ namespace tenon::cli {
 struct TraceChoice {
   std::string file;  ///< of `--trace`; empty: none
   bool show_prompts = false;
+  bool show_emitted = false;  ///< the texts of `emit`
 };
 
 /// Shows and records what a run does: `--trace` (one JSON object per line, see docs/guides/trace.md), `--show-prompts`
-/// and, on a terminal, the progress of long answers.
+/// the texts of `emit` and,
+/// on a terminal, the progress of long answers.
 class Trace final : public runtime::Listener {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Trace>, std::string> open(const TraceChoice& choice,
@@ -27,7 +29,7 @@ class Trace final : public runtime::Listener {
   /// Removes the progress line from the terminal.
   void end();
 
-  [[nodiscard]] bool reads_records() const override { return file_.is_open(); }
+  [[nodiscard]] bool reads_records() const override { return file_.is_open() || shows_emitted_; }
   void on_recorded(const runtime::RecordBatch& batch) override;
   void on_generation_started(const runtime::SentGeneration& generation) override;
   void on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,
@@ -51,6 +53,7 @@ class Trace final : public runtime::Listener {
   Descriptor file_;
   std::string path_;
   bool shows_prompts_ = false;
+  bool shows_emitted_ = false;
   std::uint64_t generation_ = 0;
   std::size_t pieces_ = 0;
   std::chrono::nanoseconds generation_start_{};
