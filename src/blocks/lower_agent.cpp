@@ -225,7 +225,7 @@ void AgentLowering::write_helpers() {
   glue("fn $emit_text(text: String) {\nemit(text)\nstate.$blocks_entry.said.push(text)\n}\n");
   if (needs_.tools) {
     glue(
-        "/// Answers the person. Call it when nothing more is to be looked up or done first.\n"
+        "/// Answers the person. Call it when no other tool is needed first.\n"
         "fn $answer(text: String) -> String { text }\n"
         "fn $observe(outcome: Result<String>) -> String {\n"
         "match outcome {\n"

@@ -425,7 +425,7 @@ void BlockLowering::reflect(const Block& block) {
   if (mode == "synthesize") {
     second("synthesis", ", $drafts: List<String>",
            "\"These are drafts:\"!\nfor $draft in $drafts { $draft! }\n"
-           "\"Make one result of what is best in them.\"!\n");
+           "\"Combine the best parts of them into one result.\"!\n");
     function_head(block);
     glue(" -> ");
     type_of(to);

@@ -10,6 +10,7 @@
 #include "base/descriptor.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
+#include "diagnostics/diagnostic.h"
 #include "engine/listings.h"
 #include "engine/secret_key.h"
 #include "engine/store_access.h"
@@ -25,8 +26,10 @@ int check_store(journal::StoreConnection& store, const Environment& environment)
   const auto report = store.admin().check();
   if (!report) return fail(report.error().message, environment);
   for (const std::string& problem : report->problems) fail(problem, environment);
-  environment.write_output(fmt::format("{} runs, {} records, {} contents, {} problems\n", report->runs, report->records,
-                                       report->contents, report->problems.size()));
+  using diagnostics::counted;
+  environment.write_output(fmt::format("{}, {}, {}, {}\n", counted(report->runs, "run"),
+                                       counted(report->records, "record"), counted(report->contents, "content"),
+                                       counted(report->problems.size(), "problem")));
   return report->problems.empty() ? exit_done : exit_failed;
 }
 

@@ -56,7 +56,7 @@ RepairLoop::Step RepairLoop::on_answer(const Answer& answer) {
 AnswerFailure RepairLoop::fail(types::FailureKind kind, std::string_view what) const {
   std::string message = fmt::format("the answer for `{}` {}", request_.label, what);
   if (attempts_.size() > 1)
-    message += fmt::format(", also after {} repair{}", attempts_.size() - 1, attempts_.size() == 2 ? "" : "s");
+    message += fmt::format(", even after {} repair{}", attempts_.size() - 1, attempts_.size() == 2 ? "" : "s");
   for (const Attempt& attempt : attempts_) {
     message += "\n  " + attempt.shown;
     for (const std::string& problem : attempt.problems) message += "\n    " + problem;

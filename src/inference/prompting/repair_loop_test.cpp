@@ -80,7 +80,7 @@ TEST_F(RepairLoopTest, EndsWithAllAnswersWhenNoneCanBeUsed) {
   ASSERT_TRUE(std::holds_alternative<AnswerFailure>(step));
   EXPECT_EQ(std::get<AnswerFailure>(step).kind, types::FailureKind::ModelUnusable);
   EXPECT_EQ(std::get<AnswerFailure>(step).message,
-            "the answer for `judge` cannot be used, also after 1 repair\n"
+            "the answer for `judge` cannot be used, even after 1 repair\n"
             "  \"\"\n"
             "    invalid JSON: the answer is empty\n"
             "  \"" +
