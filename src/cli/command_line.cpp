@@ -15,6 +15,7 @@
 #include "base/parse_number.h"
 #include "cli/command_help.h"
 #include "cli/completion.h"
+#include "cli/given_value.h"
 #include "cli/limit_options.h"
 #include "cli/ray_options.h"
 #include "cli/store_options.h"
@@ -164,33 +165,6 @@ void add_retry_option(CLI::App& app, std::vector<std::string>& texts) {
       ->group(store_group);
 }
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-/// Reads the values of an option whose form is NAME=…. A name is given only once, in all options of `run`.
-Result<void, UsageError> read_pairs(std::string_view option, std::string_view form,
-                                    const std::vector<std::string>& texts, const RunCommand& run, Pairs& pairs) {
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      // The text after `=` may be a secret.
-      return failure(UsageError{
-          fmt::format("invalid value for `{}`: expected {}, got `{}`", option, form, text.substr(0, equals))});
-    }
-    std::string name = text.substr(0, equals);
-    const auto same = [&](const auto& other) { return other.first == name; };
-    if (std::any_of(run.arguments.begin(), run.arguments.end(), same) ||
-        std::any_of(run.variables.begin(), run.variables.end(), same)) {
-      return failure(UsageError{fmt::format("the argument `{}` is given more than once", name)});
-    }
-    pairs.emplace_back(std::move(name), text.substr(equals + 1));
-  }
-  const auto is_stdin = [](const auto& pair) { return pair.second == "@-"; };
-  if (std::count_if(pairs.begin(), pairs.end(), is_stdin) > 1) {
-    return failure(UsageError{"only one argument can be `@-`, because stdin is read once"});
-  }
-  return {};
-}
-
 /// Makes the command from its options after all of them have been parsed, and checks their combination.
 using Finish = std::function<Result<Command, UsageError>()>;
 
@@ -223,15 +197,18 @@ Finish add_run(CLI::App& app) {
                    "Record the run in a file or a database (postgres://…), so that it survives its process");
   add_durability_option(app, run.store);
   add_reports_option(app, run.store);
+  app.add_flag("--wait", run.waits_for_timers,
+               "Sleep in this process until the timers of a recorded run are due, instead of exiting with 3")
+      ->group(store_group);
   add_grace_option(app, run.grace_seconds);
   add_retry_option(app, given->retries);
   return [given, &run]() -> Result<Command, UsageError> {
     if (auto read = read_budgets(given->budgets, run.budgets); !read) return failure(std::move(read.error()));
     if (auto read = read_retries(given->retries, run.retry); !read) return failure(std::move(read.error()));
-    if (auto read = read_pairs("--arg", "NAME=VALUE", given->arguments, run, run.arguments); !read) {
+    if (auto read = read_given_pairs("--arg", "NAME=VALUE", given->arguments, run, run.arguments); !read) {
       return failure(std::move(read.error()));
     }
-    if (auto read = read_pairs("--arg-env", "NAME=VARIABLE", given->variables, run, run.variables); !read) {
+    if (auto read = read_given_pairs("--arg-env", "NAME=VARIABLE", given->variables, run, run.variables); !read) {
       return failure(std::move(read.error()));
     }
     return std::move(run);
@@ -372,7 +349,12 @@ Finish add_resume(CLI::App& app) {
                  "Answer to an open question: plain text for a text type, JSON for any other; VALUE can be @FILE or "
                  "@- (stdin), see `tenon help values`")
       ->type_name("VALUE");
-  app.add_option("--wait", resume.wait, "Question to answer; the first one of a run needs no name")->type_name("WAIT");
+  const CLI::Option* const wait =
+      app.add_option("--wait", resume.wait,
+                     "Question to answer; the first one of a run needs no name. Without a value: sleep in this process "
+                     "until the run's timers are due, instead of exiting with 3")
+          ->type_name("[WAIT]")
+          ->expected(0, 1);
   app.add_option("--program", resume.program, "Upgrade the conversation to this program, from its next turn on")
       ->type_name("FILE")
       ->group(program_group);
@@ -387,7 +369,8 @@ Finish add_resume(CLI::App& app) {
   add_durability_option(app, resume.store);
   add_reports_option(app, resume.store);
   add_grace_option(app, resume.grace_seconds);
-  return [given, &resume]() -> Result<Command, UsageError> {
+  return [given, &resume, wait]() -> Result<Command, UsageError> {
+    resume.waits_for_timers = wait->count() > 0 && resume.wait.empty();
     if (auto read = read_budgets(given->budgets, resume.budgets); !read) return failure(std::move(read.error()));
     if (!given->budgets.empty() && (resume.input || !resume.program.empty())) {
       return failure(
@@ -595,7 +578,6 @@ constexpr std::array subcommands = {
                add_run},
     Subcommand{"chat", "Chat with an agent", run_group,
                "Examples:\n"
-               "  tenon test .\n"
                "  tenon chat assistant.tn --store runs.store\n"
                "  tenon chat --run RUN --store runs.store\n",
                add_chat},
@@ -613,6 +595,7 @@ constexpr std::array subcommands = {
     Subcommand{"test", "Run the test blocks of programs", run_group,
                "Examples:\n"
                "  tenon test order.tn\n"
+               "  tenon test .\n"
                "  tenon test order.tn --filter refund --crash\n",
                add_test},
     Subcommand{"check", "Check programs without running them", write_group,

@@ -28,6 +28,7 @@ struct RunCommand : engine::Settings {
   std::string trace;
   bool show_prompts = false;
   StoreChoice store;
+  bool waits_for_timers = false;  ///< instead of leaving a recorded run to `tenon resume`
   std::uint32_t grace_seconds = default_grace_seconds;
 };
 /// The budgets are those of each turn.
@@ -43,7 +44,8 @@ struct ChatCommand : engine::Settings {
 struct ResumeCommand {
   std::string run;
   StoreChoice store;
-  std::string wait;
+  std::string wait;               ///< the question to answer; empty: the only one
+  bool waits_for_timers = false;  ///< as RunCommand::waits_for_timers
   std::optional<std::string> input;
   std::string program;  ///< the program to upgrade a conversation to; empty: none
   std::string prompts;  ///< of that program; empty: the conversation's

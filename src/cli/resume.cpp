@@ -151,7 +151,8 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   const bool is_same_model = engine::complete_choice(options.model_choice, stored->started.settings);
   if (stored->is_over) options.model = engine::open_no_model();
   options.watched = watched_by(environment, stored->program.loaded->program());
-  auto trace = Trace::open({command.trace, command.show_prompts}, *program->image->loaded(), environment);
+  if (command.waits_for_timers) options.runtime.patience = any_timer;
+  auto trace = Trace::open({command.trace, command.show_prompts, true}, *program->image->loaded(), environment);
   if (!trace) return fail(trace.error(), environment);
   auto local = TerminalEngine::open(std::move(options), std::move(*trace), ShownAnswers::WhenWhole, environment);
   if (!local) return report(local.error(), environment);

@@ -115,13 +115,14 @@ int run(const RunCommand& given, const Environment& environment) {
   }
   auto program = engine::prepare(std::move(compiled->program), command, compiled->manifest, environment.system);
   if (!program) return report(program.error(), environment);
-  auto trace = Trace::open({command.trace, command.show_prompts}, *loaded, environment);
+  auto trace = Trace::open({command.trace, command.show_prompts, true}, *loaded, environment);
   if (!trace) return fail(trace.error(), environment);
   engine::EngineOptions options;
   options.model_choice = program->settings.model;
   options.watched = watched_by(environment, loaded->program());
   options.store_choice = command.store;
   options.extern_threads = program->threads;
+  if (command.waits_for_timers) options.runtime.patience = any_timer;
   auto local = TerminalEngine::open(std::move(options), std::move(*trace), ShownAnswers::WhenWhole, environment);
   if (!local) return report(local.error(), environment);
   const auto id = (*local)->engine().start(*program, *index, std::move(*arguments));

@@ -3,6 +3,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/stopping.h"
 #include "inference/answers/answer_choices.h"
 #include "json/reader.h"
@@ -47,7 +49,10 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   const std::vector<runtime::PendingRetry> retries = runtime.retries(run);
   for (const runtime::PendingRetry& retry : retries) text += describe_retry(retry);
   const auto wakes_at = runtime.wakes_at(run);
-  if (questions.empty() && retries.empty() && wakes_at) text += fmt::format("  until {}\n", shown_time(*wakes_at));
+  const bool is_timer = wakes_at &&
+                        std::ranges::none_of(questions, [&](const auto& one) { return one.until == wakes_at; }) &&
+                        std::ranges::none_of(retries, [&](const auto& one) { return one.next_at == wakes_at; });
+  if (is_timer) text += fmt::format("  timer until {}\n", shown_time(*wakes_at));
   const std::string wait = questions.size() > 1                                      ? " --wait WAIT"
                            : questions.size() == 1 && runtime.has_asked_several(run) ? " --wait " + questions[0].wait
                                                                                      : "";
@@ -161,7 +166,9 @@ std::optional<std::string> read_answer(const runtime::PendingInput& question, co
       fmt::format("{} ({}): ", question.text, shown_answer(question.type, parse_own_json(question.schema)));
   if (question.is_secret && environment.read_hidden_line) return environment.read_hidden_line(prompt);
   environment.write_error(prompt);
-  return environment.read_line();
+  auto line = environment.read_line();
+  if (!line) environment.write_error("\n");  // the question's line has not ended
+  return line;
 }
 
 std::optional<std::string> TerminalPrompter::ask(const runtime::PendingInput& question, std::string_view complaint) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -17,6 +18,9 @@ enum class ShownAnswers : std::uint8_t {
   AsEmitted,  ///< when it is complete; texts that an agent emits are shown at once
   AsWritten,
 };
+
+/// How long `--wait` sleeps for the timers of a recorded run: until they are due.
+inline constexpr std::chrono::milliseconds any_timer = std::chrono::hours(24) * 365 * 100;
 
 /// An engine whose runs are shown at the terminal, and ask there where they have no store.
 class TerminalEngine {

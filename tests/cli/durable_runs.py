@@ -77,6 +77,26 @@ fn short_nap() -> String {
     "awake"
 }
 
+fn longer_nap() -> String {
+    sleep(2_500)
+    "awake"
+}
+
+fn both() -> String {
+    let (sure, _) = parallel {
+        ask_within<Boolean>("sure?", 7_200_000)
+        sleep(3_600_000)
+    }
+    "{{ sure }}"
+}
+
+fn greets() -> String {
+    emit("One moment.")
+    let name = ask<String>("Who is it?")
+    emit("I greet {{ name }}.")
+    "Hello {{ name }}"
+}
+
 fn hurried() -> String {
     let sure = ask_within<Boolean>("sure?", 1_500) catch f { return "no one, {{ f.kind == FailureKind::TimedOut }}" }
     "{{ sure }}"
@@ -210,7 +230,7 @@ def test_answers_that_do_not_fit_are_rejected(work):
     store = Store(work)
     run = store.start("trip")
     before = store.list()[0]["records"]
-    for answer, word in [("Oslo", "JSON"), ('{"city": "Oslo"}', "nights"), ('{"city": "Oslo", "nights": 31}', "31"),
+    for answer, word in [("Oslo", '{"city": string'), ('{"city": "Oslo"}', "nights"), ('{"city": "Oslo", "nights": 31}', "31"),
                          ("", "JSON"), ('{"city": 1, "nights": 2}', "city"), ("null", "null"), ("[" * 5000, "")]:
         process = store.resume(run, "--input", answer)
         expect_error(process, 2, word, f"run {run} waits")
@@ -278,11 +298,49 @@ def test_a_unit_value_prints_nothing(work):
 def test_waiting_for_time(work):
     store = Store(work)
     process = store.run("slow")
-    expect_error(process, 3, "  until 20")
+    expect_error(process, 3, "  timer until 20")
     one = store.list("--waiting")[0]
     assert 3_500_000 < one["wakes_at"] - one["updated_at"] <= 3_600_000 and one["waits"] == [], one
-    expect_error(store.resume(one["run"]), 3, "  until 20")
+    expect_error(store.resume(one["run"]), 3, "  timer until 20")
     expect(store.run("late"), 0, "true\n")
+
+
+def test_a_timer_is_listed_beside_the_questions(work):
+    store = Store(work)
+    process = store.run("both")
+    expect(process, 3, "")
+    assert re.search(r"  wait \S+ \(yes or no\): sure\?\n    until 20\S+\n  timer until 20", process.stderr), process.stderr
+    listed = tenon("runs", "--store", store.path).stdout
+    assert re.search(r"  wait \S+ \(yes or no\): sure\?\n    until 20.*Z\n  timer until 20.*Z\n", listed), listed
+    (work / "asked").mkdir()
+    asked = Store(work / "asked")
+    asked.start("trip")
+    listed = tenon("runs", "--store", asked.path).stdout
+    assert '({"city": text, "nights": a whole number from 1 to 30}): Where to?\n' in listed and "timer" not in listed, listed
+
+
+def test_a_process_can_wait_for_the_timers(work):
+    store = Store(work)
+    process = store.run("longer_nap", "--wait")
+    assert (process.returncode, process.stdout) == (0, "awake\n"), process
+    process = store.run("longer_nap")
+    expect(process, 3, "")
+    run = store.list("--waiting")[0]["run"]
+    expect(store.resume(run, "--wait"), 0, "awake\n")
+    asks = store.start("two")
+    expect(store.resume(asks, "--wait"), 3, "")
+
+
+def test_emitted_texts_go_to_stderr(work):
+    store = Store(work)
+    process = store.run("greets")
+    expect(process, 3, "")
+    assert process.stderr.splitlines()[1] == "One moment.", process.stderr
+    run = store.list("--waiting")[0]["run"]
+    expect(store.resume(run, "--input", "Ann"), 0, "Hello Ann\n", "I greet Ann.\n")
+    plain = tenon("run", store.program, "--fn", "greets", "--model", f"script:{store.script}", stdin=None, input="Bob\n")
+    expect(plain, 0, "Hello Bob\n")
+    assert plain.stderr.startswith("One moment.\nWho is it? (String): I greet Bob.\n"), plain.stderr
 
 
 def test_cancel(work):
@@ -352,7 +410,7 @@ def test_check_finds_a_flipped_byte_of_a_record(work):
     expect(store.store("compact"), 0)
     process = store.store("check")
     expect(process, 0, None, "")
-    assert re.fullmatch(r"1 runs, \d+ records, \d+ contents, 0 problems\n", process.stdout), process.stdout
+    assert re.fullmatch(r"1 run, \d+ records, \d+ contents?, 0 problems\n", process.stdout), process.stdout
     whole = bytearray(store.path.read_bytes())
     # The first time it is in the list of runs, then in the records of the model's answer and of the question.
     whole[whole.rfind(b"the-needle-in-the-store")] ^= 1
@@ -561,7 +619,7 @@ def test_without_a_store_questions_go_to_the_terminal(work):
     store = Store(work)
     arguments = ["run", store.program, "--model", f"script:{store.script}"]
     expect(tenon(*arguments, stdin=None, input="maybe\ntrue\n"), 0, "short true\n",
-           "Publish `short`? (yes or no): error: the answer: expected true or false, found the string \"maybe\"\n"
+           "Publish `short`? (yes or no): error: the answer: expected yes or no, found \"maybe\"\n"
            "Publish `short`? (yes or no): ")
     process = tenon(*arguments)
     expect(process, 1, "")
