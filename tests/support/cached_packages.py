@@ -1,6 +1,7 @@
 """Packages that a runner needs but that are not part of this repository: downloaded once, verified by the hash of each file,
 and kept in the user's cache. Nothing else is downloaded, so a second run does not need the network.
 """
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -20,24 +21,19 @@ def cached(name, pins, install):
     folder = cache / "tenon" / name / f"{digest}-python{sys.version_info.major}.{sys.version_info.minor}"
     if folder.is_dir():
         return folder
-    new = folder.with_name(f"{folder.name}.new{os.getpid()}")
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    try:
-        install(new)
-        rename_unless_there(new, folder)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-    return folder
-
-
-def rename_unless_there(new, folder):
-    """Another process may have installed the same meanwhile; its folder stays."""
-    try:
-        new.rename(folder)
-    except OSError:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes, the first installs and the others wait
         if not folder.is_dir():
-            raise
+            new = folder.with_name(f"{folder.name}.new")
+            shutil.rmtree(new, ignore_errors=True)
+            new.mkdir()
+            try:
+                install(new)
+                new.rename(folder)
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
+    return folder
 
 
 def fetch(*command, **options):
