@@ -29,6 +29,8 @@ BANNED = [
 FORBIDDEN_NAMES = {"utils", "util", "common", "misc", "manager", "helper", "helpers"}
 # Spelled in pieces, so that this file does not match itself.
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
+# Tests and benchmarks have no terminal on which a password could be typed.
+INSTALLING = re.compile(r"\bapt_" r"install\b")
 FORBIDDEN_TEXT = [
     (r"(?<![\w}])/(?:work|root|farm)/" + r"\w", "a path that only one machine has"),
     (r"(?<![\w}])/home/" + r"\w+/", "a path that only one machine has"),
@@ -75,6 +77,8 @@ def check(repository, problems):
         for pattern, what in FORBIDDEN_TEXT:
             for match in re.finditer(pattern, text):
                 problems.report(path, line_of(text, match.start()), f"`{match.group(0)}`: {what}")
+        for match in INSTALLING.finditer(text) if path.startswith(("tests/", "bench/")) else ():
+            problems.report(path, line_of(text, match.start()), f"`{match.group(0)}`: add the package to the table of tools/dev/install.sh")
     for path, text in repository.cpp():
         check_source(path, text, problems)
     check_dead_files(repository, problems)
