@@ -13,47 +13,22 @@ declare -A packages_for=(
   [ray]="python3-dev python3-venv python3-pip postgresql-15 redis-server"
   [tidy]=""
   [model]=""
-  [bench]="lua5.4 python3-venv"
+  [bench]="lua5.4"
 )
 rust_version_min=1.87  # what llguidance needs
+rust_packages=(rustc-web cargo-web)  # Debian 12's newer Rust, which comes with its security updates
+rust_folder=/usr/bin  # where they install it
+install_log=build/install.log
+install_log_lines=20  # of its end, which are shown when apt fails
 
 is_at_least() { [ -n "$2" ] && [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -1)" = "$1" ]; }
 
-cargo_is_new_enough() { is_at_least "$rust_version_min" "$(cargo --version 2>/dev/null | cut -d' ' -f2)"; }
+# version_of PROGRAM: of cargo or rustc; nothing if it is missing.
+version_of() { { "$1" --version 2>/dev/null || true; } | cut -sd' ' -f2; }
 
-# Whether apt would install a Rust that is new enough; with further options of apt.
-apt_has_rust() {
-  is_at_least "$rust_version_min" "$(LC_ALL=C apt-cache "$@" policy cargo-web 2>/dev/null | sed -n 's/^  Candidate: \([0-9.]*\).*/\1/p')"
-}
-
-# Debian 12's newer Rust comes with its security updates. They may be missing in old lists, or in the sources of a machine.
-install_rust() {
-  local privilege=() parts uri
-  if [ "$(id -u)" -ne 0 ]; then privilege=(sudo); fi
-  apt_has_rust || { echo "./dev: fetching package lists, for a newer Rust"; "${privilege[@]}" apt-get update -qq; }
-  if apt_has_rust; then
-    apt_install rustc-web cargo-web
-  else
-    # The archive of security updates beside the main one, for this command alone.
-    uri=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' 2>/dev/null | head -1)
-    parts=$(mktemp -d)
-    chmod 755 "$parts"
-    echo "deb ${uri%/}-security bookworm-security main" >"$parts/security.list"
-    apt_options=(-o "Dir::Etc::SourceParts=$parts" -o "Dir::State::Lists=$parts/lists")
-    mkdir -p "$parts/lists/partial"
-    cp /etc/apt/sources.list.d/* "$parts" 2>/dev/null || true
-    echo "./dev: fetching the list of Debian's security updates, for a newer Rust"
-    "${privilege[@]}" apt-get "${apt_options[@]}" update -qq || true
-    if apt_has_rust "${apt_options[@]}"; then apt_install rustc-web cargo-web; fi
-    apt_options=()
-    "${privilege[@]}" rm -rf "$parts"
-  fi
-  export PATH="/usr/bin:$PATH"  # takes precedence over an older cargo elsewhere
-  hash -r
-  if cargo_is_new_enough; then return; fi
-  echo "./dev: Rust $rust_version_min or newer is needed, and apt has none. Add Debian's security updates to apt's sources" \
-    "(the suite bookworm-security), or put a newer cargo and rustc in the PATH; then run this again." >&2
-  exit 1
+# rust_is_new_enough [FOLDER/]: both programs of the folder, or of the PATH, where they may come from different places.
+rust_is_new_enough() {
+  is_at_least "$rust_version_min" "$(version_of "${1:-}cargo")" && is_at_least "$rust_version_min" "$(version_of "${1:-}rustc")"
 }
 
 # Prints those of the given packages that are not installed.
@@ -64,24 +39,104 @@ missing_packages() {
   done
 }
 
-apt_options=()  # further ones
+# Whether apt would install a Rust that is new enough; with further options of apt.
+apt_has_rust() {
+  is_at_least "$rust_version_min" "$(LC_ALL=C apt-cache "$@" policy cargo-web 2>/dev/null | sed -n 's/^  Candidate: \([0-9.]*\).*/\1/p')"
+}
 
-apt_install() {
-  local privilege=()
-  if [ "$(id -u)" -ne 0 ]; then privilege=(sudo); fi
-  echo "./dev: installing $*"
-  if ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then "${privilege[@]}" apt-get update -qq; fi
+# What follows, down to `as_root`, runs as root in a process of its own: its progress goes to stdout, apt's output to stderr.
+
+apt_options=()  # with which apt knows of a newer Rust
+
+apt_update() { apt-get "${apt_options[@]}" update -qq >&2; }
+
+# Security updates may be missing in old lists, or in the sources of a machine.
+find_rust() {
+  if apt_has_rust; then return; fi
+  echo "./dev: fetching package lists, for a newer Rust"
+  apt_update
+  if apt_has_rust; then return; fi
+  # The archive of security updates beside the main one, for this command alone.
+  local parts uri
+  uri=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' 2>/dev/null | head -1)
+  parts=$(mktemp -d)
+  # shellcheck disable=SC2064
+  trap "rm -rf '$parts'" EXIT
+  chmod 755 "$parts"
+  echo "deb ${uri%/}-security bookworm-security main" >"$parts/security.list"
+  mkdir -p "$parts/lists/partial"
+  cp /etc/apt/sources.list.d/* "$parts" 2>/dev/null || true
+  echo "./dev: fetching the list of Debian's security updates, for a newer Rust"
+  apt_options=(-o "Dir::Etc::SourceParts=$parts" -o "Dir::State::Lists=$parts/lists")
+  apt_update || true
+  apt_has_rust "${apt_options[@]}"
+}
+
+# as_root PACKAGE…
+as_root() {
+  local package packages=()
+  export DEBIAN_FRONTEND=noninteractive
+  if ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then apt_update; fi
+  if [[ " $* " != *" ${rust_packages[*]} "* ]] || find_rust; then
+    packages=("$@")
+  else
+    # The rest is installed without it; `choose_rust` says what to do about Rust.
+    apt_options=()
+    for package in "$@"; do
+      if [[ " ${rust_packages[*]} " != *" $package "* ]]; then packages+=("$package"); fi
+    done
+  fi
+  if [ "${#packages[@]}" -eq 0 ]; then return; fi
   # --no-remove: an installed package is never removed for this.
-  local install=("${privilege[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${apt_options[@]}" install -y -qq
-    --no-install-recommends --no-remove "$@")
-  if ! "${install[@]}"; then
+  local install=(install -y -qq --no-install-recommends --no-remove "${packages[@]}")
+  if ! apt-get "${apt_options[@]}" "${install[@]}" >&2; then
     echo "./dev: trying again with fresh package lists"
-    "${privilege[@]}" apt-get "${apt_options[@]}" update -qq
-    "${install[@]}"
+    apt_update
+    apt-get "${apt_options[@]}" "${install[@]}" >&2
   fi
 }
 
-# install_for PURPOSE…: installs the packages for each purpose, Rust for `build`, Python for the purposes that run it.
+# apt_install PACKAGE…: ends ./dev with a way out if they cannot be installed.
+apt_install() {
+  local privilege=() by_hand="as root: \`apt-get install --no-install-recommends $*\`"
+  if [[ " $* " == *" ${rust_packages[*]} "* ]]; then by_hand+=" (${rust_packages[*]}: from the suite bookworm-security)"; fi
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      echo "./dev: packages are missing, and there is no sudo. Run $by_hand; then run this again." >&2
+      exit 1
+    fi
+    privilege=(sudo)
+  fi
+  mkdir -p "$(dirname "$install_log")"
+  echo "./dev: installing $*"
+  echo "./dev: apt's output is in $install_log${privilege:+; sudo may ask for your password}"
+  if ! "${privilege[@]}" bash -euo pipefail -c '. tools/dev/install.sh; as_root "$@"' install "$@" 2>"$install_log"; then
+    tail -n "$install_log_lines" "$install_log" >&2
+    echo "./dev: packages could not be installed; the reason is above, and in $install_log. Once it is gone, run this again, or" \
+      "install them yourself, $by_hand." >&2
+    exit 1
+  fi
+}
+
+# Puts Debian's Rust before an older one of the PATH. Ends ./dev if neither is new enough.
+choose_rust() {
+  if rust_is_new_enough; then return; fi
+  if rust_is_new_enough "$rust_folder/"; then
+    export PATH="$rust_folder:$PATH"
+    hash -r
+    return
+  fi
+  local cargo rustc
+  cargo=$(version_of cargo)
+  rustc=$(version_of rustc)
+  echo "./dev: Rust $rust_version_min or newer is needed. Here, cargo is ${cargo:-missing} and rustc is ${rustc:-missing}, and apt has no" \
+    "newer one. Add Debian's security updates to apt's sources (the suite bookworm-security), or put a newer cargo and rustc in the" \
+    "PATH; then run this again." >&2
+  exit 1
+}
+
+# install_for PURPOSE…: installs the packages for each purpose, Rust for `build`, Python for the purposes that run it. A command calls it
+# once, before anything is built, so that a question for a password is its first act.
 install_for() {
   local purpose wanted=() missing=() needs_rust=no
   for purpose in "$@"; do
@@ -89,7 +144,7 @@ install_for() {
     # shellcheck disable=SC2206
     wanted+=(${packages_for[$purpose]})
     case "$purpose" in
-      build) cargo_is_new_enough || needs_rust=yes ;;
+      build) needs_rust=yes ;;
       tidy | bench | fuzz) command -v python3 >/dev/null || wanted+=(python3) ;;
       model) python3 -c 'import pip' 2>/dev/null || wanted+=(python3 python3-pip) ;;
     esac
@@ -98,8 +153,9 @@ install_for() {
     echo "./dev: this is not Debian; continuing with what is installed. Needed packages, by Debian's names: ${wanted[*]}" >&2
     return
   fi
-  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  mapfile -t missing < <(missing_packages "${wanted[@]}" | sort -u)
+  # An update of them may be new enough, if they are installed.
+  if [ "$needs_rust" = yes ] && ! rust_is_new_enough && ! rust_is_new_enough "$rust_folder/"; then missing+=("${rust_packages[@]}"); fi
   if [ "${#missing[@]}" -gt 0 ]; then apt_install "${missing[@]}"; fi
-  # Before anything is built: llguidance comes after llama.cpp, which takes minutes.
-  if [ "$needs_rust" = yes ]; then install_rust; fi
+  if [ "$needs_rust" = yes ]; then choose_rust; fi
 }

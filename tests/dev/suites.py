@@ -1,0 +1,99 @@
+"""tools/dev/run_tests.py: copies of it run small suites."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import run_tests
+from sandbox import ROOT, expect
+
+PASSES = "print('2 passed, 0 failed')"
+FAILS = "print('one: FAILED\\nreason'); print('1 passed, 1 failed'); raise SystemExit(1)"
+PASSES_THE_SECOND_TIME = f"""
+import pathlib
+if pathlib.Path('mark').exists():
+    {PASSES}
+else:
+    pathlib.Path('mark').touch()
+    {FAILS}
+"""
+# Its child would keep the pipe of the output open.
+HANGS = "import subprocess, time; print('begun', flush=True); subprocess.Popen(['sleep', '60']); time.sleep(60)"
+CRASHES = "import os; os.abort()"
+
+
+def run_suite(runners, seconds_max=600, shards=1):
+    """The output and exit code of the test runner over runners with these texts, of which `a` is cut into shards."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "tools/dev").mkdir(parents=True)
+        text = (ROOT / "tools/dev/run_tests.py").read_text().replace("TEST_SECONDS_MAX = 600", f"TEST_SECONDS_MAX = {seconds_max}")
+        text = text.replace("SHARDS = {", f"SHARDS = {{'tests/a/run': {shards}, ")
+        (root / "tools/dev/run_tests.py").write_text(text)
+        (root / "tools/dev/tidy.py").write_text("")
+        for name, source in runners.items():
+            path = root / "tests" / name / "run"
+            path.parent.mkdir(parents=True)
+            path.write_text(f"#!{sys.executable}\n{source}\n")
+            path.chmod(0o755)
+        process = subprocess.run([sys.executable, str(root / "tools/dev/run_tests.py"), "release", "--runners-only"], text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+        kept = sorted(path.name for path in (root / "build/release/unstable").glob("*"))
+        return process.stdout, process.returncode, kept
+
+
+def test_all_pass():
+    output, code, kept = run_suite({"a": PASSES, "b": PASSES})
+    expect(code == 0 and output.endswith("\n4 passed, 0 failed\n") and not kept, output)
+
+
+def test_a_failure_is_reported():
+    output, code, kept = run_suite({"a": PASSES, "b": FAILS})
+    expect(code == 1 and output.endswith("\n3 passed, 1 failed\n") and not kept, output)
+    expect("what failed:\ntests/b/run: one: FAILED\nreason" in output and "unstable" not in output, output)
+
+
+def test_what_passes_the_second_time_is_unstable():
+    output, code, kept = run_suite({"a": PASSES, "b": PASSES_THE_SECOND_TIME})
+    expect(code == 0 and output.endswith("\n4 passed, 0 failed\n"), output)
+    expect("\nunstable: tests/b/run: one\n" in output, output)
+    expect(kept == ["tests_b_run.1.txt", "tests_b_run.2.txt"], kept)
+
+
+def test_shards():
+    shown = "import os; print(os.environ['GTEST_SHARD_INDEX'] + '.of.' + os.environ['GTEST_TOTAL_SHARDS'] + ': FAILED')"
+    output, _, kept = run_suite({"a": f"{shown}; print('1 passed, 1 failed')", "b": PASSES}, shards=2)
+    expect(output.endswith("\n4 passed, 2 failed\n") and not kept, output)
+    expect("\ntests/a/run 1/2: 0.of.2: FAILED\n" in output and "\ntests/a/run 2/2: 1.of.2: FAILED\n" in output, output)
+
+
+def test_a_runner_without_a_closing_line_fails():
+    output, code, _ = run_suite({"a": "print('done')"})
+    expect(code == 1 and output.endswith("\n0 passed, 1 failed\n") and "no closing line" in output, output)
+
+
+def test_a_runner_that_hangs_is_ended_and_shown():
+    output, code, _ = run_suite({"a": HANGS}, seconds_max=1)
+    expect(code == 1 and output.endswith("\n0 passed, 1 failed\n"), output)
+    expect("timed out after 1 s, after:\nbegun\n" in output and "most recent call first" in output, output)
+
+
+def test_a_runner_that_crashes_fails():
+    output, code, _ = run_suite({"a": CRASHES})
+    expect(code == 1 and output.endswith("\n0 passed, 1 failed\n") and "exited with -6, after:" in output, output)
+
+
+def test_a_failed_test_of_a_shard_is_repeated():
+    build = pathlib.Path(os.environ.get("TENON_BUILD", str(ROOT / "build/release")))
+    listed = subprocess.run([build / "tests_json", "--gtest_list_tests"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    suite = next(line for line in listed if line.endswith("."))
+    names = [suite + line.strip() for line in listed[listed.index(suite) + 1:] if line.startswith("  ")][:2]
+    for index in range(3):
+        program = run_tests.Program("release", "json", [str(build / "tests_json")], str(build), index, 3)
+        for some in ([names[0]], names):
+            first = run_tests.Outcome(program.name, 0, [f"{name}: FAILED\nreason" for name in some], "", 0)
+            second = program.repeat(first)
+            expect((second.passed, second.failures) == (len(some), []), second.output)
+        first = run_tests.Outcome(program.name, 0, ["No.Such: FAILED\nreason"], "", 0)
+        expect(program.repeat(first).failures == first.failures, "what was not run again has not passed")
