@@ -16,6 +16,9 @@ set(LLGUIDANCE_CRATE llguidance-1.9.1)
 set(RUST_DIR ${CMAKE_SOURCE_DIR}/rust)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${RUST_DIR}/Cargo.lock ${RUST_DIR}/Cargo.toml)
 
+include(${CMAKE_CURRENT_LIST_DIR}/native_step.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/rust.cmake)
+
 # The archives do not depend on the project's own compiler, so that the fuzz build with clang shares them too.
 find_program(NATIVE_CXX NAMES g++ c++ REQUIRED)
 find_program(NATIVE_CC NAMES gcc cc REQUIRED)
@@ -30,19 +33,8 @@ string(SHA256 native_key "${native_inputs}")
 string(SUBSTRING "${native_key}" 0 16 native_key)
 set(NATIVE_DIR ${TENON_DEPENDENCIES_DIR}/${native_key})
 
-# native_step(WHAT COMMAND…): runs the command with its output in a log, which is shown when the command fails.
-function(native_step what)
-  message(STATUS "${what} …")
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code
-    OUTPUT_FILE ${NATIVE_DIR}/work/step.log ERROR_FILE ${NATIVE_DIR}/work/step.log)
-  if(NOT code EQUAL 0)
-    file(READ ${NATIVE_DIR}/work/step.log log)
-    message(FATAL_ERROR "${what} failed (${code}):\n${log}")
-  endif()
-endfunction()
-
 function(build_native_dependencies)
-  find_program(CARGO cargo REQUIRED)
+  find_rust()
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   set(work ${NATIVE_DIR}/work)
   file(REMOVE_RECURSE ${work})

@@ -20,7 +20,7 @@ string(SUBSTRING "${sqlite_key}" 0 16 sqlite_key)
 set(SQLITE_DIR ${TENON_DEPENDENCIES_DIR}/sqlite-${sqlite_key})
 
 function(build_sqlite)
-  find_program(CARGO cargo REQUIRED)
+  find_rust()
   set(NATIVE_DIR ${SQLITE_DIR})  # where native_step keeps its log
   set(work ${SQLITE_DIR}/work)
   file(REMOVE_RECURSE ${work})

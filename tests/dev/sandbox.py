@@ -22,7 +22,7 @@ class Sandbox:
         self.home = folder / "home"
         self._programs = folder / "programs"
         self._calls = folder / "calls"
-        for path in ("dev", *(str(path.relative_to(ROOT)) for path in (ROOT / "tools/dev").iterdir() if path.is_file())):
+        for path in ("dev", "rust/Cargo.toml", *(str(path.relative_to(ROOT)) for path in (ROOT / "tools/dev").iterdir() if path.is_file())):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, self.root / path)
         self.home.mkdir()

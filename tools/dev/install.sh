@@ -15,7 +15,7 @@ declare -A packages_for=(
   [model]=""
   [bench]="lua5.4"
 )
-rust_version_min=1.87  # what llguidance needs
+rust_version_min=$(sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' rust/Cargo.toml)
 rust_packages=(rustc-web cargo-web)  # Debian 12's newer Rust, which comes with its security updates
 rust_folder=/usr/bin  # where they install it
 install_log=build/install.log
