@@ -1,0 +1,37 @@
+"""Commands of ./dev, where everything is installed and a build takes no time."""
+import contextlib
+
+from sandbox import expect, sandbox
+
+# The build's programs are made by CMake.
+CMAKE = """
+mkdir -p build/release
+touch build/release/build.ninja
+for program in build/tenon build/release/fetch_model; do
+  echo 'echo [1, 2]' >$program
+  chmod +x $program
+done
+"""
+TAKES = "./dev: {}. From nothing, this takes about {} minutes on two processors, "
+
+
+@contextlib.contextmanager
+def project():
+    with sandbox() as machine:
+        machine.add("dpkg-query", "echo -n installed")
+        machine.add("cargo", "echo cargo 1.95.0")
+        machine.add("rustc", "echo rustc 1.95.0")
+        machine.add("cmake", CMAKE)
+        machine.add("python3")
+        yield machine
+
+
+def test_what_a_command_takes_is_said_first():
+    for command, why, minutes in (("demo", "nothing is built here yet", 8), ("test", "the tests have not run here yet", 20)):
+        with project() as machine:
+            output, code = machine.run(f"./dev {command}")
+            expect(code == 0 and output.startswith(TAKES.format(why, minutes)), output)
+            expect("GB in build/ and" in output and "GB in ~/.cache/tenon, which" in output, output)
+            (machine.root / "build/release/test_reports").mkdir()
+            output, _ = machine.run(f"./dev {command}")
+            expect("minutes" not in output, output)
