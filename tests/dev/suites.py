@@ -21,14 +21,23 @@ else:
 # Its child would keep the pipe of the output open.
 HANGS = "import subprocess, time; print('begun', flush=True); subprocess.Popen(['sleep', '60']); time.sleep(60)"
 CRASHES = "import os; os.abort()"
+# It ends when its suite has said what is running.
+WAITS = f"""
+import pathlib, time
+deadline = time.monotonic() + 60
+while 'running: ' not in pathlib.Path('output').read_text() and time.monotonic() < deadline:
+    time.sleep(0.05)
+{PASSES}
+"""
 
 
-def run_suite(runners, seconds_max=600, shards=1):
+def run_suite(runners, seconds_max=600, shards=1, quiet_seconds_max=30):
     """The output and exit code of the test runner over runners with these texts, of which `a` is cut into shards."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         (root / "tools/dev").mkdir(parents=True)
         text = (ROOT / "tools/dev/run_tests.py").read_text().replace("TEST_SECONDS_MAX = 600", f"TEST_SECONDS_MAX = {seconds_max}")
+        text = text.replace("QUIET_SECONDS_MAX = 30", f"QUIET_SECONDS_MAX = {quiet_seconds_max}")
         text = text.replace("SHARDS = {", f"SHARDS = {{'tests/a/run': {shards}, ")
         (root / "tools/dev/run_tests.py").write_text(text)
         (root / "tools/dev/tidy.py").write_text("")
@@ -37,10 +46,11 @@ def run_suite(runners, seconds_max=600, shards=1):
             path.parent.mkdir(parents=True)
             path.write_text(f"#!{sys.executable}\n{source}\n")
             path.chmod(0o755)
-        process = subprocess.run([sys.executable, str(root / "tools/dev/run_tests.py"), "release", "--runners-only"], text=True,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+        with (root / "output").open("w", encoding="utf-8") as output:
+            process = subprocess.run([sys.executable, str(root / "tools/dev/run_tests.py"), "release", "--runners-only"], stdout=output,
+                                     stderr=subprocess.STDOUT, timeout=120, check=False)
         kept = sorted(path.name for path in (root / "build/release/unstable").glob("*"))
-        return process.stdout, process.returncode, kept
+        return (root / "output").read_text(), process.returncode, kept
 
 
 def test_all_pass():
@@ -66,6 +76,18 @@ def test_shards():
     output, _, kept = run_suite({"a": f"{shown}; print('1 passed, 1 failed')", "b": PASSES}, shards=2)
     expect(output.endswith("\n4 passed, 2 failed\n") and not kept, output)
     expect("\ntests/a/run 1/2: 0.of.2: FAILED\n" in output and "\ntests/a/run 2/2: 1.of.2: FAILED\n" in output, output)
+
+
+def test_progress():
+    output, _, _ = run_suite({"a": PASSES, "b": PASSES_THE_SECOND_TIME}, shards=2)
+    for number in range(1, 4):
+        expect(output.count(f"\n== {number} of 3: tests/") == 1 or output.startswith(f"== {number} of 3: tests/"), output)
+    expect("== once more: tests/b/run (" in output, output)
+
+
+def test_what_runs_is_shown_when_nothing_ends():
+    output, code, _ = run_suite({"a": WAITS}, quiet_seconds_max=1)
+    expect(code == 0 and output.startswith("running: tests/a/run ("), output)
 
 
 def test_a_runner_without_a_closing_line_fails():

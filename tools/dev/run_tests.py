@@ -11,6 +11,8 @@ its last line and exits with 0 if nothing failed.
 A line `left out: WHAT` reports tests that could not run because something could not be fetched. These lines are repeated at the end, and so
 are the failures, after a line `what failed:`. A runner reports a failure as `NAME: FAILED`, followed by the reason.
 
+A line is printed when a test ends, and, when none has ended for a while, one that says what is running.
+
 Many tests wait for processes, servers and clocks, so one more of them runs at once than there are processors. What failed runs once more,
 alone on the machine. If it passes then, it counts as passed and is listed as `unstable: NAME`; both outputs are kept in the folder
 `unstable` of the build. Such a test is a defect, but not one of the change that is tested.
@@ -25,6 +27,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -34,6 +37,7 @@ FAILURE = re.compile(r"^.*: FAILED$", re.MULTILINE)
 FAILURE_LINES_MAX = 40
 TEST_SECONDS_MAX = 600
 STACKS_SECONDS = 2
+QUIET_SECONDS_MAX = 30
 AT_ONCE = 1 + (os.cpu_count() or 1)
 SEPARATE_RUNNERS = {"ray"}  # `./dev test NAME` calls them
 # What takes the longest, in how many shards. It begins first, so that nothing long is left alone at the end.
@@ -86,6 +90,53 @@ def run_to_its_end(command, cwd, environment, prepare=None):
     return output, f"exited with {process.returncode}" if process.returncode else None
 
 
+class Progress:
+    """Runs tests, of which several may run at once, and prints how far they are. `count`: how many there are; without it, they are
+    repetitions."""
+
+    def __init__(self, count=None):
+        self._count = count
+        self._ended = 0
+        self._running = {}  # when each began, by name
+        self._printed = time.monotonic()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._watch = threading.Thread(target=self._print_what_runs, daemon=True)
+
+    def __enter__(self):
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_):
+        self._closed.set()
+        self._watch.join()
+
+    def run(self, name, run):
+        """The outcome that `run` returns, with the seconds."""
+        started = time.monotonic()
+        with self._lock:
+            self._running[name] = started
+        outcome = run()
+        outcome.seconds = time.monotonic() - started
+        with self._lock:
+            del self._running[name]
+            self._ended += 1
+            which = "once more" if self._count is None else f"{self._ended} of {self._count}"
+            self._print(f"== {which}: {name} ({outcome.seconds:.0f} s): {outcome.passed} passed, {len(outcome.failures)} failed")
+        return outcome
+
+    def _print(self, line):
+        print(line, flush=True)
+        self._printed = time.monotonic()
+
+    def _print_what_runs(self):
+        while not self._closed.wait(max(0, self._printed + QUIET_SECONDS_MAX - time.monotonic())):
+            with self._lock:
+                now = time.monotonic()
+                if now >= self._printed + QUIET_SECONDS_MAX:
+                    self._print("running: " + ", ".join(f"{name} ({now - began:.0f} s)" for name, began in self._running.items()))
+
+
 class Test:
     """A program of ctest, a runner, or one of their shards."""
 
@@ -95,14 +146,7 @@ class Test:
         self._shard = {} if shards == 1 else {"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(index)}
 
     def run(self):
-        """Its outcome, of which it prints a line."""
-        started = time.monotonic()
-        outcome = self._outcome()
-        outcome.seconds = time.monotonic() - started
-        print(f"== {self.name} ({outcome.seconds:.0f} s): {outcome.passed} passed, {len(outcome.failures)} failed", flush=True)
-        return outcome
-
-    def _outcome(self):
+        """Its outcome, without the seconds."""
         raise NotImplementedError
 
     def repeat(self, outcome):
@@ -119,7 +163,7 @@ class Program(Test):
         self._command = command
         self._folder = folder
 
-    def _outcome(self):
+    def run(self):
         return self._run_program(self._shard)
 
     def _run_program(self, variables):
@@ -158,7 +202,7 @@ class Runner(Test):
         self._path = path
         self._environment = environment
 
-    def _outcome(self):
+    def run(self):
         output, problem = run_to_its_end([str(self._path)], ROOT, {**self._environment, **self._shard})
         counts = CLOSING_LINE.findall(output)
         passed, failed = (int(number) for number in counts[-1]) if counts else (0, 0)
@@ -178,7 +222,7 @@ class Runner(Test):
 
 
 class Style(Test):
-    def _outcome(self):
+    def run(self):
         output, problem = run_to_its_end([sys.executable, str(ROOT / "tools/dev/tidy.py")], ROOT, dict(os.environ))
         return Outcome(self.name, 0 if problem else 1, [f"{self.name}: FAILED\n{shortened(output)}"] if problem else [], output, 0)
 
@@ -217,8 +261,8 @@ def run_all(tests):
     """Pairs of a test and its outcome, in the order in which they end."""
     order = list(SHARDS)
     tests = sorted(tests, key=lambda test: order.index(test.base_name) if test.base_name in SHARDS else len(order))
-    with concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        futures = {pool.submit(test.run): test for test in tests}
+    with Progress(len(tests)) as progress, concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        futures = {pool.submit(progress.run, test.name, test.run): test for test in tests}
         return [(futures[future], future.result()) for future in concurrent.futures.as_completed(futures)]
 
 
@@ -241,7 +285,8 @@ class Totals:
         if not outcome.failures:
             return
         print(f"== {outcome.name}\n{outcome.output}", flush=True)
-        second = test.repeat(outcome)
+        with Progress() as progress:
+            second = progress.run(outcome.name, lambda: test.repeat(outcome))
         if second.failures:
             self.failures += outcome.failures
             return
