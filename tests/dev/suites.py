@@ -1,6 +1,7 @@
-"""tools/dev/run_tests.py: copies of it run small suites."""
+"""tools/dev/run_tests.py: copies of it run small suites. Also what runners print that have nothing to run."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -104,6 +105,22 @@ def test_a_runner_that_hangs_is_ended_and_shown():
 def test_a_runner_that_crashes_fails():
     output, code, _ = run_suite({"a": CRASHES})
     expect(code == 1 and output.endswith("\n0 passed, 1 failed\n") and "exited with -6, after:" in output, output)
+
+
+def test_a_runner_that_is_left_out():
+    output, code, _ = run_suite({"a": PASSES, "b": "print('left out: all of it: why\\n0 passed, 0 failed')"})
+    expect(code == 0 and "\nleft out: all of it: why\n" in output and output.endswith("\n2 passed, 0 failed\n"), output)
+
+
+def test_slides_that_are_not_there_are_left_out():
+    with tempfile.TemporaryDirectory() as folder:
+        tests = pathlib.Path(folder) / "project/tests"
+        for name in ("slides", "support"):
+            shutil.copytree(ROOT / "tests" / name, tests / name)
+        process = subprocess.run([tests / "slides/run"], env={**os.environ, "TENON_SLIDES": ""}, stdout=subprocess.PIPE, text=True,
+                                 timeout=60, check=False)
+        expect(process.returncode == 0 and run_tests.LEFT_OUT.match(process.stdout), process.stdout)
+        expect(process.stdout.endswith("\n0 passed, 0 failed\n"), process.stdout)
 
 
 def test_a_failed_test_of_a_shard_is_repeated():
