@@ -9,7 +9,7 @@ import subprocess
 
 import tasks
 
-RESULTS = pathlib.Path(os.environ.get("TENON_RESULTS", "bench/results"))
+RESULTS = pathlib.Path(os.environ.get("TENON_RESULTS", "build/bench/results"))
 MEANS = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "refused")
 MEDIANS = ("wall_ms", "cpu_ms", "model_ms")
 

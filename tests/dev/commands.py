@@ -1,5 +1,7 @@
 """Commands of ./dev, where everything is installed and a build takes no time."""
 import contextlib
+import json
+import sys
 
 from sandbox import expect, sandbox
 
@@ -35,3 +37,21 @@ def test_what_a_command_takes_is_said_first():
             (machine.root / "build/release/test_reports").mkdir()
             output, _ = machine.run(f"./dev {command}")
             expect("minutes" not in output, output)
+
+
+def test_figures_are_part_of_the_repository_only_if_they_are_kept():
+    commands = {"bench": ("#!/bin/sh\necho [1] >$TENON_RESULTS/some.json\n", "bench/some/run", "some.json"),
+                "chaos kills": ("#!/bin/sh\necho 2 passed, 0 failed\n", "tests/durability/run", "chaos.json")}
+    for command, (text, path, figures) in commands.items():
+        with project() as machine:
+            machine.add("python3", f'exec {sys.executable} "$@"')
+            runner = machine.root / path
+            runner.parent.mkdir(parents=True)
+            runner.write_text(text)
+            runner.chmod(0o755)
+            folders = {"": "build/bench/results", "--keep": "bench/results"}
+            for option, folder in folders.items():
+                output, code = machine.run(f"./dev {command} {option}")
+                expect(code == 0 and f"the figures are in {folder}" in output, output)
+                expect(json.loads((machine.root / folder / figures).read_text()), output)
+                expect((machine.root / "bench/results").exists() == bool(option), output)

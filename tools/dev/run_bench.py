@@ -1,23 +1,22 @@
-"""run_bench.py [NAME]: runs bench/NAME/run, or all of them.
+"""run_bench.py [--keep] [NAME]: runs bench/NAME/run, or all of them.
 
 Each is an executable that is started in the repository's root with these variables:
   TENON          the release binary
   TENON_BUILD    the release build's folder
-  TENON_RESULTS  bench/results, where it writes NAME.json: the ratios that it printed, and the versions of both sides
+  TENON_RESULTS  where it writes NAME.json: the ratios that it printed, and the versions of both sides (results.py says where)
 It measures Tenon and the peer in one run, alternating between them, and exits with 0 unless it could not measure.
 """
 import os
-import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from results import ROOT, take_results_folder
 
 
 def main():
-    only = sys.argv[1] if len(sys.argv) > 1 else None
-    results = ROOT / "bench/results"
-    results.mkdir(parents=True, exist_ok=True)
+    arguments = sys.argv[1:]
+    results = take_results_folder(arguments)
+    only = arguments[0] if arguments else None
     environment = dict(os.environ, TENON=str(ROOT / "build/tenon"), TENON_BUILD=str(ROOT / "build/release"),
                        TENON_RESULTS=str(results))
     scripts = [path for path in sorted(ROOT.glob("bench/*/run")) if only is None or path.parent.name == only]
@@ -29,6 +28,7 @@ def main():
         print(f"== {script.parent.name}", flush=True)
         if subprocess.run([str(script)], cwd=ROOT, env=environment, check=False).returncode != 0:
             failed.append(script.parent.name)
+    print(f"the figures are in {results.relative_to(ROOT)}")
     if failed:
         print(f"could not be measured: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

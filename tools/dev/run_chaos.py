@@ -1,17 +1,17 @@
-"""run_chaos.py [NAME]: runs the long and violent tests, or one of them. What .ci/run has of each is its short form.
+"""run_chaos.py [--keep] [NAME]: runs the long and violent tests, or one of them. What .ci/run has of each is its short form.
 
-Each prints `N passed, N failed` at its end. Its figures are kept in bench/results/chaos.json: how many passed, in how many seconds.
+Each prints `N passed, N failed` at its end. Its figures are written to chaos.json (results.py says where): how many passed, in how many
+seconds.
 """
 import json
 import os
-import pathlib
 import re
 import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "bench/results/chaos.json"
+from results import ROOT, take_results_folder
+
 # The command and what it does.
 CHAOS = {
     "kills": (["tests/durability/run", "--long"], "real processes that are killed, or whose disk calls fail, at every write"),
@@ -22,7 +22,9 @@ CHAOS = {
 
 
 def main():
-    wanted = sys.argv[1:] or list(CHAOS)
+    arguments = sys.argv[1:]
+    results = take_results_folder(arguments) / "chaos.json"
+    wanted = arguments or list(CHAOS)
     unknown = [name for name in wanted if name not in CHAOS]
     if unknown:
         print(f"./dev chaos: no part is named `{unknown[0]}`; there are:", file=sys.stderr)
@@ -30,7 +32,7 @@ def main():
             print(f"  {name:<12}{meaning}", file=sys.stderr)
         return 2
     environment = dict(os.environ, TENON=str(ROOT / "build/tenon"), TENON_BUILD=str(ROOT / "build/release"), PYTHONFAULTHANDLER="1")
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    kept = json.loads(results.read_text()) if results.exists() else {}
     passed = failed = 0
     for name in wanted:
         command, meaning = CHAOS[name]
@@ -47,7 +49,8 @@ def main():
         one = (one[0], max(one[1], 1 if code else 0))
         kept[name] = {"passed": one[0], "failed": one[1], "seconds": round(time.monotonic() - started)}
         passed, failed = passed + one[0], failed + one[1]
-        RESULTS.write_text(json.dumps(kept, indent=2) + "\n")
+        results.write_text(json.dumps(kept, indent=2) + "\n")
+    print(f"the figures are in {results.relative_to(ROOT)}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
