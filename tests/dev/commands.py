@@ -1,9 +1,10 @@
 """Commands of ./dev, where everything is installed and a build takes no time."""
 import contextlib
 import json
+import re
 import sys
 
-from sandbox import expect, sandbox
+from sandbox import ROOT, expect, sandbox
 
 # The build's programs are made by CMake.
 CMAKE = """
@@ -36,7 +37,19 @@ def test_what_a_command_takes_is_said_first():
             expect("GB in build/ and" in output and "GB in ~/.cache/tenon, which" in output, output)
             (machine.root / "build/release/test_reports").mkdir()
             output, _ = machine.run(f"./dev {command}")
-            expect("minutes" not in output, output)
+            expect("From nothing" not in output, output)
+
+
+def test_the_demo_says_what_to_do_next():
+    with project() as machine:
+        output, code = machine.run("./dev demo 2>shown && cat shown")
+        expect(code == 0 and 'export PATH="$PWD/build:$PATH"' in output and "docs/guides/tutorial.md" in output, output)
+        (example,) = re.findall(r"tenon chat (\S+)", output)
+        expect("\nagent " in (ROOT / example).read_text() and "[1, 2]" not in (machine.root / "shown").read_text(), output)
+        machine.add("cmake", f"{CMAKE}\necho exit 1 >build/tenon")
+        (machine.root / "build/release/build.ninja").unlink()
+        output, code = machine.run("./dev demo")
+        expect(code == 1 and "next" not in output, output)
 
 
 def test_figures_are_part_of_the_repository_only_if_they_are_kept():
