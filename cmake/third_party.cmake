@@ -5,7 +5,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 find_package(CURL REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(Boost 1.81 REQUIRED)  # the headers of Asio and Beast
+find_package(Boost 1.81 REQUIRED)  # the headers of Asio, Beast and URL
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(FFI REQUIRED IMPORTED_TARGET libffi)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)

@@ -1,5 +1,5 @@
-// Arbitrary bytes as a request's target (the first line) and its body: an accepted target has decoded segments, an
-// accepted body has only known fields, and a rejection is reported as JSON.
+// Arbitrary bytes as a request's target (the first line) and its body: an accepted target has decoded segments and a
+// host without anything else, an accepted body has only known fields, and a rejection is reported as JSON.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,6 +9,7 @@
 #include "json/json.h"
 #include "runtime/host/requests/inbox_command.h"
 #include "server/api.h"
+#include "server/host_name.h"
 #include "server/openai_fields.h"
 #include "server/request_head.h"
 
@@ -20,6 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   request.method = "POST";
   request.target = std::string(bytes.substr(0, line));
   request.body = line == std::string_view::npos ? std::string() : std::string(bytes.substr(line + 1));
+  server::resolve_absolute_target(request);
+  const std::string_view host = request.header("host");
+  ENSURE(server::is_host(host));
+  if (server::is_local_host(host)) ENSURE(host.find_first_of("/@#?, ") == std::string_view::npos);
   if (const auto target = server::parse_target(request.target)) {
     ENSURE(request.target.front() == '/');
     for (const auto& [name, value] : target->query) ENSURE(!name.empty());

@@ -11,17 +11,12 @@
 #include "engine/store_access.h"
 #include "json/reader.h"
 #include "json/text.h"
+#include "server/host_name.h"
 #include "server/routes.h"
 
 namespace tenon::server {
 
 namespace {
-
-bool is_loopback_name(std::string_view host) {
-  if (host.starts_with("[::1]")) host = "localhost";
-  host = host.substr(0, host.find(':'));
-  return equal_ignoring_case(host, "localhost") || host == "127.0.0.1";
-}
 
 /// HOST:PORT of an Origin `http://HOST:PORT`.
 std::string_view host_of(std::string_view origin) {
@@ -99,7 +94,7 @@ std::optional<HttpResponse> Api::refuse_sender(const HttpRequest& request, const
     return response;
   }
   const std::string_view host = request.header("host");
-  if (!is_loopback_name(host)) {
+  if (!is_local_host(host)) {
     return make_error(403, "forbidden",
                       "without a token this server answers only requests to `localhost`; start it with --token-env");
   }
@@ -109,7 +104,7 @@ std::optional<HttpResponse> Api::refuse_sender(const HttpRequest& request, const
   const std::string_view origin = request.header("origin");
   if (origin.empty()) return std::nullopt;
   const bool is_allowed =
-      route.method == "GET" ? is_loopback_name(host_of(origin)) : equal_ignoring_case(host_of(origin), host);
+      route.method == "GET" ? is_local_host(host_of(origin)) : equal_ignoring_case(host_of(origin), host);
   if (is_allowed) return std::nullopt;
   return make_error(403, "forbidden",
                     fmt::format("requests from another origin (`{}`) require a token", origin.substr(0, 200)));

@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "json/writer.h"
+#include "server/host_name.h"
 
 namespace tenon::server {
 namespace {
@@ -50,7 +51,7 @@ void resolve_absolute_target(HttpRequest& request) {
   const std::size_t end = std::min(target.find_first_of("/?", scheme.size()), target.size());
   std::string host(target.substr(scheme.size(), end - scheme.size()));
   std::string path(target.substr(end));
-  if (host.empty()) return;
+  if (host.empty() || !is_host(host)) return;
   if (!path.starts_with('/')) path.insert(0, "/");
   request.headers["host"] = std::move(host);
   request.target = std::move(path);

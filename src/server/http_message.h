@@ -24,7 +24,7 @@ struct HttpRequest {
 };
 
 /// Turns a target in absolute form (`http://HOST/PATH`, RFC 9112 section 3.2.2) into its path; its host replaces the
-/// Host header.
+/// Host header. A target that is not such a URL stays as it is, and is then rejected by `parse_target`.
 void resolve_absolute_target(HttpRequest& request);
 
 /// The parts of a target, percent-decoded.

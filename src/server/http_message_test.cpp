@@ -40,7 +40,13 @@ TEST(HttpMessageTest, AbsoluteTargetsNameTheHost) {
   EXPECT_EQ(resolved("HTTP://a"), "a /");
   EXPECT_EQ(resolved("http://a?c"), "a /?c");
   EXPECT_EQ(resolved("/a?http://b"), "localhost /a?http://b");
-  EXPECT_EQ(resolved("http:///b"), "localhost http:///b");
+  EXPECT_EQ(resolved("http://[::1]:80/b"), "[::1]:80 /b");
+  for (const std::string target :
+       {"http:///b", "http://", "http:b", "https://a/b", "http://[::1].evil.example/b", "http://a:80:80/",
+        "http://a:99999/", "http://a:-1/", "http://user@a/", "http://a#b", "http://a\\b/", "http://a,b/"}) {
+    EXPECT_EQ(resolved(target), "localhost " + target);
+    EXPECT_FALSE(parse_target(target)) << target;
+  }
 }
 
 TEST(HttpMessageTest, SecretsAreComparedWhole) {

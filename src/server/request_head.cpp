@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/ascii.h"
-#include "server/http_message.h"
+#include "server/host_name.h"
 
 namespace tenon::server {
 namespace {
@@ -57,10 +57,8 @@ std::optional<HeadProblem> find_host_problem(const FramingFields& fields, bool i
     return HeadProblem{400, "the request has no Host header"};
   }
   if (fields.hosts.size() > 1) return HeadProblem{400, "the request has several Host headers"};
-  constexpr std::string_view allowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%!$&'()*+;=[]:";
-  if (fields.hosts.front().find_first_not_of(allowed) == std::string_view::npos) return std::nullopt;
-  return HeadProblem{400, "the Host header is not a host name with an optional port"};
+  if (is_host(fields.hosts.front())) return std::nullopt;
+  return HeadProblem{400, "the Host header is not a host with an optional port, such as `localhost:8080`"};
 }
 
 }  // namespace

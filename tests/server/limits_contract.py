@@ -68,13 +68,19 @@ def test_a_body_is_never_read_as_a_request(work):
         assert len(set(runs)) == 2, "a trailer is not a header"
 
 
+# What begins with a local host and is another one, or none.
+NOT_HOSTS = ("[::1].evil.example", "[::1]evil.example", "localhost:evil.example", "localhost:80:80", "[::1]:80:80", "localhost:99999",
+             "localhost:-1", "127.0.0.1:80evil", ":80", "localhost@evil.example", "localhost,evil.example")
+
+
 def test_a_request_names_one_host(work):
     with Server(work) as server:
         for hosts in ([], ["Host: localhost", "Host: localhost"], ["Host: localhost", "Host: evil.example"],
-                      ["Host: localhost, evil.example"], ["Host: localhost/x"]):
+                      ["Host: localhost, evil.example"], ["Host: localhost/x"], *([f"Host: {host}"] for host in NOT_HOSTS)):
             answer = raw(server, request_with(*hosts, method="GET", path="/healthz"))
             assert answer.startswith(b"HTTP/1.1 400 ") and b"Host" in answer, (hosts, answer)
-        for host, status in (("localhost", b"200"), ("evil.example", b"403"), ("", b"400")):
+        for host, status in (("localhost", b"200"), ("[::1]:80", b"200"), ("evil.example", b"403"), ("", b"400"), ("localhost#", b"400"),
+                             *((host, b"400") for host in NOT_HOSTS)):
             answer = raw(server, request_with("Host: localhost", "Connection: close", method="GET", path=f"http://{host}/v1/agents"))
             assert answer.startswith(b"HTTP/1.1 " + status), (host, answer)
         assert raw(server, request_with("Host: LocalHost", "Connection: close", method="GET", path="/healthz")).startswith(b"HTTP/1.1 200 ")
