@@ -18,12 +18,6 @@ namespace tenon::server {
 
 namespace {
 
-/// HOST:PORT of an Origin `http://HOST:PORT`.
-std::string_view host_of(std::string_view origin) {
-  const auto scheme = origin.find("://");
-  return scheme == std::string_view::npos ? origin : origin.substr(scheme + 3);
-}
-
 /// TOKEN of `Bearer TOKEN`; empty for another scheme.
 std::string_view bearer_token(std::string_view authorization) {
   const std::size_t blank = authorization.find(' ');
@@ -101,13 +95,13 @@ std::optional<HttpResponse> Api::refuse_sender(const HttpRequest& request, const
   if (equal_ignoring_case(request.header("sec-fetch-site"), "cross-site")) {
     return make_error(403, "forbidden", "cross-site requests require a token");
   }
-  const std::string_view origin = request.header("origin");
-  if (origin.empty()) return std::nullopt;
+  const std::string* const origin = request.find_header("origin");
+  if (origin == nullptr) return std::nullopt;
   const bool is_allowed =
-      route.method == "GET" ? is_local_host(host_of(origin)) : equal_ignoring_case(host_of(origin), host);
+      route.method == "GET" ? is_local_origin(*origin) : equal_ignoring_case(*origin, "http://" + std::string(host));
   if (is_allowed) return std::nullopt;
   return make_error(403, "forbidden",
-                    fmt::format("requests from another origin (`{}`) require a token", origin.substr(0, 200)));
+                    fmt::format("requests from another origin (`{}`) require a token", origin->substr(0, 200)));
 }
 
 std::optional<HttpResponse> Api::refuse(const HttpRequest& request, const Target& target, const Route& route) const {

@@ -50,4 +50,11 @@ bool is_local_host(std::string_view text) {
   return equal_ignoring_case(name, "localhost") || name == "127.0.0.1";
 }
 
+bool is_local_origin(std::string_view text) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (equal_ignoring_case(text.substr(0, scheme.size()), scheme)) return is_local_host(text.substr(scheme.size()));
+  }
+  return false;
+}
+
 }  // namespace tenon::server

@@ -53,5 +53,17 @@ TEST(HostNameTest, WhatIsNotAHostWithAPortIsRefused) {
   }
 }
 
+TEST(HostNameTest, LocalOriginsHaveASchemeOfTheWebAndNothingElse) {
+  for (const std::string_view origin : {"http://localhost", "HTTP://localhost:3000", "https://[::1]:80"}) {
+    EXPECT_TRUE(is_local_origin(origin)) << origin;
+  }
+  for (const std::string_view origin :
+       {"", "null", "localhost", "localhost:3000", "://localhost", "ftp://localhost", "file://localhost", "file://",
+        "http://", "http:localhost", "http://localhost/", "http://evil.example", "http://localhost:80:80",
+        "http://user@localhost", "http://localhost, http://localhost", "http://localhost http://evil.example"}) {
+    EXPECT_FALSE(is_local_origin(origin)) << origin;
+  }
+}
+
 }  // namespace
 }  // namespace tenon::server

@@ -39,9 +39,14 @@ std::optional<std::string> decode_percent(std::string_view text, bool plus_is_sp
 
 }  // namespace
 
-std::string_view HttpRequest::header(std::string_view name) const {
+const std::string* HttpRequest::find_header(std::string_view name) const {
   const auto found = headers.find(std::string(name));
-  return found == headers.end() ? std::string_view() : std::string_view(found->second);
+  return found == headers.end() ? nullptr : &found->second;
+}
+
+std::string_view HttpRequest::header(std::string_view name) const {
+  const std::string* const value = find_header(name);
+  return value == nullptr ? std::string_view() : std::string_view(*value);
 }
 
 void resolve_absolute_target(HttpRequest& request) {

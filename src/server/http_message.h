@@ -19,6 +19,8 @@ struct HttpRequest {
   std::map<std::string, std::string> headers;
   std::string body;
 
+  /// Returns null for a missing header.
+  [[nodiscard]] const std::string* find_header(std::string_view name) const;
   /// Returns an empty text for a missing header.
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };

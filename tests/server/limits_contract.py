@@ -172,9 +172,14 @@ def test_pages_of_other_origins_change_nothing(work):
     with Server(work) as server:
         body = {"fn": "add", "args": {"x": 1, "y": 2}}
         own = f"http://127.0.0.1:{server.port}"
-        for origin in ("http://localhost:3000", f"http://localhost:{server.port}", "http://127.0.0.1", "null"):
+        own_host = f"127.0.0.1:{server.port}"
+        not_origins = ("", own_host, f"://{own_host}", f"ftp://{own_host}", f"file://{own_host}", f"{own}/", f"{own}, {own}")
+        for origin in ("http://localhost:3000", f"http://localhost:{server.port}", "http://127.0.0.1", f"https://{own_host}", "null",
+                       *not_origins):
             reply = server.post("/v1/runs", body, Origin=origin)
-            assert reply.status == 403 and origin in reply.json["error"]["message"], (origin, reply.body)
+            assert reply.status == 403 and f"`{origin}`" in reply.json["error"]["message"], (origin, reply.body)
+        for origin in not_origins:
+            assert server.get("/v1/runs", Origin=origin).status == 403, origin
         assert server.post("/v1/runs", body, Origin=own).status == 201
         assert server.get("/v1/runs", Sec_Fetch_Site="cross-site").status == 403
         assert server.post("/v1/runs", body, Sec_Fetch_Site="cross-site").status == 403
