@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/shell_word.h"
 #include "journal/sqlite/log_damage.h"
 #include "journal/sqlite/schema.h"
 
@@ -70,7 +71,7 @@ static Result<void, StoreError> handle_log_damage(const std::string& path, const
     return failure(
         damaged(fmt::format("{}; nothing was changed. `tenon store repair --store {}` opens the store "
                             "without them, and keeps a copy of the log",
-                            description, path)));
+                            description, make_shell_word(path))));
   notices.push_back(description);
   return {};
 }
