@@ -152,6 +152,18 @@ def test_a_store_that_cannot_be_written_is_read(work):
         closed.chmod(0o755)
 
 
+def test_a_store_whose_creation_was_cut_off_has_no_runs(work):
+    path = work / "runs.store"
+    path.touch()
+    expect(tenon("runs", "--store", path), 0, "")
+    expect(tenon("store", "check", "--store", path), 0, "0 runs, 0 records, 0 contents, 0 problems\n")
+    expect(tenon("store", "owners", "--store", path), 0, "")
+    expect(tenon("store", "backup", work / "copy.store", "--store", path), 0)
+    expect(tenon("runs", "--store", work / "copy.store"), 0, "")
+    assert path.stat().st_size == 0, "a reader changed the file"
+    expect(tenon("trace", "hash", "01jzzzzzzzzzzzzzzzzzzzzzzz", "--store", path), 1)
+
+
 def test_a_backup_is_a_store(work):
     store = Store(work)
     run = store.start("two")

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <string_view>
+
 #include "journal/sqlite/statements.h"
 #include "journal/sqlite/upgrade.h"
 
@@ -95,6 +98,16 @@ Result<void, StoreError> make_tables(Database& database) {
   return transaction.commit();
 }
 
+/// For a reader of a file whose creation was cut off: the tables in its connection only, so that it reads a store
+/// without runs, and leaves the file as it is.
+Result<void, StoreError> make_temporary_tables(Database& database) {
+  constexpr std::string_view beginning = "CREATE TABLE ";
+  std::string statements = std::string(tables) + content_tables;
+  for (std::size_t at = statements.find(beginning); at != std::string::npos; at = statements.find(beginning, at))
+    statements.replace(at, beginning.size(), "CREATE TEMP TABLE ");
+  return database.execute(statements);  // an index is where its table is
+}
+
 /// From format 1, in which contents were counted for the whole store: in one transaction, which a crash undoes.
 Result<void, StoreError> upgrade_from_1(Database& database) {
   Transaction transaction(database);
@@ -141,8 +154,7 @@ Result<void, StoreError> prepare_schema(Database& database, Access access) {
   const auto objects = database.query_integer("SELECT count(*) FROM sqlite_schema");
   if (!objects) return failure(objects.error());
   if (*application == 0 && *format == 0 && *objects == 0) {
-    if (access == Access::Owner) return make_tables(database);
-    return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: the store is empty", database.path())});
+    return access == Access::Owner ? make_tables(database) : make_temporary_tables(database);
   }
   if (*application != store_application_id)
     return failure(StoreError{StoreError::Kind::Format,

@@ -95,6 +95,38 @@ TEST_F(SqliteStoreTest, ReportsAFileThatIsNotAStoreAndKeepsIt) {
   EXPECT_THAT(error_of({.access = Access::Reader}).message, HasSubstr("newer Tenon"));
 }
 
+/// A process that is killed while it creates a store leaves an empty file, or a database without tables.
+TEST_F(SqliteStoreTest, AStoreWhoseCreationWasCutOffHasNoRuns) {
+  store.reset();
+  for (const bool has_header : {false, true}) {
+    SCOPED_TRACE(has_header);
+    path = folder.file(has_header ? "header.db" : "empty.db");
+    std::ofstream(path).close();
+    if (has_header) execute("PRAGMA journal_mode = WAL");
+    const auto bytes = std::filesystem::file_size(path);
+    const std::string copy = path + ".copy";
+    {
+      const auto reader = try_open({.access = Access::Reader});
+      ASSERT_TRUE(reader.has_value()) << reader.error().message;
+      EXPECT_TRUE((*reader)->runs().list({})->empty());
+      EXPECT_EQ((*reader)->journals().head(run).error().kind, StoreError::Kind::Missing);
+      EXPECT_EQ((*reader)->inbox().send({run, "x"}).error().kind, StoreError::Kind::Missing);
+      EXPECT_TRUE((*reader)->ownership().owners()->empty());
+      expect_clean(**reader);
+      ASSERT_TRUE((*reader)->admin().backup(copy).has_value());
+    }
+    EXPECT_EQ(std::filesystem::file_size(path), bytes);
+    for (const std::string& written : {path, copy}) {
+      const auto owner = open_store(written, {});
+      ASSERT_TRUE(owner.has_value()) << owner.error().message;
+      EXPECT_EQ(commit((*owner)->journals(), make_append(run, 1, {"a"})), std::nullopt);
+      const auto reader = open_store(written, {.access = Access::Reader});
+      ASSERT_TRUE(reader.has_value()) << reader.error().message;
+      EXPECT_EQ((*reader)->journals().head(run)->records, 1U);
+    }
+  }
+}
+
 TEST_F(SqliteStoreTest, AFolderThatMayNotBeWrittenIsReported) {
   store.reset();
   path = folder.file("closed/store.db");
