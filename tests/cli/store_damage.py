@@ -100,6 +100,32 @@ def test_a_damaged_log_is_rejected_and_repaired_with_a_copy(work):
     expect(damaged.store("check"), 0)
 
 
+def test_damage_to_the_last_frame_of_the_log_is_a_warning(work):
+    store = Store(work)
+    runs = [store.start("seen")]
+    keeps_log = sqlite3.connect(store.path)
+    keeps_log.execute("BEGIN")
+    keeps_log.execute("SELECT count(*) FROM runs").fetchall()
+    runs.append(store.start("seen"))
+    copy_as_killed(store, work / "killed")
+    keeps_log.close()
+    damaged = Store(work / "killed")
+    log = pathlib.Path(f"{damaged.path}-wal")
+    data = bytearray(log.read_bytes())
+    data[-1000] ^= 1
+    log.write_bytes(data)
+    listed = tenon("runs", "--store", damaged.path)
+    expect(listed, 0)
+    assert "is damaged, in the last commit of the log" in listed.stderr, listed.stderr
+    checked = damaged.store("check")
+    expect(checked, 1)
+    assert "is damaged, in the last commit of the log" in checked.stderr, checked.stderr
+    resumed = damaged.resume(runs[0], "--input", "true")
+    expect(resumed, 0)
+    assert "is damaged, in the last commit of the log" in resumed.stderr, resumed.stderr
+    expect(damaged.store("check"), 0, None, "")
+
+
 def as_another_user(work):
     """Options of `tenon` for a user who is not root, and may do what the modes of files in `work` say. The binary may be in a folder
     that only root can read."""

@@ -91,13 +91,24 @@ struct Checksum {
   [[nodiscard]] Checksum over(std::string_view bytes, bool is_big_endian) const {
     Checksum sum = *this;
     for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
-      const auto word = [&](std::size_t from) {
-        return is_big_endian ? big_endian(bytes, from) : little_endian(bytes, from);
-      };
-      sum.first += word(at) + sum.second;
-      sum.second += word(at + 4) + sum.first;
+      sum.first += word(bytes, at, is_big_endian) + sum.second;
+      sum.second += word(bytes, at + 4, is_big_endian) + sum.first;
     }
     return sum;
+  }
+  /// The inverse: the checksum before `bytes`, a multiple of 8 of them, where this is the one after them.
+  [[nodiscard]] Checksum before(std::string_view bytes, bool is_big_endian) const {
+    Checksum sum = *this;
+    for (std::size_t at = bytes.size(); at >= 8; at -= 8) {
+      sum.second -= word(bytes, at - 4, is_big_endian) + sum.first;
+      sum.first -= word(bytes, at - 8, is_big_endian) + sum.second;
+    }
+    return sum;
+  }
+
+ private:
+  static std::uint32_t word(std::string_view bytes, std::size_t at, bool is_big_endian) {
+    return is_big_endian ? big_endian(bytes, at) : little_endian(bytes, at);
   }
 };
 
@@ -123,8 +134,16 @@ class Log {
     return header_bytes + std::size_t{number - 1} * (frame_header_bytes + store_page_bytes);
   }
   [[nodiscard]] std::uint32_t page_of(std::uint32_t number) const { return big_endian(bytes_, offset_of(number)); }
-  /// Whether a transaction ends with the frame.
+  /// Whether a transaction ends with the frame: its header has the size of the database then.
   [[nodiscard]] bool is_commit(std::uint32_t number) const { return big_endian(bytes_, offset_of(number) + 4) != 0; }
+  /// The same of a frame that does not match its checksum, as far as what is left of it says so.
+  [[nodiscard]] bool was_commit(std::uint32_t number) const {
+    if (is_commit(number)) return is_current(number) || has_right_checksum(number);
+    // If only the size is damaged, the checksum says that it was another one than zero.
+    const Checksum after_header = checksum_before(number).over(header_of(number), is_big_endian_);
+    const Checksum wanted = stored_checksum(number).before(page_bytes(number), is_big_endian_);
+    return wanted.first == after_header.first && wanted.second != after_header.second;
+  }
   [[nodiscard]] std::string_view page_bytes(std::uint32_t number) const {
     return bytes_.substr(offset_of(number) + frame_header_bytes, store_page_bytes);
   }
@@ -165,8 +184,10 @@ class Log {
     return number == 1 ? checksum_at(24) : stored_checksum(number - 1);
   }
   [[nodiscard]] Checksum checksum_after(std::uint32_t number, Checksum before) const {
-    return before.over(bytes_.substr(offset_of(number), 8), is_big_endian_).over(page_bytes(number), is_big_endian_);
+    return before.over(header_of(number), is_big_endian_).over(page_bytes(number), is_big_endian_);
   }
+  /// What the checksum covers of a frame's header: the number of its page and the size of the database.
+  [[nodiscard]] std::string_view header_of(std::uint32_t number) const { return bytes_.substr(offset_of(number), 8); }
 
   std::string_view bytes_;
   std::string_view salts_;
@@ -224,12 +245,11 @@ Result<std::optional<LogDamage>, StoreError> find_log_damage(const std::string& 
   for (; broken <= log.frames() && log.is_intact(broken); ++broken)
     if (log.is_commit(broken)) last_commit = broken;
   if (broken > log.frames()) return std::optional<LogDamage>{};
-  // Frames of a transaction that was rolled back may follow the last commit; there is no commit among them.
-  const std::uint32_t commits = commits_after(log, broken);
+  // Frames of a transaction that was rolled back may follow the last commit, and frames of an older log; none of them
+  // says that it ends a commit of this log.
+  const std::uint32_t commits = commits_after(log, broken) + (log.was_commit(broken) ? 1 : 0);
   if (commits == 0) return std::optional<LogDamage>{};
-  const bool ends_commit = (log.is_current(broken) || log.has_right_checksum(broken)) && log.is_commit(broken);
-  return LogDamage{broken, log.frames(), commits + (ends_commit ? 1 : 0), Log::offset_of(last_commit + 1),
-                   ends_commit || commits > 1};
+  return LogDamage{broken, log.frames(), commits, Log::offset_of(last_commit + 1), commits > 1};
 }
 
 Result<std::optional<LogDamage>, StoreError> find_lasting_log_damage(const std::string& store_path) {
@@ -251,8 +271,9 @@ std::string describe(const LogDamage& damage, const std::string& store_path) {
       damage.frame == 0 ? "the header" : fmt::format("frame {} of {}", damage.frame, damage.frames);
   if (!damage.is_certain)
     return fmt::format(
-        "{}: {} is damaged, in the last commit of the log. If the machine lost power while it was written, nothing "
-        "that was acknowledged is lost; otherwise the last commit is",
+        "{}: {} is damaged, in the last commit of the log. If a crash cut it off while it was written, nothing that "
+        "was "
+        "acknowledged is lost; otherwise the last commit is",
         path, where);
   return fmt::format("{}: {} is damaged, and {} acknowledged {} after it cannot be read", path, where,
                      damage.commits_after, damage.commits_after == 1 ? "commit" : "commits");

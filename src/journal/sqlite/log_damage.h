@@ -18,7 +18,7 @@ struct LogDamage {
   std::uint32_t commits_after = 0;  ///< commits that are intact or partly intact, and that SQLite would drop
   std::uint64_t intact_bytes = 0;   ///< of the log, up to the end of the last commit before the damage
   /// Whether commits were lost that had been synced before later ones were written. If not, the damage is in the last
-  /// commit of the log, and a power cut while that commit was being written leaves the same.
+  /// commit of the log, and a crash while that commit was being written leaves the same.
   bool is_certain = false;
 };
 

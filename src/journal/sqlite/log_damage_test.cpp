@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "journal/sqlite/database.h"
 #include "journal/sqlite/owner_lock.h"
 #include "tests/support/journal_testing.h"
 
@@ -91,7 +92,7 @@ TEST_F(LogDamageTest, NoFlippedByteDropsAnAcknowledgedCommitSilently) {
   while (last_commit_begins > 1 && !is_commit(last_commit_begins - 1)) --last_commit_begins;
   std::vector<std::size_t> places;
   for (std::size_t at = 0; at < header_bytes; ++at) places.push_back(at);
-  for (std::uint32_t frame = 1; frame < frames; ++frame)
+  for (std::uint32_t frame = 1; frame <= frames; ++frame)
     for (std::size_t at = 0; at < frame_bytes; at += at < 24 ? 1 : 509) places.push_back(offset_of(frame) + at);
   for (const std::size_t at : places) {
     flip(at);
@@ -147,14 +148,24 @@ TEST_F(LogDamageTest, ARefusedStoreIsUnchangedAndItsRepairKeepsACopy) {
 /// SQLite leaves the frames of a transaction that was rolled back after the last commit, until later ones overwrite
 /// them.
 TEST_F(LogDamageTest, FramesOfARolledBackTransactionAreNotDamage) {
-  leave_log(4);
-  std::uint32_t last_commit_begins = frames;
-  while (!is_commit(last_commit_begins - 1)) --last_commit_begins;
-  // A longer transaction without its commit, followed by a shorter one in its place, ends like this.
-  std::string bytes = log;
-  for (std::uint32_t frame = last_commit_begins; frame <= frames; ++frame)
-    bytes.replace(offset_of(frame) + 4, 4, std::string(4, '\0'));
-  write_log(bytes);
+  store.reset();
+  const auto written = Database::open(path, {Access::Owner, {}});
+  ASSERT_TRUE(written.has_value());
+  // With so small a cache a long transaction is written to the log before its end.
+  for (const char* const statements :
+       {"PRAGMA cache_size = 5; BEGIN;"
+        "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100) "
+        "INSERT INTO notes SELECT 'key ' || n, zeroblob(3000), NULL FROM numbers; ROLLBACK",
+        "INSERT INTO notes VALUES('kept', x'00', NULL)"})
+    ASSERT_TRUE((*written)->execute(statements).has_value());
+  log = read_file(path + "-wal");
+  database = read_file(path);
+  frames = static_cast<std::uint32_t>((log.size() - header_bytes) / frame_bytes);
+  std::uint32_t last_commit = frames;
+  while (!is_commit(last_commit)) --last_commit;
+  ASSERT_LT(last_commit, frames);
+  path = folder.file("copy.db");
+  write_log(log);
   EXPECT_FALSE(find_log_damage(path).value().has_value());
 }
 
@@ -163,10 +174,13 @@ TEST_F(LogDamageTest, AReaderWarnsOfDamageInTheLastCommit) {
   std::uint32_t last_commit_begins = frames;
   while (!is_commit(last_commit_begins - 1)) --last_commit_begins;
   ASSERT_LT(last_commit_begins, frames);
-  flip(offset_of(last_commit_begins) + 100);
-  const auto reader = open_store(path, {.access = Access::Reader});
-  ASSERT_TRUE(reader.has_value());
-  EXPECT_THAT((*reader)->notices(), testing::Contains(HasSubstr("in the last commit of the log")));
+  for (const std::uint32_t frame : {last_commit_begins, frames}) {
+    SCOPED_TRACE(frame);
+    flip(offset_of(frame) + 100);
+    const auto reader = open_store(path, {.access = Access::Reader});
+    ASSERT_TRUE(reader.has_value());
+    EXPECT_THAT((*reader)->notices(), testing::Contains(HasSubstr("in the last commit of the log")));
+  }
 }
 
 /// Until the owner has checked the log, a reader does not rely on it.
