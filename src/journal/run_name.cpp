@@ -16,7 +16,6 @@ constexpr std::array<bool, 256> is_digit = [] {
   for (const char digit : digits) result[static_cast<unsigned char>(digit)] = true;
   return result;
 }();
-constexpr std::size_t name_size = 26;
 
 /// The parts of a UUID version 7 that are not fixed.
 struct NameParts {
@@ -41,8 +40,8 @@ std::string text_of(const NameParts& parts) {
   // 128 bits as 26 digits of 5 bits, so the first digit has only 3.
   __extension__ using Wide = unsigned __int128;
   Wide rest = (static_cast<Wide>(upper) << 64U) | lower;
-  std::string text(name_size, '0');
-  for (std::size_t at = name_size; at-- > 0; rest >>= 5U) text[at] = digits[static_cast<std::size_t>(rest & 31U)];
+  std::string text(run_name_bytes, '0');
+  for (std::size_t at = run_name_bytes; at-- > 0; rest >>= 5U) text[at] = digits[static_cast<std::size_t>(rest & 31U)];
   return text;
 }
 
@@ -69,7 +68,7 @@ RunName make_run_name(std::int64_t now_ms) {
 }
 
 bool is_run_name(std::string_view text) {
-  if (text.size() != name_size || text.front() > '7') return false;
+  if (text.size() != run_name_bytes || text.front() > '7') return false;
   return std::ranges::all_of(text, [](char digit) { return is_digit[static_cast<unsigned char>(digit)]; });
 }
 

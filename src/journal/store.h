@@ -209,6 +209,7 @@ class Store : public RunReader {
 
 /// A name that sorts after those made before; 74 random bits of it come from the system.
 [[nodiscard]] RunName make_run_name(std::int64_t now_ms);
+inline constexpr std::size_t run_name_bytes = 26;
 [[nodiscard]] bool is_run_name(std::string_view text);
 /// The name whose chain starts with `chain`, if it differs from a damaged name in one character at most.
 [[nodiscard]] std::optional<RunName> find_name(const RunName& damaged, const Hash& chain);

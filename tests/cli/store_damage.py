@@ -96,6 +96,7 @@ def test_a_damaged_log_is_rejected_and_repaired_with_a_copy(work):
     assert "is damaged" in checked.stderr, checked.stderr
     repaired = tenon(*proposed[1:])
     assert "-wal.damaged is a copy of all of it" in repaired.stderr, repaired
+    assert f"runs {', '.join(runs[1:])} are missing now" in repaired.stderr, repaired
     assert pathlib.Path(f"{log}.damaged").read_bytes() == bytes(data)
     expect(damaged.store("check"), 0)
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/shell_word.h"
+#include "journal/shown_runs.h"
 #include "journal/sqlite/log_damage.h"
 #include "journal/sqlite/schema.h"
 
@@ -27,6 +28,8 @@ constexpr int wait_for_writers_ms = 10'000;
 /// How long a reader waits for an owner that is opening the store.
 constexpr std::chrono::milliseconds wait_for_owner{1'000};
 constexpr std::chrono::milliseconds owner_poll{10};
+/// As many runs are named after a repair; a longer list would hide the other messages.
+constexpr std::size_t missing_runs_shown_max = 100;
 
 }  // namespace
 
@@ -44,26 +47,29 @@ static void wait_for_opening_owner(const std::string& path) {
     clock.wait(owner_poll);
 }
 
-/// Before SQLite reads the log: it would drop what follows the damage. Adds to `notices` what was found or cut off. An
-/// owner that has opened the store has checked the log, and its readers see what it wrote since by the log's index.
-static Result<void, StoreError> handle_log_damage(const std::string& path, const StoreOptions& options,
-                                                  std::vector<std::string>& notices) {
+/// Before SQLite reads the log: it would drop what follows the damage. Adds to `notices` what was found or cut off, and
+/// returns the runs of the commits that were cut off. An owner that has opened the store has checked the log, and its
+/// readers see what it wrote since by the log's index.
+static Result<std::vector<std::string>, StoreError> handle_log_damage(const std::string& path,
+                                                                      const StoreOptions& options,
+                                                                      std::vector<std::string>& notices) {
+  using Runs = std::vector<std::string>;
   const bool is_reader = options.access == Access::Reader;
   if (is_reader) {
-    if (options.damaged_log == DamagedLog::Report) return {};
+    if (options.damaged_log == DamagedLog::Report) return Runs{};
     wait_for_opening_owner(path);
-    if (OwnerLock::is_held(path) && !OwnerLock::is_opening(path)) return {};
+    if (OwnerLock::is_held(path) && !OwnerLock::is_opening(path)) return Runs{};
   }
   const auto damage = is_reader ? find_lasting_log_damage(path) : find_log_damage(path);
   if (!damage) return failure(damage.error());
-  if (!*damage) return {};
+  if (!*damage) return Runs{};
   const std::string description = describe(**damage, path);
   if (options.damaged_log == DamagedLog::Cut) {
     const auto copy = cut_log(**damage, path);
     if (!copy) return failure(copy.error());
     notices.push_back(description);
     notices.push_back(fmt::format("the log was cut there; {} is a copy of all of it", *copy));
-    return {};
+    return (*damage)->runs;
   }
   // Without a sync after each commit a power cut may lose any of the newest ones.
   const bool is_expected = !(*damage)->is_certain || options.durability == Durability::Process;
@@ -73,7 +79,7 @@ static Result<void, StoreError> handle_log_damage(const std::string& path, const
                             "without them, and keeps a copy of the log",
                             description, make_shell_word(path))));
   notices.push_back(description);
-  return {};
+  return Runs{};
 }
 
 /// Whether an attempt to open failed as it does where nothing can be written.
@@ -108,7 +114,8 @@ Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::stri
     if (!acquired) return failure(acquired.error());
     lock.emplace(std::move(*acquired));
   }
-  if (auto done = handle_log_damage(path, options, notices); !done) return failure(done.error());
+  const auto cut_off = handle_log_damage(path, options, notices);
+  if (!cut_off) return failure(cut_off.error());
   if (lock) lock->announce();
   auto database = Database::open(path, {options.access, options.disk});
   if (!database && options.access == Access::Reader && may_be_read_only(database.error(), path))
@@ -135,8 +142,24 @@ Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::stri
     }
     return open(path, options);
   }
+  if (done) done = connection->notice_missing(*cut_off);
   if (!done) return failure(done.error());
   return connection;
+}
+
+Result<void, StoreError> Connection::notice_missing(std::span<const std::string> runs) {
+  std::vector<std::string> missing;
+  for (const std::string& run : runs) {
+    Execution query(statements_->select_run);
+    const StepResult step = query.text(run).step();
+    if (step == StepResult::Failed) return failure(query.error());
+    if (step == StepResult::Done) missing.push_back(run);
+  }
+  if (missing.empty()) return {};
+  notices_.push_back(fmt::format("{}: {} {} missing now; only a backup may have {}", path(),
+                                 list_runs(missing, missing.size(), missing_runs_shown_max),
+                                 missing.size() == 1 ? "is" : "are", missing.size() == 1 ? "it" : "them"));
+  return {};
 }
 
 Result<void, StoreError> Connection::set_up() {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,8 @@ class Connection {
   [[nodiscard]] Result<void, StoreError> set_up();
   [[nodiscard]] Result<void, StoreError> prepare();
   [[nodiscard]] Result<void, StoreError> copy_former_log();
+  /// Adds to the notices those of the runs that the store does not have.
+  [[nodiscard]] Result<void, StoreError> notice_missing(std::span<const std::string> runs);
 
   StoreOptions options_;
   std::vector<std::string> notices_;

@@ -11,13 +11,16 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/descriptor.h"
+#include "journal/sqlite/page_runs.h"
 
 namespace tenon::journal::sqlite {
 namespace {
@@ -197,11 +200,20 @@ class Log {
 };
 
 /// The commits after frame `after` that would be read if it were intact.
-std::uint32_t commits_after(const Log& log, std::uint32_t after) {
-  std::uint32_t commits = 0;
+struct HiddenCommits {
+  std::uint32_t count = 0;
+  std::set<std::string> runs;
+};
+HiddenCommits commits_after(const Log& log, std::uint32_t after) {
+  HiddenCommits commits;
+  std::set<std::string> runs;  // of the commit that is being read
   for (std::uint32_t number = after + 1; number <= log.frames(); ++number) {
     const bool is_intact = number == after + 1 ? log.is_intact_after_damage(number) : log.is_intact(number);
-    if (is_intact && log.is_commit(number)) ++commits;
+    if (!is_intact) continue;
+    for (std::string& run : run_names_on(log.page_bytes(number))) runs.insert(std::move(run));
+    if (!log.is_commit(number)) continue;
+    ++commits.count;
+    commits.runs.merge(runs);
   }
   return commits;
 }
@@ -225,8 +237,9 @@ bool is_in_database(const Log& log, const std::string& store_path) {
 std::optional<LogDamage> damage_of_header(Log& log, const std::string& store_path) {
   for (const bool is_big_endian : {false, true}) {
     log.set_byte_order(is_big_endian);
-    const std::uint32_t commits = commits_after(log, 1);
-    if (commits > 0 && !is_in_database(log, store_path)) return LogDamage{0, log.frames(), commits, 0, true};
+    const HiddenCommits commits = commits_after(log, 1);
+    if (commits.count > 0 && !is_in_database(log, store_path))
+      return LogDamage{0, log.frames(), commits.count, 0, true, {commits.runs.begin(), commits.runs.end()}};
   }
   return std::nullopt;
 }
@@ -247,9 +260,17 @@ Result<std::optional<LogDamage>, StoreError> find_log_damage(const std::string& 
   if (broken > log.frames()) return std::optional<LogDamage>{};
   // Frames of a transaction that was rolled back may follow the last commit, and frames of an older log; none of them
   // says that it ends a commit of this log.
-  const std::uint32_t commits = commits_after(log, broken) + (log.was_commit(broken) ? 1 : 0);
-  if (commits == 0) return std::optional<LogDamage>{};
-  return LogDamage{broken, log.frames(), commits, Log::offset_of(last_commit + 1), commits > 1};
+  HiddenCommits commits = commits_after(log, broken);
+  if (log.was_commit(broken)) ++commits.count;
+  if (commits.count == 0) return std::optional<LogDamage>{};
+  for (std::uint32_t number = last_commit + 1; number < broken; ++number)
+    for (std::string& run : run_names_on(log.page_bytes(number))) commits.runs.insert(std::move(run));
+  return LogDamage{broken,
+                   log.frames(),
+                   commits.count,
+                   Log::offset_of(last_commit + 1),
+                   commits.count > 1,
+                   {commits.runs.begin(), commits.runs.end()}};
 }
 
 Result<std::optional<LogDamage>, StoreError> find_lasting_log_damage(const std::string& store_path) {

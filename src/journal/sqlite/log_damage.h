@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "journal/store.h"
@@ -20,6 +21,9 @@ struct LogDamage {
   /// Whether commits were lost that had been synced before later ones were written. If not, the damage is in the last
   /// commit of the log, and a crash while that commit was being written leaves the same.
   bool is_certain = false;
+  /// The runs in the commits that SQLite would drop, ordered, as far as their pages are intact: new ones, and others
+  /// whose rows are on the same pages.
+  std::vector<std::string> runs;
 };
 
 /// Returns what is damaged in the log of the store at `store_path`; none for a log that is intact, cut off or missing.

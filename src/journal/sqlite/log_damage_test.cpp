@@ -145,6 +145,42 @@ TEST_F(LogDamageTest, ARefusedStoreIsUnchangedAndItsRepairKeepsACopy) {
   expect_clean(**repaired);
 }
 
+/// Whichever frame is damaged: the runs whose first records are after it are missing, and no others.
+TEST_F(LogDamageTest, ARepairNamesTheRunsThatAreMissing) {
+  constexpr int runs_in_log = 200;  // their names fill several pages
+  std::vector<std::string> names;
+  {
+    store.reset();
+    const std::string original = folder.file("original.db");
+    const auto writing = open_store(original, {.checkpoint_pages = 100'000});
+    for (int number = 0; number < runs_in_log; ++number) {
+      names.push_back(make_run_name(1'000 + number).text);
+      Append append = make_append({names.back()}, 1, {"record"});
+      append.summary.title = "mentions " + make_run_name(2'000'000).text;
+      ASSERT_EQ(commit((*writing)->journals(), append), std::nullopt);
+    }
+    log = read_file(original + "-wal");
+    database = read_file(original);
+    frames = static_cast<std::uint32_t>((log.size() - header_bytes) / frame_bytes);
+  }
+  for (std::uint32_t frame = frames / 2; frame < frames / 2 + 12; ++frame) {
+    SCOPED_TRACE(frame);
+    flip(offset_of(frame) + 100);
+    const auto repaired = open_store(path, {.damaged_log = DamagedLog::Cut});
+    ASSERT_TRUE(repaired.has_value()) << repaired.error().message;
+    const auto kept = (*repaired)->runs().list({.limit = runs_in_log});
+    ASSERT_TRUE(kept.has_value());
+    ASSERT_LT(kept->size(), names.size());
+    std::string missing = path + ": runs ";
+    std::size_t shown = 0;
+    for (std::size_t number = kept->size(); number < names.size() && shown < 100; ++number)
+      missing += (shown++ == 0 ? "" : ", ") + names[number];
+    if (names.size() - kept->size() > shown)
+      missing += " and " + std::to_string(names.size() - kept->size() - shown) + " more";
+    EXPECT_THAT((*repaired)->notices(), testing::Contains(missing + " are missing now; only a backup may have them"));
+  }
+}
+
 /// SQLite leaves the frames of a transaction that was rolled back after the last commit, until later ones overwrite
 /// them.
 TEST_F(LogDamageTest, FramesOfARolledBackTransactionAreNotDamage) {
