@@ -175,6 +175,12 @@ const CallRequest* Collector::find(const std::string& key) const {
   return found == requests_.end() ? nullptr : &found->second;
 }
 
+std::optional<std::string> Collector::find_notification(const runtime::RunCore& core) const {
+  const auto found = std::ranges::find_if(
+      core.open(), [this](const auto& entry) { return requests_.at(entry.first).call == CallRequest::no_call; });
+  return found == core.open().end() ? std::nullopt : std::optional(found->first);
+}
+
 void Collector::take_requests(runtime::RunCore& core) {
   std::vector<std::pair<vm::RequestId, const std::string*>> opened;
   for (const auto& [key, open] : core.open()) {

@@ -86,6 +86,9 @@ class Collector final : public vm::Observer {
   [[nodiscard]] std::vector<std::string> said() const;
   /// The request with that key, if it was added.
   [[nodiscard]] const CallRequest* find(const std::string& key) const;
+  /// The key of the open request that gets its outcome before all else: a notification, which has no answer. Nothing
+  /// if there is none.
+  [[nodiscard]] std::optional<std::string> find_notification(const runtime::RunCore& core) const;
 
   void on_call(std::string_view branch, std::uint32_t function, std::span<const vm::Value> arguments) override;
   void on_return(std::string_view branch, std::uint32_t function, const vm::Value& value) override;

@@ -46,6 +46,7 @@ class Replay final : public runtime::RecoveryObserver {
   }
   void on_turn_ended(runtime::RecoveredRun& run) override {
     const effects::TurnEnded& ended = *run.turn_ended;
+    acknowledge_open(run, nullptr);
     end_part(run, ended.how, ended.value, ended.failure);
     parts_.back().cycle.control.keeps_state = ended.how == Ended::How::Failed && ended.agent.empty();
     parts_.back().state = effects::name_secrets(run.conversation->state());
@@ -59,6 +60,7 @@ class Replay final : public runtime::RecoveryObserver {
   Result<Interaction, AlgebraError> finish(runtime::RecoveredRun& run) {
     if (parts_.empty()) return failure(AlgebraError{"nothing was said to the agent"});
     if (!parts_.back().has_ended) {
+      acknowledge_open(run, run.conversation.get());
       if (run.ended) {
         end_part(run, run.ended->how, run.ended->value, run.ended->failure);
         if (run.conversation) {
@@ -69,6 +71,10 @@ class Replay final : public runtime::RecoveryObserver {
         take_open_pauses(run);
         parts_.back().cycle.result = machine_result(run);
         parts_.back().collector->finish(*run.core, Collector::RunState::Waits);
+        if (run.conversation && run.core->end()) {
+          end_turn(*run.conversation, *run.core, &*run.core->end());
+          parts_.back().state = effects::name_secrets(run.conversation->state());
+        }
       }
     }
     if (!problem_.empty()) return failure(AlgebraError{problem_});
@@ -115,6 +121,18 @@ class Replay final : public runtime::RecoveryObserver {
     const bytecode::Program& program = run.image->program();
     const std::uint32_t function = parts_.back().collector->function();
     return result_of(run.core->end(), program.functions[function].result, program.types);
+  }
+
+  /// A journal may end between a notification and its outcome. What the program does next without an answer belongs to
+  /// the run as it is rebuilt, where notifications come before all else. `conversation`: as for `acknowledge`.
+  void acknowledge_open(runtime::RecoveredRun& run, runtime::Conversation* conversation) {
+    Collector& collector = *parts_.back().collector;
+    while (const auto notification = collector.find_notification(*run.core)) {
+      acknowledge(*run.core, *notification, conversation);
+      while (!run.core->advance(UINT64_MAX).is_quiescent) {
+      }
+      collector.take_requests(*run.core);
+    }
   }
 
   void end_part(runtime::RecoveredRun& run, Ended::How how, const effects::StoredText& value,

@@ -134,4 +134,16 @@ void append_cycle(Interaction& interaction, const Collector& collector, const Ca
   artifacts.h.push_back(std::move(cycle));
 }
 
+void acknowledge(runtime::RunCore& core, const std::string& key, runtime::Conversation* conversation) {
+  if (conversation != nullptr) conversation->follow_request(core.open().at(key));
+  core.deliver(key, {vm::ReturnedValue{vm::Value::unit()}, {}});
+}
+
+void end_turn(runtime::Conversation& conversation, const runtime::RunCore& core, const vm::Step* end) {
+  const auto* const finished = end == nullptr ? nullptr : std::get_if<vm::Finished>(end);
+  const auto* const failed = end == nullptr ? nullptr : std::get_if<vm::Failed>(end);
+  static_cast<void>(conversation.end(core, finished == nullptr ? nullptr : &finished->value,
+                                     failed == nullptr ? std::nullopt : std::optional(failed->report.kind)));
+}
+
 }  // namespace tenon::algebra

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algebra/collector.h"
+#include "runtime/conversation.h"
 
 namespace tenon::algebra {
 
@@ -16,5 +17,12 @@ void append_cycle(Interaction& interaction, const Collector& collector, const Ca
 /// The result of a run whose machine has reached `end`; `Pending` if it waits.
 [[nodiscard]] CallResult result_of(const std::optional<vm::Step>& end, types::TypeId type,
                                    const types::TypeTable& types);
+
+/// Gives an open notification (Collector::find_notification) its outcome, and the conversation what follows from it;
+/// `conversation` is null outside of a turn. The machine has not continued yet.
+void acknowledge(runtime::RunCore& core, const std::string& key, runtime::Conversation* conversation);
+
+/// Ends the turn with what its machine has come to; null: the runtime has stopped it before.
+void end_turn(runtime::Conversation& conversation, const runtime::RunCore& core, const vm::Step* end);
 
 }  // namespace tenon::algebra

@@ -159,8 +159,12 @@ class Reconstruction {
       }
       collector_->take_requests(**core);
       if ((*core)->end()) break;
+      if (const auto notification = collector_->find_notification(**core)) {
+        acknowledge(**core, *notification, conversation_ ? &*conversation_ : nullptr);
+        continue;
+      }
       if (const auto& cancel = cycle().control.cancel;
-          cancel && cancel->after == delivered_ && !has_notice(**core) && (*core)->cancel({cancel->reason, false})) {
+          cancel && cancel->after == delivered_ && (*core)->cancel({cancel->reason, false})) {
         continue;
       }
       auto fed = feed(**core);
@@ -177,11 +181,8 @@ class Reconstruction {
     collector_->finish(**core, has_ended ? Collector::RunState::Ended : Collector::RunState::Waits);
     std::string state;
     if (conversation_ && has_ended) {
-      const auto* const finished = end && !rebuilt.control.is_stopped ? std::get_if<vm::Finished>(&*end) : nullptr;
-      const auto* const failed = end && !rebuilt.control.is_stopped ? std::get_if<vm::Failed>(&*end) : nullptr;
       const bytecode::Agent& went_on = conversation_->declaration();
-      static_cast<void>(conversation_->end(**core, finished == nullptr ? nullptr : &finished->value,
-                                           failed == nullptr ? std::nullopt : std::optional(failed->report.kind)));
+      end_turn(*conversation_, **core, end && !rebuilt.control.is_stopped ? &*end : nullptr);
       if (rebuilt.control.keeps_state) {
         std::string kept;
         const vm::Value& changed = (*core)->machine().agent_state();
@@ -211,13 +212,7 @@ class Reconstruction {
                        list(tools_));
   }
 
-  /// Notifications, which get no answer, come before all else.
-  [[nodiscard]] bool has_notice(runtime::RunCore& core) {
-    return std::any_of(core.open().begin(), core.open().end(),
-                       [&](const auto& entry) { return collector_->find(entry.first)->call == CallRequest::no_call; });
-  }
-
-  /// Hands in one outcome; false when there is none to hand in.
+  /// Hands in one outcome, while no notification is open; false when there is none to hand in.
   Result<bool, AlgebraError> feed(runtime::RunCore& core) {
     struct Candidate {
       const std::string* key = nullptr;
@@ -228,7 +223,6 @@ class Reconstruction {
     std::optional<Candidate> best;
     for (const auto& [key, open] : core.open()) {
       const CallRequest& request = *collector_->find(key);
-      if (request.call == CallRequest::no_call) return acknowledge(core, key);
       const Call& made = collector_->calls()[request.call];
       const auto known = calls_.find(made.at);
       if (known == calls_.end()) {
@@ -266,14 +260,6 @@ class Reconstruction {
     collector_->take_outcome(core, key, best->outcome);
     if (conversation_) conversation_->follow_outcome(core.open().at(key), *outcome);
     core.deliver(key, std::move(*outcome));
-    return true;
-  }
-
-  /// An agent has been called, returns or hands off: a notification without an answer.
-  Result<bool, AlgebraError> acknowledge(runtime::RunCore& core, const std::string& open_key) {
-    const std::string key = open_key;
-    if (conversation_) conversation_->follow_request(core.open().at(key));
-    core.deliver(key, {vm::ReturnedValue{vm::Value::unit()}, {}});
     return true;
   }
 

@@ -234,6 +234,64 @@ TEST_F(Reconstruct, ARunThatWaitsHasItsCallsSoFar) {
   EXPECT_EQ(recorded.artifacts.h.front().result, CallResult(Pending{}));
 }
 
+constexpr const char* reporting_text = R"tn(
+agent Clerk {
+    state { served: i32 = 0 }
+    fn turn(ctx: Context, request: String) -> String {
+        state.served += 1
+        emit("serving")
+        let name = ask<String>("Your name?")
+        emit("served")
+        name
+    }
+}
+agent Desk {
+    fn turn(ctx: Context, request: String) -> String {
+        let first = ask<String>("First?")
+        let second = Clerk::run("{{ first }}")
+        emit("passing on")
+        Clerk::handoff("over")
+    }
+}
+fn main() -> String {
+    let first = ask<String>("before?")
+    let (a, b) = parallel {
+        Clerk::run("a")
+        { emit("b begins"); ask<String>("b?") }
+    }
+    emit("end")
+    "{{ a }} {{ b }}"
+}
+)tn";
+
+const RecordedAnswerer says_yes = [](const runtime::OpenRequest&) -> std::optional<vm::Outcome> {
+  return vm::Outcome{vm::ReturnedValue{vm::Value::string("yes")}, {}};
+};
+
+/// A process may end between any two records, also between a notification and its outcome.
+TEST_F(Reconstruct, AJournalThatEndsAnywhereIsRebuilt) {
+  const auto image = test::make_image(reporting_text);
+  const auto record = [&](bool is_conversation, std::size_t records_max) {
+    RecordOptions options;
+    options.records_max = records_max;
+    if (!is_conversation) return test::record_run(store->journals(), image, "main", "[]", says_yes, options);
+    return test::record_conversation(store->journals(), image, "Desk", {"hello", "again"}, says_yes, options);
+  };
+  for (const bool is_conversation : {false, true}) {
+    const std::uint64_t all = store->journals().head(record(is_conversation, SIZE_MAX))->records;
+    ASSERT_GE(all, 20U);
+    // Nothing was said to an agent before the second record.
+    for (std::size_t count = is_conversation ? 2 : 1; count <= all; ++count) {
+      SCOPED_TRACE(testing::Message() << "the first " << count << " records of " << all);
+      expect_rebuilt(interaction_of(record(is_conversation, count), image), image);
+      const auto ended = record(is_conversation, count);
+      ASSERT_TRUE(runtime::cancel_stored(store->journals(), ended, "closed", 1).has_value());
+      expect_rebuilt(interaction_of(ended, image), image);
+      if (HasFatalFailure() || HasNonfatalFailure()) return;
+    }
+  }
+}
+
 /// A branch that fails cancels the others. How far these have come also depends on when their notifications end.
 TEST_F(Reconstruct, BranchesThatEmitAreRebuiltInAnyOrderOfTheirAnswers) {
   std::string branches;

@@ -1,5 +1,6 @@
 #include "tests/support/recorded_run.h"
 
+#include <algorithm>
 #include <random>
 #include <tuple>
 
@@ -102,7 +103,9 @@ class Recorder {
     static std::int64_t time = 1'700'000'000'000;
     return ++time;
   }
-  void add(effects::RecordBody body) { journal_.add({next_time(), std::move(body)}); }
+  void add(effects::RecordBody body) {
+    if (journal_.last() < options_.records_max) journal_.add({next_time(), std::move(body)});
+  }
 
   std::tuple<effects::Ended::How, effects::StoredText, effects::FailureText> end_of(const runtime::RunCore& core,
                                                                                     std::uint32_t function) {
@@ -126,12 +129,15 @@ class Recorder {
         open(opened, key);
       }
       if (core.end()) return;
+      const auto notification = std::ranges::find_if(
+          core.open(), [](const auto& entry) { return effects::is_notification(entry.second.described.kind); });
+      if (notification != core.open().end()) {
+        deliver(core, conversation, std::string(notification->first), {vm::ReturnedValue{vm::Value::unit()}, {}});
+        continue;
+      }
       std::vector<std::pair<std::string, vm::Outcome>> ready;
       for (const auto& [key, open] : core.open()) {
-        auto outcome = is_instant(open.described.kind)
-                           ? std::optional<vm::Outcome>({vm::ReturnedValue{vm::Value::unit()}, {}})
-                           : answerer_(open);
-        if (outcome) ready.emplace_back(key, std::move(*outcome));
+        if (auto outcome = answerer_(open)) ready.emplace_back(key, std::move(*outcome));
       }
       if (ready.empty()) {
         const effects::CancelWanted wanted{options_.cancel_reason, true};
@@ -143,8 +149,6 @@ class Recorder {
       deliver(core, conversation, ready[chosen].first, std::move(ready[chosen].second));
     }
   }
-
-  static bool is_instant(effects::EffectKind kind) { return effects::is_notification(kind); }
 
   void open(const runtime::OpenRequest& open, const std::string& key) {
     effects::Requested requested;

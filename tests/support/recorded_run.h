@@ -23,6 +23,8 @@ struct RecordOptions {
   bytecode::Bounds budgets;      ///< the absent ones have their defaults
   std::uint32_t order_seed = 0;  ///< the order in which open requests are answered; 0: oldest first
   std::string cancel_reason;     ///< if set, the run is cancelled when no open request is answered
+  /// The journal ends after so many records, as that of a process that was ended then.
+  std::size_t records_max = SIZE_MAX;
 };
 
 /// Runs a function and writes its journal as the runtime does, without waiting. Arguments are as in
