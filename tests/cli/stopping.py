@@ -76,6 +76,30 @@ fn asks_after(ms: i64) -> String {
     ask<String>("What of {{ took }}?")
 }
 
+agent Worker {
+    fn turn(ctx: Context, input: i64) -> i64 {
+        emit("works")
+        slow(input)
+    }
+}
+fn calls_agent() -> i64 {
+    let took = slow(900)
+    took + Worker::run(901)
+}
+fn emits_after() -> i64 {
+    let took = slow(900)
+    emit("took {{ took }}")
+    emit("and ends")
+    took
+}
+fn agents_side_by_side() -> i64 {
+    let (a, b) = parallel {
+        slow(900)
+        { slow(900) + Worker::run(901) } finally { emit("cleans up"); slow(1); }
+    }
+    a + b
+}
+
 fn sleeping(ms: i64) -> i64 { sleeps(ms) }
 fn sleeps_later(ms: i64) -> i64 {
     let go = ask<String>("Go?")
@@ -84,6 +108,13 @@ fn sleeps_later(ms: i64) -> i64 {
 
 agent Clerk {
     fn turn(ctx: Context, input: String) -> String { "{{ input }} {{ slow_once(900) }} {{ slow_process(901) }}" }
+}
+agent Reporter {
+    fn turn(ctx: Context, input: String) -> String {
+        let took = slow(900)
+        emit("took {{ took }}")
+        "{{ Worker::run(901) }}"
+    }
 }
 agent Sleeper {
     fn turn(ctx: Context, input: String) -> String { "{{ sleeps(900) }}" }
@@ -253,6 +284,50 @@ def test_branches_finish_together(work):
     resumed = project.resume()
     assert (resumed.returncode, resumed.stdout) == (0, "2703\n"), (outcome, resumed)
     assert project.called() == 3
+
+
+def test_a_stopped_run_has_a_trace(work):
+    project = Project(work)
+
+    def trace(*arguments):
+        shown = tenon("trace", *arguments, "--store", project.store)
+        assert shown.returncode == 0 and not shown.stderr, (arguments, shown)
+        return shown.stdout
+
+    def check(name):
+        assert "slow" in trace("show", name)
+        (work / "run.artifacts").write_text(trace("artifacts", name))
+        rebuilt = tenon("trace", "reconstruct", work / "run.artifacts", project.program, "--hash")
+        assert (rebuilt.returncode, rebuilt.stdout) == (0, trace("hash", name)), rebuilt
+        trace("diff", name, name)
+
+    for function, number, calls, value in (("calls_agent", signal.SIGTERM, 1, 1801), ("emits_after", signal.SIGINT, 1, 900),
+                                           ("agents_side_by_side", signal.SIGTERM, 2, 2701)):
+        for way in ("resume", "cancel"):
+            project.calls.unlink(missing_ok=True)
+            process = project.start(function, "--store", project.store)
+            project.wait_for_calls(calls)
+            outcome = project.stop(process, number)
+            assert outcome[0] in (128 + number, 0), outcome
+            check(project.name)
+            if way == "cancel":
+                tenon("cancel", project.name, "--store", project.store)
+                check(project.name)
+            resumed = project.resume()
+            assert way == "cancel" or resumed.stdout == f"{value}\n", resumed
+            check(project.name)
+
+
+def test_a_stopped_chat_has_a_trace(work):
+    project = Project(work)
+    process = launch("chat", project.program, "--agent", "Reporter", "--store", project.store, "--extern", project.library,
+                     "--model", project.model, environment=project.environment)
+    process.stdin.write("hello\n")
+    process.stdin.flush()
+    project.wait_for_calls(1)
+    outcome = project.stop(process)
+    shown = tenon("trace", "show", project.name, "--store", project.store)
+    assert shown.returncode == 0 and "slow" in shown.stdout, (outcome, shown)
 
 
 def test_a_later_question_is_asked_by_the_resuming_process(work):

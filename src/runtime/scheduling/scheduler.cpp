@@ -57,12 +57,12 @@ void Scheduler::run(const std::atomic<bool>* stop, const std::function<std::chro
 
 void Scheduler::drain(std::chrono::milliseconds grace) {
   if (grace.count() > 0) {
-    const auto end = dependencies_.clock.monotonic() + grace;
+    drain_end_ = dependencies_.clock.monotonic() + grace;
     phase_ = Phase::Draining;
     static_cast<void>(poll(std::chrono::milliseconds{0}));
     flush();
     while (awaits_outcomes()) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - dependencies_.clock.monotonic());
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(drain_end_ - dependencies_.clock.monotonic());
       if (left.count() <= 0) break;
       static_cast<void>(poll(std::min(left, poll_wait)));
     }
@@ -195,15 +195,23 @@ std::optional<effects::CancelWanted> Scheduler::take_late_cancel(Run& run) {
 }
 
 void Scheduler::open_requests(RunId id, const std::vector<std::string>& keys) {
-  // The process that resumes the run makes these requests: one that is recorded might have been started.
   Run& run = runs_[id];
-  if (phase_ == Phase::Draining && run.journal.is_stored()) return;
-  if (options_.pools.is_empty() || !run.journal.is_stored()) return requests_.open(id, keys);
+  const bool is_draining = phase_ == Phase::Draining && run.journal.is_stored();
+  if (!is_draining && (options_.pools.is_empty() || !run.journal.is_stored())) return requests_.open(id, keys);
+  // The end of the grace time is also that of a program which only reports.
+  if (is_draining && drain_end_ <= dependencies_.clock.monotonic()) return;
   std::vector<std::string> here;
   for (const std::string& key : keys) {
     const OpenRequest& open = *run.core->find(key);
+    // An outcome that is known at once comes before all others, as the journal has it (src/algebra).
+    if (effects::is_instant(open.described.kind)) {
+      here.push_back(key);
+      continue;
+    }
+    // The process that resumes the run makes these requests: one that is recorded might have been started.
+    if (is_draining) continue;
     const std::string& pool = options_.pools.pool_of(run.core->machine(), open.request, run.title);
-    if (pool == options_.pools.here() || effects::is_instant(open.described.kind)) {
+    if (pool == options_.pools.here()) {
       here.push_back(key);
     } else if (!run.moves_to) {
       run.moves_to = pool;

@@ -37,7 +37,7 @@ class Scheduler {
 
   /// Other owners of the store continue the recorded runs: they are detached.
   void detach_recorded();
-  /// New requests of the run, which are not performed any more once this drains.
+  /// New requests of the run. Once this drains, only those with an outcome that is known at once are made.
   void open_requests(RunId run, const std::vector<std::string>& keys);
 
  private:
@@ -75,6 +75,7 @@ class Scheduler {
     Draining,  ///< of runs with a store nothing is started but what counts as started already
     Stopping,  ///< nothing is started
   } phase_ = Phase::Running;
+  std::chrono::nanoseconds drain_end_{0};  ///< by the monotonic clock
   MemoryLimit memory_;
   /// Effects of recorded runs that wait for the lease, in the order in which their requests became durable.
   std::vector<std::pair<RunId, std::string>> held_;
