@@ -247,7 +247,8 @@ TENON_API tenon_status tenon_run_resume(tenon_engine* engine, const char* name, 
  * be resumed from the store; without a store it is cancelled then. */
 TENON_API void tenon_run_free(tenon_run* run);
 
-/* The name under which the run is recorded; NULL without a store. */
+/* The name under which the run is recorded; NULL without a store. The store has a new run from the run's first event or
+ * stop on; a process that ends before may leave nothing of it. */
 TENON_API const char* tenon_run_name(const tenon_run* run);
 /* The name of its function or agent; NULL before a run with TENON_START_LATER was reported. */
 TENON_API const char* tenon_run_title(const tenon_run* run);

@@ -54,12 +54,12 @@ bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const std::
   }
 }
 
-/// Prints the command that continues the conversation, if it is recorded.
+/// Prints the command that continues the conversation, if the store has it.
 void print_continuation(const runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
                         const Environment& environment) {
-  if (const journal::RunName* const name = runtime.name(run)) {
-    environment.write_error(fmt::format("  continue with: tenon chat --run {} --store {}\n", name->text, store));
-  }
+  if (!runtime.is_stored(run)) return;
+  environment.write_error(
+      fmt::format("  continue with: tenon chat --run {} --store {}\n", runtime.name(run)->text, store));
 }
 
 /// Prints the turn's answer on stdout, or on stderr why there is none.
@@ -200,7 +200,6 @@ int begin(const ChatCommand& command, Beginning& beginning, TerminalEngine& loca
     const auto started = local.engine().start_conversation(beginning.program, beginning.agent);
     if (!started) return report(started.error(), environment);
     run = *started;
-    local.print_name(run);
     return exit_done;
   }
   const auto resumed =

@@ -127,7 +127,6 @@ int run(const RunCommand& given, const Environment& environment) {
   if (!local) return report(local.error(), environment);
   const auto id = (*local)->engine().start(*program, *index, std::move(*arguments));
   if (!id) return report(id.error(), environment);
-  (*local)->print_name(*id);
   runtime::Runtime& runtime = (*local)->runtime();
   const bool is_recorded = !command.store.path.empty();
   run_until_stopped(runtime, std::chrono::seconds(is_recorded ? command.grace_seconds : 0), environment);

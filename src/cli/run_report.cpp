@@ -13,6 +13,8 @@
 namespace tenon::cli {
 namespace {
 
+constexpr std::string_view nothing_recorded = "  nothing was recorded; start the run again\n";
+
 std::string shown_time(std::int64_t ms) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
 }
@@ -67,7 +69,7 @@ void report_detached(const runtime::Runtime& runtime, runtime::RunId run, const 
   if (!detached.error) return environment.write_error(fmt::format("error: {}: {}\n", store, detached.message));
   std::string text = fmt::format("error: {}\n", detached.message);
   if (!runtime.is_stored(run)) {
-    text += "  nothing was recorded; start the run again\n";
+    text += nothing_recorded;
   } else {
     const bool is_full = *detached.error == journal::StoreError::Kind::Full;
     text += fmt::format("  everything recorded so far is safe; {}continue with: tenon resume {} --store {}\n",
@@ -121,8 +123,11 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
   if (!end) {
     if (environment.interrupted->load()) {
       environment.write_error("\ntenon: interrupted\n");
-      if (const journal::RunName* name = runtime.name(run)) {
-        environment.write_error(fmt::format("  continue with: tenon resume {} --store {}\n", name->text, store));
+      if (runtime.is_stored(run)) {
+        environment.write_error(
+            fmt::format("  continue with: tenon resume {} --store {}\n", runtime.name(run)->text, store));
+      } else if (runtime.name(run) != nullptr) {
+        environment.write_error(nothing_recorded);
       }
       return exit_code_of_stop(environment);
     }

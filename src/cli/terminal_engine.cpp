@@ -13,12 +13,13 @@ Result<std::unique_ptr<TerminalEngine>, engine::EngineError> TerminalEngine::ope
                                                                                   ShownAnswers shown,
                                                                                   const Environment& environment) {
   std::unique_ptr<TerminalEngine> made(new TerminalEngine(std::move(trace), environment));
-  options.listener = made->trace_.get();
+  runtime::Listener* listener = made->trace_.get();
   if (shown != ShownAnswers::WhenWhole) {
     const bool shows_pieces = shown == ShownAnswers::AsWritten;
-    options.listener = &made->view_.emplace(*made->trace_, environment,
-                                            shows_pieces ? ChatView::Pieces::Shown : ChatView::Pieces::Hidden);
+    listener = &made->view_.emplace(*made->trace_, environment,
+                                    shows_pieces ? ChatView::Pieces::Shown : ChatView::Pieces::Hidden);
   }
+  options.listener = &made->new_runs_.emplace(*listener, *made);
   options.prompter = &made->person_;
   auto engine = engine::Engine::open(std::move(options), environment.system);
   if (!engine) return failure(std::move(engine.error()));
@@ -26,8 +27,10 @@ Result<std::unique_ptr<TerminalEngine>, engine::EngineError> TerminalEngine::ope
   return made;
 }
 
-void TerminalEngine::print_name(runtime::RunId run) const {
-  if (const journal::RunName* const name = engine_->name(run)) notify(fmt::format("run {}", name->text), environment_);
+void TerminalEngine::NewRuns::on_recorded(const runtime::RecordBatch& batch) {
+  const journal::RunName* const name = batch.first == 1 ? shown_.engine_->name(batch.run) : nullptr;
+  if (name != nullptr) notify(fmt::format("run {}", name->text), shown_.environment_);
+  Listeners::on_recorded(batch);
 }
 
 engine::Watched watched_by(const Environment& environment, const bytecode::Program& program) {

@@ -9,6 +9,7 @@
 #include "cli/run_report.h"
 #include "cli/trace.h"
 #include "engine/engine.h"
+#include "runtime/listeners.h"
 
 namespace tenon::cli {
 
@@ -22,7 +23,8 @@ enum class ShownAnswers : std::uint8_t {
 /// How long `--wait` sleeps for the timers of a recorded run: until they are due.
 inline constexpr std::chrono::milliseconds any_timer = std::chrono::hours(24) * 365 * 100;
 
-/// An engine whose runs are shown at the terminal, and ask there where they have no store.
+/// An engine whose runs are shown at the terminal, and ask there where they have no store. The name of a new run is
+/// printed once the store has the run.
 class TerminalEngine {
  public:
   /// Sets the listener and the prompter of `options`. `environment` outlives the engine.
@@ -33,12 +35,21 @@ class TerminalEngine {
   [[nodiscard]] runtime::Runtime& runtime() { return engine_->runtime(); }
   /// Shows an agent's texts while they are written; null if they are shown only when they are complete.
   [[nodiscard]] ChatView* view() { return view_ ? &*view_ : nullptr; }
-  /// Prints the name of a new run, if it is recorded.
-  void print_name(runtime::RunId run) const;
   /// Removes the progress line from the terminal.
   void end_trace() { trace_->end(); }
 
  private:
+  /// Prints the names of new runs, before the next listener hears of anything that they do.
+  class NewRuns final : public runtime::Listeners {
+   public:
+    /// Both outlive it.
+    NewRuns(runtime::Listener& next, const TerminalEngine& shown) : Listeners({&next}), shown_(shown) {}
+    void on_recorded(const runtime::RecordBatch& batch) override;
+
+   private:
+    const TerminalEngine& shown_;
+  };
+
   TerminalEngine(std::unique_ptr<Trace> trace, const Environment& environment)
       : environment_(environment), trace_(std::move(trace)), person_(environment) {}
 
@@ -47,6 +58,7 @@ class TerminalEngine {
   std::unique_ptr<Trace> trace_;
   TerminalPrompter person_;
   std::optional<ChatView> view_;
+  std::optional<NewRuns> new_runs_;
   std::unique_ptr<engine::Engine> engine_;
 };
 
