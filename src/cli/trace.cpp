@@ -63,6 +63,7 @@ std::string_view describe(inference::ModelErrorKind kind) {
     case Kind::ContextFull:
       return "the prompt does not fit into the context of the model";
     case Kind::Rejected:
+    case Kind::Misconfigured:
       return "the request was rejected by the model";
     case Kind::Overloaded:
       return "the request was not processed by the model";

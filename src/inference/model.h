@@ -144,10 +144,11 @@ struct Answer {
 enum class ModelErrorKind : std::uint8_t {
   Unreachable,  ///< no connection, or cut, also after the retries
   TimedOut,
-  Rejected,     ///< the backend refuses the request (HTTP 4xx, a schema it cannot enforce)
-  Overloaded,   ///< 429 or 5xx, also after the retries
-  BadReply,     ///< the backend's reply violates its protocol
-  ContextFull,  ///< the prompt does not fit into the model's context
+  Rejected,       ///< the backend refuses the request (HTTP 4xx, a schema it cannot enforce)
+  Misconfigured,  ///< it refuses every request until a person changes the key, the model's name, the URL or the account
+  Overloaded,     ///< 429 or 5xx, also after the retries
+  BadReply,       ///< the backend's reply violates its protocol
+  ContextFull,    ///< the prompt does not fit into the model's context
   Cancelled,
   ScriptEnded,  ///< a scripted or recorded model has no answer for this request
 };

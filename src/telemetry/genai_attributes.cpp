@@ -66,6 +66,8 @@ std::string error_name(inference::ModelErrorKind kind) {
       return "timeout";
     case Kind::Rejected:
       return "rejected";
+    case Kind::Misconfigured:
+      return "misconfigured";
     case Kind::Overloaded:
       return "overloaded";
     case Kind::BadReply:

@@ -122,11 +122,53 @@ def test_without_a_store_or_retries_the_run_fails(work):
         assert project.run("caught", *options, store=store).stdout == "caught true\n"
 
 
-def test_other_errors_are_not_an_outage(work):
-    with Endpoint([error(401, "who are you")]).running() as endpoint:
+def choosy_endpoint():
+    """An endpoint that only knows the key KEY and the model `right`, and tells which of them is wrong."""
+    def reply(body):
+        if endpoint.requests[-1][1]["Authorization"] != f"Bearer {KEY}":
+            return error(401, "who are you")
+        return answer("hello") if body["model"] == "right" else error(404, "no such model")
+
+    endpoint = Endpoint(reply)
+    return endpoint
+
+
+def test_a_run_waits_until_its_model_or_key_is_mended(work):
+    with choosy_endpoint().running() as endpoint:
         project = Project(work, endpoint.url)
-        failed = project.run("say")
-        assert failed.returncode == 1 and "who are you" in failed.stderr, failed
+        waiting = project.run("caught", "--retry", "initial=1h", model="openai:wrong")
+        assert (waiting.returncode, waiting.stdout) == (3, ""), waiting
+        assert "model unavailable: HTTP 404: no such model (choose another model with `--model`" in waiting.stderr, waiting.stderr
+        assert f"tenon resume {project.name} --store {project.store}\n" in waiting.stderr, waiting.stderr
+        assert "no such model" in project.listed()["unavailable"][0]["reason"], project.listed()
+        resumed = project.resume("--model", "openai:right")
+        assert (resumed.returncode, resumed.stdout) == (0, "hello\n"), resumed
+        assert tenon("replay", project.name, "--store", project.store).returncode == 0
+        project.environment["OPENAI_API_KEY"] = "sk-of-someone-else"
+        waiting = project.run("say", "--retry", "initial=1h", model="openai:right")
+        assert waiting.returncode == 3 and "HTTP 401: who are you (set OPENAI_API_KEY to " in waiting.stderr, waiting
+        assert "sk-of" not in waiting.stderr and project.resume().returncode == 3, waiting
+        project.environment["OPENAI_API_KEY"] = KEY
+        resumed = project.resume()
+        assert (resumed.returncode, resumed.stdout) == (0, "hello\n"), resumed
+
+
+def test_without_a_store_or_retries_a_wrong_model_fails_at_once(work):
+    with choosy_endpoint().running() as endpoint:
+        project = Project(work, endpoint.url)
+        for options, store in (((), False), (("--retry", "max_elapsed=0s"), True)):
+            failed = project.run("say", *options, store=store, model="openai:wrong")
+            assert failed.returncode == 1 and "no such model" in failed.stderr, failed
+            assert project.run("caught", *options, store=store, model="openai:wrong").stdout == "caught true\n"
+        assert len(endpoint.requests) == 4, endpoint.requests
+
+
+def test_other_errors_are_not_an_outage(work):
+    for status in (400, 422):
+        with Endpoint([error(status, "no such field")]).running() as endpoint:
+            project = Project(work, endpoint.url)
+            failed = project.run("say")
+            assert failed.returncode == 1 and "no such field" in failed.stderr, failed
     script = work / "model.script"
     script.write_text('say => unreachable "down", "later"\n')
     failed = project.run("say", model=f"script:{script}")

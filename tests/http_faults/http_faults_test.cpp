@@ -107,9 +107,9 @@ TEST(Aimock, RefusalsAreNotAskedAgain) {
   EXPECT_EQ(bad_request.usage.attempts, 1U);
   EXPECT_THAT(bad_request.message, HasSubstr("HTTP 400: no such field"));
   EXPECT_THAT(bad_request.message, HasSubstr("does not accept sampling parameters"));
-  EXPECT_EQ(error_for("forbidden").kind, ModelErrorKind::Rejected);
+  EXPECT_EQ(error_for("forbidden").kind, ModelErrorKind::Misconfigured);
   EXPECT_EQ(error_for("too long").kind, ModelErrorKind::ContextFull);
-  EXPECT_EQ(error_for("a prompt that the server knows no answer to").kind, ModelErrorKind::Rejected);
+  EXPECT_EQ(error_for("a prompt that the server knows no answer to").kind, ModelErrorKind::Misconfigured);
 }
 
 TEST(Aimock, EndsOfAnswers) {

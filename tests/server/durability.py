@@ -292,6 +292,44 @@ def test_a_run_whose_retries_are_over_is_resumed_by_hand(work):
             endpoint.server_close()
 
 
+class OfKey(Answering):
+    """Answers only those that send the right key."""
+
+    def do_POST(self):  # noqa: N802
+        if self.headers["Authorization"] == "Bearer right":
+            return super().do_POST()
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_error(401)
+
+
+def test_runs_wait_until_the_server_has_the_right_key(work):
+    endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OfKey)
+    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{endpoint.server_address[1]}/v1"
+    environment = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "wrong", "NO_PROXY": "127.0.0.1"}
+    try:
+        # One run is due again soon after the restart, the other one much later.
+        with Server(work, "--retry", "initial=1s", "--retry", "factor=1", model="openai:mock", environment=environment) as server:
+            soon = server.begin({"fn": "tell", "input": "owls"})
+            (service,) = server.wait_for(soon, "waiting")["unavailable"]
+            assert "HTTP 401" in service["reason"] and "OPENAI_API_KEY" in service["reason"], service
+            assert server.stop() == 0
+            server.options = ("--retry", "initial=1h", "--retry", "max_interval=1h")
+            server.start()
+            late = server.begin({"fn": "tell", "input": "owls"})
+            server.wait_for(late, "waiting")
+            assert server.stop() == 0
+            server.environment["OPENAI_API_KEY"] = "right"
+            server.start()
+            assert server.wait_for(soon, "done")["end"]["value"] == "At last"
+            assert server.run(late)["state"] == "waiting", server.run(late)
+            assert server.post(f"/v1/runs/{late}/resume", {}).status == 202
+            assert server.wait_for(late, "done")["end"]["value"] == "At last"
+    finally:
+        endpoint.shutdown()
+        endpoint.server_close()
+
+
 CHATS = '''\
 fn nap(text: String) -> String {
     sleep(%d)

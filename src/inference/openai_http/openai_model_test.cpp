@@ -119,8 +119,9 @@ TEST(OpenAiModel, ARefusalKeepsTheServersWordsAndHidesTheKey) {
                                          R"(.","type":"invalid_request_error"}})")}}}));
   const auto model = open_model(options_for(server));
   const ModelError error = get_error(*model, ask("hello"));
-  EXPECT_EQ(error.kind, ModelErrorKind::Rejected);
-  EXPECT_EQ(error.message, "HTTP 401: Incorrect API key provided: [key]. (check the API key)");
+  EXPECT_EQ(error.kind, ModelErrorKind::Misconfigured);
+  EXPECT_EQ(error.message,
+            "HTTP 401: Incorrect API key provided: [key]. (set OPENAI_API_KEY to a key that the endpoint accepts)");
   EXPECT_EQ(error.endpoint, "127.0.0.1:" + std::to_string(server.port()));
   EXPECT_EQ(server.counts().requests, 1U);
 }
@@ -546,8 +547,8 @@ TEST(OpenAiTransport, RedirectsAreReportedAndNotFollowed) {
       replies({{Send{http_reply(307, "", "Location: " + other.base_url() + "/chat/completions\r\n")}}}));
   const auto model = open_model(options_for(server));
   const ModelError error = get_error(*model, ask("hello"));
-  EXPECT_EQ(error.kind, ModelErrorKind::Rejected);
-  EXPECT_EQ(error.message, "HTTP 307 (check the base URL; redirects are not followed)");
+  EXPECT_EQ(error.kind, ModelErrorKind::Misconfigured);
+  EXPECT_EQ(error.message, "HTTP 307 (check OPENAI_BASE_URL; redirects are not followed)");
   EXPECT_THAT(error.detail, HasSubstr("redirects to " + other.base_url()));
   EXPECT_EQ(other.counts().requests, 0U);
 }

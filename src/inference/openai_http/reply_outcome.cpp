@@ -52,6 +52,31 @@ bool says_filtered(const ServerError& error) {
   });
 }
 
+constexpr std::string_view quota_spent = "insufficient_quota";
+
+struct NamedStatus {
+  std::string_view name;
+  int status;
+};
+
+/// The status that an error's name stands for, where a server gives it with another one; otherwise `status`.
+int meant_status(int status, const ServerError& error) {
+  static constexpr NamedStatus names[] = {
+      {"invalid_api_key", 401}, {"authentication_error", 401}, {"permission_error", 403}, {"model_not_found", 404}};
+  for (const auto& [name, meant] : names) {
+    if (equal_ignoring_case(error.code, name) || equal_ignoring_case(error.type, name)) return meant;
+  }
+  return error.param == "model" ? 404 : status;
+}
+
+/// What a refusal with this status is. Where the key, the model's name, the URL, the proxy or the account is at fault,
+/// it will be the same for every request until a person changes that.
+ModelErrorKind kind_of_refusal(int status, const ServerError& error) {
+  static constexpr int statuses[] = {401, 402, 403, 404, 405, 407};
+  const bool is_of_settings = error.code == quota_spent || std::ranges::find(statuses, status) != std::end(statuses);
+  return is_of_settings ? ModelErrorKind::Misconfigured : ModelErrorKind::Rejected;
+}
+
 ReplyFault refusal(std::string message) {
   return {ModelErrorKind::Rejected, std::move(message), Retry::Never, {}, true};
 }
@@ -109,7 +134,8 @@ std::string cut_reason_of(std::string_view reason) {
 
 /// What the user can do about a refusal.
 std::string advice_for(int status, const ServerError& error, std::string_view body) {
-  if (error.code == "insufficient_quota") return "the account's quota is used up, so retrying will not help";
+  if (error.code == quota_spent)
+    return "the account's quota is used up: raise it, or set OPENAI_API_KEY to the key of another account";
   const auto objects_to = [&](std::string_view field) {
     return error.param == field || ((status == 400 || status == 422) && error.param.empty() && contains(body, field));
   };
@@ -135,11 +161,17 @@ std::string advice_for(int status, const ServerError& error, std::string_view bo
     return "this server requires roles that alternate: `[model.openai] adjacent_messages = \"join\"` in tenon.toml";
   switch (status) {
     case 401:
-      return "check the API key";
+      return "set OPENAI_API_KEY to a key that the endpoint accepts";
+    case 402:
+      return "pay the account, or set OPENAI_API_KEY to the key of another one";
     case 403:
-      return "check what the API key is allowed to do";
+      return "set OPENAI_API_KEY to a key that is allowed to do this, or choose another model with `--model` (or "
+             "`--judge`)";
     case 404:
-      return "check the base URL and the model's name";
+    case 405:
+      return "choose another model with `--model` (or `--judge`), or check OPENAI_BASE_URL";
+    case 407:
+      return "put the user and the password that the proxy expects into its URL";
     case 413:
       return "the prompt is larger than the server accepts";
     default:
@@ -168,21 +200,25 @@ bool has_words(const ServerError& error) {
   return !error.message.empty() || !error.code.empty() || !error.type.empty();
 }
 
+/// What a request that must not be sent again as it is has failed with. `body`: the error's message, or the whole body.
+ReplyFault clients_fault(int status, const ServerError& error, std::string message, std::string_view body) {
+  return {kind_of_refusal(status, error), with_advice(std::move(message), advice_for(status, error, body)),
+          Retry::Never};
+}
+
 /// What an error object within a reply of status 200 says.
 ReplyFault fault_of_error(const ServerError& error) {
   std::string message = fmt::format("the server reports: {}", words_of(error));
   if (says_filtered(error)) return refusal(std::move(message));
   int code = 0;
   std::from_chars(error.code.data(), error.code.data() + error.code.size(), code);
+  const int status = meant_status(code, error);
   if (says_context_full(code, error, error.message)) {
     return {ModelErrorKind::ContextFull, std::move(message), Retry::Never};
   }
-  const bool is_clients_fault = error.type == "invalid_request_error" || error.code == "insufficient_quota" ||
-                                (code >= 400 && code < 500 && !is_worth_repeating(code));
-  if (is_clients_fault) {
-    return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(code, error, error.message)),
-            Retry::Never};
-  }
+  const bool is_clients_fault = error.type == "invalid_request_error" || error.code == quota_spent ||
+                                (status >= 400 && status < 500 && !is_worth_repeating(status));
+  if (is_clients_fault) return clients_fault(status, error, std::move(message), error.message);
   return {ModelErrorKind::Overloaded, std::move(message), Retry::Worthwhile};
 }
 
@@ -236,12 +272,11 @@ ReplyFault fault_of_status(int status, std::string_view body, std::string_view l
   std::string message = words.empty() ? fmt::format("HTTP {}", status) : fmt::format("HTTP {}: {}", status, words);
   if (says_filtered(error)) return refusal(std::move(message));
   if (status < 400) {
-    return {ModelErrorKind::Rejected, with_advice(std::move(message), "check the base URL; redirects are not followed"),
-            Retry::Never, location.empty() ? std::string() : "redirects to " + excerpt(location)};
+    return {ModelErrorKind::Misconfigured,
+            with_advice(std::move(message), "check OPENAI_BASE_URL; redirects are not followed"), Retry::Never,
+            location.empty() ? std::string() : "redirects to " + excerpt(location)};
   }
-  if (error.code == "insufficient_quota") {
-    return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error, body)), Retry::Never};
-  }
+  if (error.code == quota_spent) return clients_fault(status, error, std::move(message), body);
   // llama.cpp's server gives 500 for a prompt that will never fit.
   if (says_context_full(status, error, words)) {
     return {ModelErrorKind::ContextFull, with_advice(std::move(message), advice_for(status, error, body)),
@@ -250,7 +285,7 @@ ReplyFault fault_of_status(int status, std::string_view body, std::string_view l
   if (is_worth_repeating(status)) {
     return {ModelErrorKind::Overloaded, std::move(message), Retry::Worthwhile};
   }
-  return {ModelErrorKind::Rejected, with_advice(std::move(message), advice_for(status, error, body)), Retry::Never};
+  return clients_fault(meant_status(status, error), error, std::move(message), body);
 }
 
 bool requires_alternation(std::string_view body) {

@@ -27,13 +27,31 @@ TEST(ReplyOutcome, TooManyRequestsAndServerErrorsAreSentAgain) {
 }
 
 TEST(ReplyOutcome, OtherRefusalsAreNot) {
-  for (const int code : {400, 401, 403, 404, 405, 418, 422}) {
+  for (const int code : {400, 401, 402, 403, 404, 405, 407, 418, 422}) {
+    const bool is_of_settings = code > 400 && code < 408;
     MockServerThread server(replies({refusing(code), answering("never asked for")}));
     const auto model = open_model(options_for(server));
     const ModelError error = get_error(*model, ask("hello"));
-    EXPECT_EQ(error.kind, ModelErrorKind::Rejected) << code;
+    EXPECT_EQ(error.kind, is_of_settings ? ModelErrorKind::Misconfigured : ModelErrorKind::Rejected) << code;
     EXPECT_THAT(error.message, HasSubstr("HTTP " + std::to_string(code) + ": not now"));
+    EXPECT_EQ(error.message.find('(') != std::string::npos, is_of_settings) << "advice: " << error.message;
     EXPECT_EQ(server.counts().requests, 1U) << code;
+  }
+}
+
+TEST(ReplyOutcome, WhatIsWrongWithTheSettingsIsRecognizedByItsName) {
+  for (const auto& [body, advice] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"error":{"message":"no","code":"invalid_api_key"}})", "OPENAI_API_KEY"},
+           {R"({"error":{"message":"no","type":"authentication_error"}})", "OPENAI_API_KEY"},
+           {R"({"error":{"message":"no","code":"model_not_found"}})", "`--model`"},
+           {R"({"error":{"message":"no","type":"invalid_request_error","param":"model"}})", "`--model`"}}) {
+    for (const int status : {200, 400}) {
+      MockServerThread server(replies({{Send{http_reply(status, body)}}, answering("never asked for")}));
+      const ModelError error = get_error(*open_model(options_for(server)), ask("hello"));
+      EXPECT_EQ(error.kind, ModelErrorKind::Misconfigured) << status << body;
+      EXPECT_THAT(error.message, HasSubstr(advice)) << status << body;
+      EXPECT_EQ(server.counts().requests, 1U) << status << body;
+    }
   }
 }
 
@@ -222,8 +240,8 @@ TEST(ReplyOutcome, AnExhaustedQuotaIsNotAskedAgain) {
       {{Send{http_reply(429, R"({"error":{"message":"You exceeded your quota","code":"insufficient_quota"}})")}}}));
   const auto model = open_model(options_for(server));
   const ModelError error = get_error(*model, ask("hello"));
-  EXPECT_EQ(error.kind, ModelErrorKind::Rejected);
-  EXPECT_THAT(error.message, HasSubstr("You exceeded your quota"));
+  EXPECT_EQ(error.kind, ModelErrorKind::Misconfigured);
+  EXPECT_THAT(error.message, AllOf(HasSubstr("You exceeded your quota"), HasSubstr("raise it")));
   EXPECT_EQ(server.counts().requests, 1U);
 }
 

@@ -34,6 +34,7 @@ constexpr std::array finish_names = {Named<Finish>{finish_name(Finish::Complete)
 constexpr std::array error_names = {Named<ModelErrorKind>{"unreachable", ModelErrorKind::Unreachable},
                                     Named<ModelErrorKind>{"timed_out", ModelErrorKind::TimedOut},
                                     Named<ModelErrorKind>{"rejected", ModelErrorKind::Rejected},
+                                    Named<ModelErrorKind>{"misconfigured", ModelErrorKind::Misconfigured},
                                     Named<ModelErrorKind>{"overloaded", ModelErrorKind::Overloaded},
                                     Named<ModelErrorKind>{"bad_reply", ModelErrorKind::BadReply},
                                     Named<ModelErrorKind>{"context_full", ModelErrorKind::ContextFull},

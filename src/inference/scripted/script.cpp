@@ -26,6 +26,7 @@ constexpr std::array named_ends = {
     NamedEnd{"unreachable", ModelErrorKind::Unreachable},
     NamedEnd{"timed_out", ModelErrorKind::TimedOut},
     NamedEnd{"rejected", ModelErrorKind::Rejected},
+    NamedEnd{"misconfigured", ModelErrorKind::Misconfigured},
     NamedEnd{"overloaded", ModelErrorKind::Overloaded},
     NamedEnd{"bad_reply", ModelErrorKind::BadReply},
     NamedEnd{"context_full", ModelErrorKind::ContextFull},

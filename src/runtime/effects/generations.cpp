@@ -26,6 +26,7 @@ FailureKind failure_kind(ModelErrorKind kind) {
     case ModelErrorKind::Unreachable:
     case ModelErrorKind::TimedOut:
     case ModelErrorKind::Rejected:
+    case ModelErrorKind::Misconfigured:
     case ModelErrorKind::Overloaded:
     case ModelErrorKind::BadReply:
     case ModelErrorKind::ScriptEnded:
@@ -34,12 +35,13 @@ FailureKind failure_kind(ModelErrorKind kind) {
   return FailureKind::ModelUnavailable;
 }
 
-/// Whether the same request may succeed later.
+/// Whether the same request may succeed later, by itself or because a person has mended the settings.
 bool is_outage(ModelErrorKind kind) {
   switch (kind) {
     case ModelErrorKind::Unreachable:
     case ModelErrorKind::TimedOut:
     case ModelErrorKind::Overloaded:
+    case ModelErrorKind::Misconfigured:
       return true;
     case ModelErrorKind::Cancelled:
     case ModelErrorKind::ContextFull:
