@@ -26,6 +26,43 @@ def test_the_list_of_programs(work):
         assert server.metric("http_requests_total") >= 3
 
 
+RESULTS_PROGRAM = '''\
+fn half(text: String) -> Result<i32> { try 10 / (text.len() - 1) }
+
+fn check(text: String) -> Result<()>? {
+    if text == "nothing" { return None }
+    Some(try use_up(text))
+}
+
+fn use_up(text: String) { let used = 10 / (text.len() - 1) }
+
+fn tell(result: Result<i32>) -> String { "{{ result.is_ok() }}" }
+
+enum Nothing {}
+
+fn pass_on(none: Nothing) -> Nothing { none }
+
+agent Divider {
+    fn turn(ctx: Context, input: String) -> Result<i32> { half(input) }
+}
+'''
+
+
+def test_the_list_has_functions_that_return_results(work):
+    with Server(work, program=RESULTS_PROGRAM, returns_paths=True) as server:
+        agents = {agent["name"]: agent for agent in server.get("/v1/agents").json["agents"]}
+        assert set(agents) == {"half", "check", "use_up", "tell", "pass_on", "Divider"}, agents
+        assert agents["pass_on"]["output"] == {"not": {}}, agents
+        assert agents["Divider"]["output"] == agents["half"]["output"]
+        for name, texts in (("half", ["a", "abc"]), ("check", ["a", "abc", "nothing"]), ("Divider", ["a", "abc"])):
+            for text in texts:
+                messages = [{"role": "user", "content": text}]
+                reply = server.post("/v1/chat/completions", {"model": name, "messages": messages})
+                value = json.loads(reply.json["choices"][0]["message"]["content"])
+                if jsonschema:
+                    jsonschema.Draft202012Validator(agents[name]["output"]).validate(value)
+
+
 def test_a_function_from_start_to_end(work):
     with Server(work) as server:
         run = server.begin({"fn": "add", "args": {"x": 1, "y": 2}})

@@ -27,7 +27,9 @@ void describe_with(Json& schema, std::string_view documentation) {
   schema.set("description", documentation);
 }
 
+/// Without alternatives, the schema that no value satisfies.
 Json one_of(std::vector<Json> alternatives) {
+  if (alternatives.empty()) return Json::object().set("not", Json::object());
   if (alternatives.size() == 1) return std::move(alternatives.front());
   return Json::object().set("anyOf", std::move(alternatives));
 }
@@ -94,9 +96,10 @@ class SchemaWriter {
         return write_enum(types_.enum_type(type));
       case TypeKind::Union:
         return write_union(types_.union_type(type));
+      case TypeKind::Result:
+        return one_of({write_case("Ok", write(detail.arguments[0])), write_case("Err", write(TypeTable::failure))});
       case TypeKind::Error:
       case TypeKind::Never:
-      case TypeKind::Result:
       case TypeKind::Context:
       case TypeKind::Range:
       case TypeKind::Parameter:
@@ -104,7 +107,7 @@ class SchemaWriter {
       case TypeKind::Tools:
         break;
     }
-    ENSURE(!"a model cannot be asked for a value of this type");
+    ENSURE(!"a value of this type has no JSON");
     return {};
   }
 
@@ -155,15 +158,20 @@ class SchemaWriter {
     return schema;
   }
 
+  /// A case with its payload.
+  [[nodiscard]] static Json write_case(std::string_view name, Json payload) {
+    ObjectSchema object;
+    object.add(name, std::move(payload));
+    return object.take();
+  }
+
   [[nodiscard]] Json write_enum(const types::EnumType& type) const {
     Json plain = Json::array();
     std::vector<Json> others;
     for (const types::Variant& variant : type.variants) {
       if (!variant.payload.empty()) {
-        ObjectSchema object;
-        object.add(variant.name,
-                   variant.payload.size() == 1 ? write(variant.payload[0]) : write_tuple(variant.payload));
-        others.push_back(object.take());
+        others.push_back(write_case(
+            variant.name, variant.payload.size() == 1 ? write(variant.payload[0]) : write_tuple(variant.payload)));
       } else if (!variant.documentation.empty()) {
         others.push_back(typed("string").set("const", variant.name));
       } else {

@@ -11,6 +11,7 @@
 #include "json/reader.h"
 #include "tests/support/json_schema/json_schema.h"
 #include "types/table/type_parts.h"
+#include "vm/values/render.h"
 
 namespace tenon::inference::answers {
 namespace {
@@ -145,6 +146,36 @@ TEST_F(SchemaWriterTest, WritesAnEnumsPayloadsUnderTheirCase) {
       R"({"type":"object","properties":{"Mixed":{"type":"array","prefixItems":[{"type":"boolean"},{"type":"string"}],)"
       R"("items":false,"minItems":2,"maxItems":2}},"required":["Mixed"],"additionalProperties":false},)"
       R"({"type":"string","const":"Odd","description":"Neither."}]})");
+}
+
+TEST_F(SchemaWriterTest, AnEnumWithoutCasesHasNoValues) {
+  EXPECT_EQ(schema(types_.add_enum({"Nothing", "", {}})), R"({"not":{}})");
+  EXPECT_EQ(schema(types_.add_enum({"Never", "Cannot be.", {}})), R"({"not":{},"description":"Cannot be."})");
+}
+
+TEST_F(SchemaWriterTest, AResultIsAsToJsonWritesIt) {
+  for (const TypeId success : {TypeTable::i32, TypeTable::unit, types_.option(types_.result(TypeTable::boolean))}) {
+    const Json written = *parse_json(schema(types_.result(success)));
+    const auto& alternatives = written.find("anyOf")->items();
+    ASSERT_EQ(alternatives.size(), 2U);
+    EXPECT_EQ(alternatives[0].dump(JsonForm::Shortest), R"({"type":"object","properties":{"Ok":)" + schema(success) +
+                                                            R"(},"required":["Ok"],"additionalProperties":false})");
+    EXPECT_EQ(alternatives[1].dump(JsonForm::Shortest), R"({"type":"object","properties":{"Err":)" +
+                                                            schema(TypeTable::failure) +
+                                                            R"(},"required":["Err"],"additionalProperties":false})");
+  }
+}
+
+TEST_F(SchemaWriterTest, AResultsSchemaAcceptsItsValues) {
+  const auto checked = test::Schema::compile(*parse_json(schema(types_.list(types_.result(TypeTable::i32)))));
+  ASSERT_TRUE(checked.has_value()) << checked.error().message;
+  std::string text;
+  const vm::Value values =
+      vm::Value::list({vm::Value::ok(vm::Value::integer(2)),
+                       vm::Value::err(vm::Value::failure(types::FailureKind::Arithmetic, "m", "p", "b"))});
+  ASSERT_TRUE(vm::to_json(values, types_, text).has_value());
+  EXPECT_TRUE(checked->validate(*parse_json(text)).has_value()) << text;
+  EXPECT_FALSE(checked->validate(*parse_json("[2]")).has_value());
 }
 
 TEST_F(SchemaWriterTest, WritesARecursiveTypeThroughItsName) {
