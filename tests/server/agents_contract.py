@@ -123,9 +123,9 @@ agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(inpu
         assert pieces and {(piece["agent"], piece["depth"]) for piece in pieces} == {("Heir", 0)}, pieces
 
 
-def said_in_pieces(server, model):
-    """The pieces that a chat with `Boss` streams. The model sends a piece when the previous one has arrived."""
-    body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+def said_in_pieces(server, model, agent="Boss"):
+    """The pieces that a chat with the agent streams. The model sends a piece when the previous one has arrived."""
+    body = {"model": agent, "stream": True, "messages": [{"role": "user", "content": "hi"}]}
     texts = []
     for _, data in Stream(server, "POST", "/v1/chat/completions", body, {"Content-Type": "application/json"}):
         choices = [] if data == "[DONE]" else json.loads(data)["choices"]
@@ -170,6 +170,58 @@ agent Boss {
                      "what is changed": "There was an owl.!"}.get(name, "There was an owl.")
             assert "".join(texts) == whole, (name, texts)
             assert len(texts) >= 3 if name in SAID else len(texts) <= 1, (name, texts)
+
+
+# Bodies of turns whose value is the answer of `said`.
+PASSED_ON = {
+    "Plain": "said(ctx)",
+    "AfterALet": "let words = 1\n said(ctx)",
+    "Named": "let text = said(ctx)\n text",
+    "Arm": 'match input { "no" => "no", "hi" => said(ctx), _ => "else" }',
+    "LastArm": 'match input { "no" => "no", _ => said(ctx) }',
+    "Branch": 'if input == "hi" { said(ctx) } else { "no" }',
+    "OtherBranch": 'if input == "no" { "no" } else if input == "nothing" { "none" } else { said(ctx) }',
+    "IfLet": 'if let Some(word) = input.split(" ").find(|word| word == "hi") { said(ctx) } else { "no" }',
+    "Inner": "{ let words = 2\n said(ctx) }",
+    "Budget": "said(ctx) budget(calls: 3)",
+    "Returned": 'if input == "hi" { return said(ctx) }\n "no"',
+    "Counted": "state.turns += 1\n let turn = state.turns\n said(ctx)",
+    "Helped": "let kind = input.len()\n helper(ctx, kind)",
+    "Written": 'let kind = input.len()\n "Say it in {{ kind }} words."!',
+    "ByABlock": None,
+}
+# Of these, a part might be sent that is not part of the answer in the end.
+NOT_PASSED_ON = {
+    "Caught": 'said(ctx) catch failure { "failed" }',
+    "ReturnedCaught": '{ if input == "hi" { return said(ctx) }\n "no" } catch failure { "failed" }',
+    "Emitted": 'let text = said(ctx) catch failure { "failed" }\n emit(text)\n text',
+    "Cleaned": 'said(ctx) finally { let done = emit("done") }',
+    "Handed": '{ Plain::handoff(input) } finally { emit("done") }',
+    "Repeated": 'let text = ""\n while text == "" { text = said(ctx) }\n text',
+}
+
+
+def test_the_answer_is_streamed_wherever_it_is_the_turns_value(work):
+    program = """fn said(ctx: Context) -> String { "Say it."! }
+fn helper(ctx: Context, kind: i32) -> String {
+    let words = kind + 1
+    if words > 1 { match kind { 7 => "no", _ => said(ctx) } } else { "no" }
+}
+"""
+    for name, body in {**PASSED_ON, **NOT_PASSED_ON}.items():
+        inside = f"fn turn(ctx: Context, input: String) -> String {{\n {body}\n }}"
+        inside = 'block say: code { let words = 1\n emit(if words == 1 { said(ctx) } else { "no" }) }' if body is None else inside
+        program += f"agent {name} {{\n state {{ turns: i32 = 0 }}\n {inside}\n}}\n"
+    model = CuttingModel(cuts=0)
+    with Server(work, program=program, model="openai:cutting", environment=model.environment) as server:
+        for name in PASSED_ON:
+            texts = said_in_pieces(server, model, name)
+            assert texts == ["There", " was", " an owl."], (name, texts)
+        model.go_on(1000)
+        for name in NOT_PASSED_ON:
+            texts = said_in_pieces(server, model, name)
+            whole = "There was an owl."
+            assert texts == (["done", "\n\n" + whole] if name in ("Cleaned", "Handed") else [whole]), (name, texts)
 
 
 def test_children_of_a_function_wait_for_it(work):

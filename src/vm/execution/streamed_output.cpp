@@ -5,6 +5,7 @@
 
 #include "bytecode/program.h"
 #include "vm/execution/agent_prompts.h"
+#include "vm/execution/finally_handlers.h"
 #include "vm/machine_state.h"
 
 namespace tenon::vm {
@@ -20,13 +21,16 @@ constexpr int instructions_max = 32;
 class ReturnFlow {
  public:
   ReturnFlow(const MachineState& state, const Fiber& fiber)
-      : program_(state.program->program()), frames_(fiber.frames), frame_(fiber.frames.size() - 1) {}
+      : state_(state),
+        fiber_(fiber),
+        program_(state.program->program()),
+        frames_(fiber.frames),
+        frame_(fiber.frames.size() - 1) {}
 
   [[nodiscard]] bool is_streamed() {
     const Instruction request = code()[frames_[frame_].pc];
     if (request.opcode != static_cast<std::uint16_t>(Opcode::Complete)) return false;
-    held_ = {request.a};
-    pc_ = frames_[frame_].pc + 1;
+    follow_from(request.a);
     for (int count = 0; count < instructions_max && pc_ < code().size(); ++count) {
       switch (step(code()[pc_])) {
         case Step::Continue:
@@ -49,22 +53,53 @@ class ReturnFlow {
   [[nodiscard]] bool holds(std::uint16_t at) const { return std::find(held_.begin(), held_.end(), at) != held_.end(); }
   void lose(std::uint16_t at) { std::erase(held_, at); }
 
+  /// Continues after the current instruction of the frame, whose result is the value.
+  void follow_from(std::uint16_t result) {
+    held_ = {result};
+    pc_ = frames_[frame_].pc + 1;
+    regions_ = regions_at(state_, fiber_, frame_);
+  }
+
+  /// Whether a `catch` or a `finally` around the current instruction ends before `pc_`. If the text failed while it was
+  /// generated, a `catch` would replace what was shown of it; the block of a `finally` runs before the text is output.
+  [[nodiscard]] bool has_left_region() const {
+    return entered_ == bytecode::no_function &&
+           std::ranges::any_of(regions_, [&](const Region& region) { return pc_ < region.begin || pc_ >= region.end; });
+  }
+
+  void move(std::uint16_t to, std::uint16_t from) {
+    const bool is_held = holds(from);
+    lose(to);
+    if (is_held) held_.push_back(to);
+  }
+
   Step step(const Instruction& instruction) {
+    if (has_left_region()) return Step::NotStreamed;
     ++pc_;
     switch (static_cast<Opcode>(instruction.opcode)) {
-      case Opcode::Move: {
-        const bool is_held = holds(instruction.b);
-        lose(instruction.a);
-        if (is_held) held_.push_back(instruction.a);
+      case Opcode::Move:
+        move(instruction.a, instruction.b);
         return Step::Continue;
-      }
+      case Opcode::Take:
+        move(instruction.a, instruction.b);
+        if (instruction.a != instruction.b) lose(instruction.b);
+        return Step::Continue;
       case Opcode::LoadConstant:
+      case Opcode::LoadUnit:
+      case Opcode::LoadBoolean:
+      case Opcode::LoadInteger:
+      case Opcode::LoadCase:
       case Opcode::LoadState:
       case Opcode::Render:
         lose(instruction.a);
         return Step::Continue;
       case Opcode::StoreState:
       case Opcode::StoreKept:
+      case Opcode::LeaveBudget:
+        return Step::Continue;
+      case Opcode::Jump:
+        if (instruction.signed_wide() < 0) return Step::NotStreamed;
+        pc_ += static_cast<std::size_t>(instruction.signed_wide());
         return Step::Continue;
       case Opcode::Call:
         return enter(instruction);
@@ -106,25 +141,29 @@ class ReturnFlow {
   }
 
   Step leave(std::uint16_t value) {
-    if (!holds(value) || entered_ != bytecode::no_function) return Step::NotStreamed;
+    if (!holds(value) || entered_ != bytecode::no_function || !regions_.empty()) return Step::NotStreamed;
     // A turn that was handed off replaces the one that handed it off.
-    const bool is_last = std::all_of(frames_.begin(), frames_.begin() + static_cast<std::ptrdiff_t>(frame_) + 1,
-                                     [&](const Frame& frame) { return is_turn(program_, frame.function); });
+    bool is_last = true;
+    for (std::size_t index = 0; index <= frame_ && is_last; ++index) {
+      is_last = is_turn(program_, frames_[index].function) && regions_at(state_, fiber_, index).empty();
+    }
     if (frame_ == 0 || is_last) return Step::Streamed;
     --frame_;
     const Instruction call = code()[frames_[frame_].pc];
     if (call.opcode != static_cast<std::uint16_t>(Opcode::Call)) return Step::NotStreamed;
-    held_ = {call.a};
-    pc_ = frames_[frame_].pc + 1;
+    follow_from(call.a);
     return Step::Continue;
   }
 
+  const MachineState& state_;
+  const Fiber& fiber_;
   const bytecode::Program& program_;
   const std::vector<Frame>& frames_;
   std::size_t frame_;                              ///< whose function is followed, while none is entered
   std::uint32_t entered_ = bytecode::no_function;  ///< one that will be called
   std::size_t pc_ = 0;
   std::vector<std::uint16_t> held_;  ///< registers that hold the value
+  std::vector<Region> regions_;      ///< around the frame's current instruction
 };
 
 }  // namespace
