@@ -85,6 +85,8 @@ class EventHub final : public runtime::HostObserver {
   void forget_others();
   /// The run's feed, created for its first reader and kept while a caller holds it.
   [[nodiscard]] std::shared_ptr<Feed> watch(const journal::RunName& run);
+  /// Shows a message to the operator. From any thread.
+  void report(std::string_view message) const { report_(message); }
 
  private:
   void on_recorded(const journal::RunName& run, std::string_view agent, std::uint64_t first,

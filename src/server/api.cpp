@@ -138,7 +138,13 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
       continue;
     }
     if (auto refusal = refuse(request, *target, route)) return count(whole(std::move(*refusal)));
-    return (this->*route.handler)({request, *target, *names, count});
+    try {
+      return (this->*route.handler)({request, *target, *names, count});
+    } catch (const std::exception& thrown) {
+      report_thrown(fmt::format("{} {}", route.method, route.pattern), thrown);
+      return count(
+          whole(make_error(500, "internal", "an internal error, which the server has reported where it runs")));
+    }
   }
   if (methods.empty()) {
     return count({make_error(404, "not_found", "unknown path; /openapi.json lists the paths"), nullptr, true});
@@ -146,6 +152,10 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
   HttpResponse response = make_error(405, "method_not_allowed", fmt::format("this path supports {}", methods));
   response.headers.emplace_back("Allow", methods);
   count({std::move(response), nullptr, true});
+}
+
+void Api::report_thrown(std::string_view where, const std::exception& thrown) const {
+  parts_.hub.report(fmt::format("{}: {}", where, thrown.what()));
 }
 
 runtime::RequestKey key_of(const HttpRequest& request) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -82,8 +83,11 @@ class Api {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  /// Calls `answer` once, now or later, on any thread.
+  /// Calls `answer` once, now or later, on any thread: with an error 500 if the route's handler throws, which is
+  /// reported.
   void handle(const HttpRequest& request, const OnAnswer& answer);
+  /// Shows the operator what was thrown, and where: a bug in Tenon, or there is no memory.
+  void report_thrown(std::string_view where, const std::exception& thrown) const;
   /// From now on /readyz answers that the server is not ready.
   void begin_draining() { is_draining_ = true; }
 

@@ -58,7 +58,8 @@ asio::awaitable<void> wait(std::shared_ptr<Signal> signal, std::chrono::steady_c
   signal->is_set = false;
 }
 
-/// Notices at once that a reader has closed its end of the connection, not only when something is written to it.
+/// Notices at once that a reader has closed its end of the connection, not only when something is written to it. Ends
+/// with the coroutine that holds it, also with one that throws.
 struct ReaderWatch {
   bool is_gone = false;
   bool is_over = false;  ///< the connection may be gone
@@ -66,13 +67,15 @@ struct ReaderWatch {
 
 std::shared_ptr<ReaderWatch> watch_reader(beast::tcp_stream& stream, const std::shared_ptr<Signal>& signal) {
   auto watch = std::make_shared<ReaderWatch>();
-  stream.socket().async_wait(tcp::socket::wait_read, [signal, watch, &stream](error_code wait_error) {
-    if (watch->is_over || wait_error == asio::error::operation_aborted) return;
+  const std::weak_ptr<ReaderWatch> held = watch;
+  stream.socket().async_wait(tcp::socket::wait_read, [signal, held, &stream](error_code wait_error) {
+    const auto held_watch = held.lock();
+    if (!held_watch || held_watch->is_over || wait_error == asio::error::operation_aborted) return;
     char byte = 0;
     error_code peek_error;
     stream.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peek_error);
     if (!peek_error) return;  // its next request has arrived
-    watch->is_gone = true;
+    held_watch->is_gone = true;
     set(signal);
   });
   return watch;
@@ -128,6 +131,7 @@ struct HttpServer::State {
 
   asio::awaitable<void> accept();
   asio::awaitable<void> serve(std::list<Connection>::iterator connection);
+  void end(std::list<Connection>::iterator connection, const std::exception_ptr& thrown);
   asio::awaitable<bool> serve_one(Connection& connection, beast::flat_buffer& buffer);
   asio::awaitable<bool> read_head(Connection& connection, beast::flat_buffer& buffer, HttpResponse& refusal);
   asio::awaitable<bool> send(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version,
@@ -183,7 +187,8 @@ asio::awaitable<void> HttpServer::State::accept() {
     }
     connections.emplace_front(std::move(socket));
     counts.connections = connections.size();
-    asio::co_spawn(io, serve(connections.begin()), asio::detached);
+    asio::co_spawn(io, serve(connections.begin()),
+                   [this, connection = connections.begin()](std::exception_ptr thrown) { end(connection, thrown); });
   }
 }
 
@@ -191,6 +196,17 @@ asio::awaitable<void> HttpServer::State::serve(std::list<Connection>::iterator c
   beast::flat_buffer buffer(limits.header_bytes + limits.chunk_bytes);
   while (co_await serve_one(*connection, buffer)) {
     if (is_draining) break;
+  }
+}
+
+/// Closes a connection. `thrown`: what cut off its response; otherwise null.
+void HttpServer::State::end(std::list<Connection>::iterator connection, const std::exception_ptr& thrown) {
+  if (thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::exception& problem) {
+      api.report_thrown("a response was cut off", problem);
+    }
   }
   error_code ignored;
   connection->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -466,7 +482,9 @@ void HttpServer::run(const std::function<void()>& on_stop) {
     if (on_stop) on_stop();
     state.drain(std::chrono::seconds(state.limits.drain_seconds));
   });
-  asio::co_spawn(state.io, state.accept(), asio::detached);
+  asio::co_spawn(state.io, state.accept(), [](std::exception_ptr thrown) {
+    if (thrown) std::rethrow_exception(thrown);  // out of `run`: without it, the server would accept nothing
+  });
   state.io.run();
 }
 
