@@ -99,7 +99,12 @@ Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProbl
     if (error) own = system.executable;
     const std::vector<std::string> library = {(own.parent_path() / report_library).string()};
     auto more = tools::NativeLibraries::open(library);
-    if (!more) return failure(std::move(more.error()));
+    if (!more) {
+      for (tools::ExternProblem& problem : more.error()) {
+        problem.hint(fmt::format("`std::report` needs it; `{}` is installed beside `tenon`", report_library));
+      }
+      return failure(std::move(more.error()));
+    }
     opened->append(*more);
   }
   return tools::ExternTable::bind(std::move(program), *opened, sources.provided, std::move(python));

@@ -118,7 +118,12 @@ Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(RequestKind kind, 
 Result<vm::Outcome, std::string> ScriptPlayer::value_answer(RequestKind kind, const std::string& name,
                                                             types::TypeId type) {
   const auto answer = next(kind, name, "`" + name + "`");
-  if (!answer) return failure(answer.error());
+  if (!answer) {
+    const std::string_view hint = is_verdicts(program_.types(), type)
+                                      ? "; `judge => true` in `model { … }` satisfies all conditions of a call"
+                                      : "";
+    return failure(fmt::format("{}{}", answer.error(), hint));
+  }
   if ((*answer)->fails) return declined(**answer);
   const auto json = parse_json((*answer)->answer);
   if (!json) return failure(json.error().message);

@@ -73,6 +73,27 @@ def test_hints_are_not_misleading(work):
     single(work, 'fn f() -> String { "{{ end }}" }', "E2001", "an `{{ end }}` without `{{ for … }}` or `{{ if … }}`")
 
 
+def test_what_counts_some_of_the_items(work):
+    single(work, "fn f(l: List<i32>) -> i32 { l.count(|x| x > 1) }", "E2005", "use `.filter(…).len()` instead")
+    single(work, "fn f(l: List<i32>) -> i32 { l.count(1) }", "E2005", "use `.filter(…).len()` instead")
+    single(work, 'fn f(s: String) -> i32 { s.count(",") }', "E2005", "use `.split(…).len() - 1` instead")
+    single(work, "fn f(l: List<i32>) -> i32 { l.count() }", "E2005", "use `len` instead")
+
+
+def test_names_that_the_standard_library_has_changed(work):
+    single(work, "use std::react::{Manner}\nfn f() -> i32 { 1 }", "E2008", "did you mean `ReactOptions`?", "ReactOptions")
+    head = "use std::react::{Memory, ReactOptions, Thinking}\n"
+    for turns, thinking, memory, code, hint in (
+            ("turns", "Never", "All", "E2004", "max_turns"), ("max_turns", "AtFirst", "All", "E2006", "FirstTurn"),
+            ("max_turns", "EachTurn", "All", "E2006", "EveryTurn"), ("max_turns", "Never", "Whole", "E2006", "All"),
+            ("max_turns", "Never", "Newest(1)", "E2006", "Recent")):
+        made = f"ReactOptions {{ {turns}: 3, thinking: Thinking::{thinking}, memory: Memory::{memory} }}"
+        single(work, f"{head}fn f() -> ReactOptions {{ {made} }}", code, f"did you mean `{hint}`?")
+    single(work, head + "fn f(o: ReactOptions) -> i32 { o.turns }", "E2004", "did you mean `max_turns`?")
+    case = "match m {\n Memory::Whole => 1\n _ => 2\n }"
+    single(work, head + f"fn f(m: Memory) -> i32 {{ {case} }}", "E2006", "did you mean `All`?")
+
+
 def test_characters_of_other_languages(work):
     for text, hint in (("fn f() -> String { 'abc' }", "double quotes"), ("fn f() -> String { `abc` }", "double quotes"),
                        ("fn f() -> String { 'a' }", "length 1"), ("# comment\nfn f() -> i32 { 1 }", "comments start with `//`"),

@@ -25,6 +25,24 @@ def prepare(work):
     return file, f"script:{work / 'writer.script'}", f"script:{work / 'judge.script'}"
 
 
+def test_an_answer_for_the_judge_is_proposed(work):
+    file, writer, _ = prepare(work)
+    process = tenon("run", file, "--model", writer)
+    proposed = re.search(r"no answer for `judge`.*`(judge => .*)`\. The prompt ends", process.stderr)
+    assert process.returncode == 1 and proposed, process.stderr
+    script = work / "writer.script"
+    script.write_text(f'reply => "Look it up"\n{proposed.group(1)}\n')
+    process = tenon("run", file, "--model", writer)
+    assert process.returncode == 0 and process.stdout == "Look it up\n", process.stderr
+    test = 'test "polite" {\n    model { reply => "Look it up"%s }\n    assert main(Context::new()) == "Look it up"\n}\n'
+    file.write_text(PROGRAM + test % "")
+    process = tenon("test", file)
+    proposed = re.search(r"no answer for `judge`; `(judge => .*?)` in", process.stdout + process.stderr)
+    assert process.returncode == 1 and proposed, (process.stdout, process.stderr)
+    file.write_text(PROGRAM + test % f"\n        {proposed.group(1)}")
+    assert tenon("test", file).returncode == 0
+
+
 def test_a_different_judge(work):
     file, writer, judge = prepare(work)
     process = tenon("run", file, "--model", writer, "--judge", judge, "--show-prompts")

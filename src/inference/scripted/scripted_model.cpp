@@ -14,6 +14,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t shown_lines_max = 3;
 constexpr std::size_t shown_line_length_max = 120;
+constexpr std::string_view judge_hint =
+    R"(; a verdict for each condition would, such as `judge => {"value": [{"holds": true}]}`)";
 
 bool contains(const GenerationRequest& request, std::string_view text) {
   return std::any_of(request.messages.begin(), request.messages.end(),
@@ -105,7 +107,9 @@ GenerationOutcome ScriptedModel::next_outcome(const GenerationRequest& request, 
   };
   const auto rule = std::find_if(script_.rules.begin(), script_.rules.end(),
                                  [&](const ScriptRule& candidate) { return fits(candidate, request); });
-  if (rule == script_.rules.end()) return script_ended("no rule fits this request");
+  if (rule == script_.rules.end()) {
+    return script_ended(fmt::format("no rule fits this request{}", request.is_judgement ? judge_hint : ""));
+  }
   std::size_t& given = given_[static_cast<std::size_t>(rule - script_.rules.begin())];
   if (given >= rule->answers.size() && rule->answers.size() != 1) {
     return script_ended(rule->line == 0

@@ -83,6 +83,15 @@ TEST(ScriptedModel, ARequestThatNoRuleFitsIsNamed) {
   EXPECT_THAT(model.unused(), ElementsAre(ScriptedModel::Unused{"a", {}, 0, 1}));
 }
 
+TEST(ScriptedModel, AJudgeWithoutARuleIsShownOne) {
+  ScriptedModel model(of({{.label = "a", .answers = {{.text = "1"}}}}));
+  GenerationRequest request = ask_script("judge");
+  request.is_judgement = true;
+  EXPECT_THAT(text_of(model, std::move(request)),
+              HasSubstr("no answer for `judge`: no rule fits this request; a verdict for each condition would, such as "
+                        "`judge => {\"value\": [{\"holds\": true}]}`. The prompt ends:"));
+}
+
 TEST(ScriptedModel, EndsAndErrorsAreScriptedToo) {
   ScriptedModel model(of({{.label = "f",
                            .answers = {{.text = "I cannot.", .end = Finish::Refused},

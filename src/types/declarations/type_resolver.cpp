@@ -13,6 +13,7 @@
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/declarations/numeric_range.h"
+#include "types/suggestions.h"
 #include "types/table/type_parts.h"
 
 namespace tenon::types {
@@ -548,8 +549,8 @@ void TypeResolver::report_not_in_module(source::Span span, ModuleId from, const 
     }
   }
   std::sort(candidates.begin(), candidates.end());
-  if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
-    report.hint(fmt::format("did you mean `{}`?", *nearest)).fix = {span, *nearest};
+  if (const auto meant = find_meant(name, candidates)) {
+    report.hint(fmt::format("did you mean `{}`?", *meant)).fix = {span, *meant};
   }
 }
 

@@ -8,6 +8,7 @@
 #include "diagnostics/nearest.h"
 #include "types/builtin_methods.h"
 #include "types/check/body_checker.h"
+#include "types/suggestions.h"
 
 namespace tenon::types {
 
@@ -250,8 +251,7 @@ TypeId CallChecker::check_case(NodeId node, TypeId type, std::string_view name, 
       candidates.push_back(variants[at].name);
     }
     auto& report = diagnostics_.report(diagnostics::UnknownCase, name_span, describe(type), std::string(name));
-    if (const auto nearest = diagnostics::find_nearest(name, candidates))
-      report.hint(fmt::format("did you mean `{}`?", *nearest));
+    if (const auto meant = find_meant(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *meant));
     return give_up();
   }
   facts(node).target = {TargetKind::EnumCase, type.index, *found};

@@ -11,6 +11,7 @@
 #include "syntax/literals.h"
 #include "types/builtin_methods.h"
 #include "types/check/body_checker.h"
+#include "types/suggestions.h"
 #include "types/table/refinements.h"
 #include "types/table/type_parts.h"
 
@@ -392,8 +393,7 @@ TypeId ExpressionChecker::check_struct(NodeId node) {
         candidates.push_back(fields[at].name);
       auto& report =
           diagnostics_.report(diagnostics::UnknownField, tree().main_span(initializer), describe(*type), field_name);
-      if (const auto nearest = diagnostics::find_nearest(field_name, candidates))
-        report.hint(fmt::format("did you mean `{}`?", *nearest));
+      if (const auto meant = find_meant(field_name, candidates)) report.hint(fmt::format("did you mean `{}`?", *meant));
       if (value.exists()) check_expression(value, Expectation::any());
       has_unknown = true;
       continue;
@@ -472,8 +472,8 @@ TypeId ExpressionChecker::field_type(NodeId node, TypeId owner, std::string_view
   if (of.ends_with("Scratchpad") && tree().main_text(tree().first(node)) == "scratchpad") of = "scratchpad";
   auto& report =
       diagnostics_.report(diagnostics::UnknownField, tree().main_span(node), std::move(of), std::string(name));
-  if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
-    report.hint(fmt::format("did you mean `{}`?", *nearest));
+  if (const auto meant = find_meant(name, candidates)) {
+    report.hint(fmt::format("did you mean `{}`?", *meant));
   } else if (find_builtin_method(types_, base, name)) {
     report.hint(fmt::format("it is a method: write `.{}()`", name));
   } else if (types_.kind(base) == TypeKind::Option) {

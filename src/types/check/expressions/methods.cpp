@@ -181,8 +181,16 @@ void MethodChecker::report_unknown_method(NodeId node, TypeId receiver, std::str
       return;
     }
   }
+  const auto has_method = [&](std::string_view method) {
+    return std::ranges::find(candidates, method) != candidates.end();
+  };
   const auto elsewhere = find_known_elsewhere(name);
-  if (elsewhere && std::find(candidates.begin(), candidates.end(), *elsewhere) != candidates.end()) {
+  const bool counts_some = name == "count" && tree().first(tree().find_child(node, NodeKind::Arguments)).exists();
+  if (counts_some && has_method("filter")) {
+    report.hint("use `.filter(…).len()` instead");
+  } else if (counts_some && has_method("split")) {
+    report.hint("use `.split(…).len() - 1` instead");
+  } else if (elsewhere && has_method(*elsewhere)) {
     report.hint(fmt::format("use `{}` instead", *elsewhere));
   } else if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));

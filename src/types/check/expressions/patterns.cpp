@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
-#include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/check/body_checker.h"
 #include "types/check/expressions/exhaustive.h"
 #include "types/declarations/numeric_range.h"
+#include "types/suggestions.h"
 
 namespace tenon::types {
 namespace {
@@ -325,8 +325,7 @@ void PatternChecker::check_case_pattern(NodeId pattern, TypeId type) {
         candidates.push_back(variants[at].name);
       }
       auto& report = diagnostics_.report(diagnostics::UnknownCase, tree().span(path.back()), describe(base), name);
-      if (const auto nearest = diagnostics::find_nearest(name, candidates))
-        report.hint(fmt::format("did you mean `{}`?", *nearest));
+      if (const auto meant = find_meant(name, candidates)) report.hint(fmt::format("did you mean `{}`?", *meant));
       for (const NodeId part : parts) check_pattern(part, TypeTable::error);
       return;
     }
