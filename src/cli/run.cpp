@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/shell_word.h"
 #include "bytecode/agents.h"
 #include "cli/commands.h"
 #include "cli/compiled_file.h"
@@ -32,7 +33,7 @@ std::string unknown_function(const bytecode::Program& program, const std::string
     return fmt::format("`{}` is generic; choose a function that calls it with types", name);
   }
   const std::vector<std::string_view> agents = bytecode::agent_names(program);
-  const std::string chat = "tenon chat " + file;
+  const std::string chat = "tenon chat " + make_shell_word(file);
   if (std::ranges::count(agents, name) > 0) {
     return fmt::format("`{}` is an agent; talk to it with `{} --agent {}`", name, chat, name);
   }
