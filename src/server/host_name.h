@@ -12,7 +12,8 @@ namespace tenon::server {
 /// Whether the text is `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
 [[nodiscard]] bool is_local_host(std::string_view text);
 
-/// Whether the text is the origin (RFC 6454) of a page of this machine: `http://HOST` or `https://HOST`, with a local host.
+/// Whether the text is the origin (RFC 6454) of a page of this machine: `http://HOST` or `https://HOST`, with a local
+/// host.
 [[nodiscard]] bool is_local_origin(std::string_view text);
 
 }  // namespace tenon::server
