@@ -6,7 +6,7 @@
 namespace tenon::cli {
 
 std::string shown_store(const engine::StoreChoice& store) {
-  return make_shell_word(journal::name_of_store(store.path));
+  return store.path.empty() ? std::string() : make_shell_word(journal::name_of_store(store.path));
 }
 
 }  // namespace tenon::cli

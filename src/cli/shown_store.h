@@ -6,7 +6,7 @@
 
 namespace tenon::cli {
 
-/// A store as a command names it: without passwords, and quoted if a shell needs that.
+/// A store as a command names it: without passwords, and quoted if a shell needs that. Empty without a store.
 [[nodiscard]] std::string shown_store(const engine::StoreChoice& store);
 
 }  // namespace tenon::cli
