@@ -18,6 +18,9 @@ namespace tenon::server {
 
 namespace {
 
+constexpr std::string_view not_a_path =
+    "the request's target is not a path with an optional query; percent-encode other characters, such as `#` as `%23`";
+
 /// TOKEN of `Bearer TOKEN`; empty for another scheme.
 std::string_view bearer_token(std::string_view authorization) {
   const std::size_t blank = authorization.find(' ');
@@ -128,7 +131,7 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
     answer(std::move(given));
   };
   const auto target = parse_target(request.target);
-  if (!target) return count({make_error(400, "bad_target", "the request target is not a valid path"), nullptr, true});
+  if (!target) return count({make_error(400, "bad_target", not_a_path), nullptr, true});
   std::string methods;
   for (const Route& route : routes()) {
     const auto names = match(route.pattern, target->path);

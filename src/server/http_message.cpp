@@ -3,41 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/url/parse.hpp>
 
 #include "base/ascii.h"
 #include "json/writer.h"
 #include "server/host_name.h"
 
 namespace tenon::server {
-namespace {
-
-std::optional<int> hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return std::nullopt;
-}
-
-std::optional<std::string> decode_percent(std::string_view text, bool plus_is_space) {
-  std::string decoded;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '+' && plus_is_space) {
-      decoded += ' ';
-    } else if (text[at] != '%') {
-      decoded += text[at];
-    } else {
-      if (at + 2 >= text.size()) return std::nullopt;
-      const auto high = hex_value(text[at + 1]);
-      const auto low = hex_value(text[at + 2]);
-      if (!high || !low) return std::nullopt;
-      decoded += static_cast<char>(*high * 16 + *low);
-      at += 2;
-    }
-  }
-  return decoded;
-}
-
-}  // namespace
 
 const std::string* HttpRequest::find_header(std::string_view name) const {
   const auto found = headers.find(std::string(name));
@@ -63,34 +35,21 @@ void resolve_absolute_target(HttpRequest& request) {
 }
 
 std::optional<Target> parse_target(std::string_view target) {
-  if (target.empty() || target.front() != '/') return std::nullopt;
-  if (const auto fragment = target.find('#'); fragment != std::string_view::npos) target = target.substr(0, fragment);
+  const auto url = boost::urls::parse_origin_form(target);
+  if (!url) return std::nullopt;
   Target result;
-  const std::size_t question = target.find('?');
-  std::string_view path = target.substr(1, question == std::string_view::npos ? question : question - 1);
-  while (!path.empty()) {
-    const std::size_t slash = path.find('/');
-    auto segment = decode_percent(path.substr(0, slash), false);
-    if (!segment) return std::nullopt;
-    result.path.push_back(std::move(*segment));
-    if (slash == std::string_view::npos) break;
-    path = path.substr(slash + 1);
+  std::string_view path = url->encoded_path();
+  while (path.size() > 1) {
+    const std::string_view segment = path.substr(1, path.find('/', 1) - 1);
+    result.path.push_back(boost::urls::pct_string_view(segment).decode());
+    path.remove_prefix(1 + segment.size());
   }
-  if (question == std::string_view::npos) return result;
-  std::string_view query = target.substr(question + 1);
-  while (!query.empty()) {
-    const std::size_t ampersand = query.find('&');
-    const std::string_view pair = query.substr(0, ampersand);
-    const std::size_t equals = pair.find('=');
-    auto name = decode_percent(pair.substr(0, equals), true);
-    auto value = decode_percent(equals == std::string_view::npos ? "" : pair.substr(equals + 1), true);
-    if (!name || !value) return std::nullopt;
-    if (!name->empty()) {
-      const auto [added, is_new] = result.query.emplace(std::move(*name), std::move(*value));
-      if (!is_new) result.repeated = added->first;
-    }
-    if (ampersand == std::string_view::npos) break;
-    query = query.substr(ampersand + 1);
+  boost::urls::encoding_opts as_form;
+  as_form.space_as_plus = true;
+  for (const auto& parameter : url->params(as_form)) {
+    if (parameter.key.empty()) continue;
+    const auto [added, is_new] = result.query.emplace(parameter.key, parameter.value);
+    if (!is_new) result.repeated = added->first;
   }
   return result;
 }

@@ -35,8 +35,9 @@ struct Target {
   std::map<std::string, std::string> query;
   std::optional<std::string> repeated;  ///< a parameter that appears more than once
 };
-/// Returns nothing for an invalid target: without `/` at its start, or with `%` that two hexadecimal digits do not
-/// follow.
+/// Returns nothing for what is not an absolute path with an optional query (RFC 9112 section 3.2.1): a text without `/`
+/// at its start, with a fragment, with a character that must be percent-encoded, or with `%` that two hexadecimal
+/// digits do not follow.
 [[nodiscard]] std::optional<Target> parse_target(std::string_view target);
 
 struct HttpResponse {

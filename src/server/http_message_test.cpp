@@ -12,18 +12,28 @@ using testing::IsEmpty;
 using testing::Pair;
 
 TEST(HttpMessageTest, SplitsTargets) {
-  const auto target = parse_target("/v1/runs/a%2Fb/events?after=3&x=a+b%21&y&=z#end");
+  const auto target = parse_target("/v1/runs/a%2Fb/events?after=3&x=a+b%21&y&=z");
   ASSERT_TRUE(target.has_value());
   EXPECT_THAT(target->path, ElementsAre("v1", "runs", "a/b", "events"));
   EXPECT_THAT(target->query, ElementsAre(Pair("after", "3"), Pair("x", "a b!"), Pair("y", "")));
   EXPECT_THAT(parse_target("/")->path, IsEmpty());
   EXPECT_THAT(parse_target("/a//b")->path, ElementsAre("a", "", "b"));
+  EXPECT_THAT(parse_target("/./a/../b")->path, ElementsAre(".", "a", "..", "b"));
+  EXPECT_THAT(parse_target("//a:b@c;d=e,f!$&'()*+~")->path, ElementsAre("", "a:b@c;d=e,f!$&'()*+~"));
+  EXPECT_THAT(parse_target("/a?")->query, IsEmpty());
+  EXPECT_THAT(parse_target("/a?&b=c=/?&")->query, ElementsAre(Pair("b", "c=/?")));
+  EXPECT_THAT(parse_target("/%00%23?a%3d=%26")->path, ElementsAre(std::string("\0#", 2)));
+  EXPECT_THAT(parse_target("/%00%23?a%3d=%26")->query, ElementsAre(Pair("a=", "&")));
   EXPECT_EQ(parse_target("/a?x=1&y=2")->repeated, std::nullopt);
   EXPECT_EQ(parse_target("/a?x=1&y=2&%78=3")->repeated, "x");
 }
 
 TEST(HttpMessageTest, RejectsInvalidTargets) {
-  for (const std::string_view text : {"", "a", "*", "http://host/a", "/%", "/%2", "/%zz", "/a?x=%1", "/a?%=1"}) {
+  for (const std::string_view text :
+       {"",       "a",       "*",         "?x",    "http://host/a", "/%",       "/%2",
+        "/%zz",   "/a?x=%1", "/a?%=1",    "/a#b",  "/a#",           "/#",       "/a?b#c",
+        "/\"a\"", "/<a>",    "/a b",      "/a\\b", "/a^b",          "/`a`",     "/{a}",
+        "/a|b",   "/[a]",    "/\xc3\xa4", "/\x7f", "/a?b=\"c\"",    "/a?b=c d", "/a?b=\xc3\xa4"}) {
     EXPECT_EQ(parse_target(text).has_value(), false) << text;
   }
 }

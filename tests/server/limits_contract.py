@@ -192,6 +192,16 @@ def test_pages_of_other_origins_change_nothing(work):
         assert len(server.get("/v1/runs").json["runs"]) == 4
 
 
+def test_targets_with_characters_that_a_path_cannot_have(work):
+    with Server(work) as server:
+        for path in ("/v1/runs#x", "/v1/runs#", '/v1/"runs"', "/v1/<runs>", "/v1/runs/{x}", "/v1/runs|", "/v1/runs?state=idle#x",
+                     '/v1/runs?state="idle"', "/v1/runs/%zz", "/v1/runs\\x", "http://localhost/v1/runs#x"):
+            reply = server.get(path)
+            assert reply.status == 400 and reply.code == "bad_target" and "%23" in reply.body, (path, reply.status, reply.body)
+        assert server.get("/v1/runs/%23").status == 404
+        assert server.get("/v1/runs?state=%69dle").status == 200
+
+
 def test_unknown_query_parameters(work):
     with Server(work) as server:
         for path, words in (("/v1/runs?limt=1", "did you mean `limit`"), ("/v1/runs?x=1", "takes state, after, limit"),
