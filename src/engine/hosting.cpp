@@ -191,8 +191,8 @@ Result<std::unique_ptr<Hosting>, EngineError> Hosting::open(HostedPrograms progr
 Hosting::Hosting(Parts parts, HostingOptions options, runtime::HostObserver& observer, const System& system)
     : programs_(std::move(parts.programs)),
       model_(std::move(options.model)),
-      reader_(std::move(parts.reader)),
       store_(std::move(parts.owner), std::move(parts.hosts_reader)),
+      reader_(std::move(parts.reader)),
       store_file_(options.store_choice.path),
       pool_(options.pool),
       system_(system),

@@ -131,8 +131,8 @@ class Hosting final {
   // In this order: later members use earlier ones.
   HostedPrograms programs_;
   std::unique_ptr<inference::Model> model_;
-  std::unique_ptr<journal::StoreConnection> reader_;
   journal::ThreadedStore store_;
+  std::unique_ptr<journal::StoreConnection> reader_;
   std::string store_file_;
   std::string pool_;
   System system_;

@@ -3,6 +3,7 @@ import contextlib
 import errno
 import http.server
 import json
+import shutil
 import signal
 import subprocess
 import threading
@@ -69,6 +70,20 @@ def test_graceful_stop(work):
         assert server.wait_for(napping, "done")["end"]["value"] == 300
         assert server.run(waiting)["state"] == "waiting"
         assert server.stop() == 0, "nothing is in progress"
+
+
+def test_after_a_stop_the_file_alone_has_all_runs(work):
+    with Server(work) as server:
+        taken = {server.begin({"fn": "approve", "input": str(number)}) for number in range(20)}
+        for run in taken:
+            server.wait_for(run, "waiting")
+        assert server.get("/v1/runs").status == 200, "a reader has the store open too"
+        assert server.stop() == 0, server.output
+        assert not list(work.glob("store.db-*")), list(work.glob("store.db-*"))
+    copy = work / "copy.db"
+    shutil.copy(server.store, copy)
+    listed = tenon("runs", "--json", "--store", copy)
+    assert {run["run"] for run in json.loads(listed.stdout)} == taken, listed
 
 
 @contextlib.contextmanager

@@ -231,6 +231,13 @@ Result<void, StoreError> Connection::maintain() {
   return done;
 }
 
+void Connection::empty_log() {
+  if (options_.access == Access::Reader) return;
+  database_->set_busy_timeout(wait_for_readers_ms);
+  // If it fails, the next owner does it.
+  static_cast<void>(database_->checkpoint(Database::Checkpoint::Truncate));
+}
+
 Result<void, StoreError> Connection::maintain_if_overdue() {
   if (database_->log_pages_since_checkpoint() / checkpoint_overdue < options_.checkpoint_pages) return {};
   return maintain();

@@ -37,6 +37,9 @@ class Connection {
 
   /// As Store::maintain.
   [[nodiscard]] Result<void, StoreError> maintain();
+  /// Copies all of the log into the database and empties it, as far as no reader is in the way: an owner's last act.
+  /// SQLite does so by itself only for the last connection to a store, which may be a reader's.
+  void empty_log();
   /// Calls `maintain` when a copy of the log is long overdue.
   [[nodiscard]] Result<void, StoreError> maintain_if_overdue();
 

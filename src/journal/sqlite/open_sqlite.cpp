@@ -17,6 +17,9 @@ namespace {
 class SqliteConnection final : public StoreConnection {
  public:
   explicit SqliteConnection(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  ~SqliteConnection() override { connection_->empty_log(); }
+  SqliteConnection(const SqliteConnection&) = delete;
+  SqliteConnection& operator=(const SqliteConnection&) = delete;
 
   [[nodiscard]] Store& journals() override { return store_; }
   [[nodiscard]] RunQueries& runs() override { return queries_; }

@@ -228,6 +228,20 @@ TEST_F(SqliteStoreTest, EachQueryGoesByAnIndex) {
   }
 }
 
+TEST_F(SqliteStoreTest, AnOwnerEmptiesTheLogAtItsEndAlsoBesideAReader) {
+  const auto reader = try_open({.access = Access::Reader});
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  EXPECT_GT(std::filesystem::file_size(path + "-wal"), 0U);
+  store.reset();
+  EXPECT_EQ(std::filesystem::file_size(path + "-wal"), 0U);
+  EXPECT_EQ((*reader)->journals().head(run)->records, 1U);
+  const std::string copy = folder.file("copy.db");
+  std::filesystem::copy_file(path, copy);
+  const auto copied = open_store(copy, {.access = Access::Reader});
+  ASSERT_TRUE(copied.has_value()) << copied.error().message;
+  EXPECT_EQ(read_all((*copied)->journals(), run), std::vector<std::string>{"a"});
+}
+
 TEST_F(SqliteStoreTest, TheLogIsBounded) {
   const std::string large(100'000, 'x');
   std::uintmax_t longest = 0;
