@@ -13,7 +13,7 @@ announce() {
   echo "./dev: $2. From nothing, this takes about $3 minutes on two processors, $4 GB in build/ and $5 GB in" \
     "${XDG_CACHE_HOME:-~/.cache}/tenon, which all checkouts share."
 }
-announce_demo() { announce build/tenon "nothing is built here yet" 8 0.2 0.2; }
+announce_demo() { announce build/tenon "nothing is built here yet" 8 0.2 0.4; }
 announce_tests() { announce build/release/test_reports "the tests have not run here yet" 20 1.1 2.1; }
 
 # build_preset PRESET [TARGET…]
