@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::string_view nothing_recorded = "  nothing was recorded; start the run again\n";
 
-std::string shown_time(std::int64_t ms) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
-}
-
 /// `model unavailable: …`, and when it is tried again.
 std::string describe_retry(const runtime::PendingRetry& retry) {
   std::string text = retry.outage.is_tool
@@ -79,6 +75,10 @@ void report_detached(const runtime::Runtime& runtime, runtime::RunId run, const 
 }
 
 }  // namespace
+
+std::string shown_time(std::int64_t ms) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
+}
 
 std::string shown_answer(std::string_view type, const Json& schema) {
   std::string choices = inference::answers::describe_choices(schema);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ namespace tenon::cli {
 /// (vm::to_json) is an error. Returns the exit code.
 [[nodiscard]] int print_result(const vm::Value& value, types::TypeId type, const types::TypeTable& table,
                                const Environment& environment);
+
+/// `2026-11-23T08:02:11Z`. `ms`: milliseconds since 1970.
+[[nodiscard]] std::string shown_time(std::int64_t ms);
 
 /// What can be answered to a question: in words if there are few options, otherwise the type.
 [[nodiscard]] std::string shown_answer(std::string_view type, const Json& schema);

@@ -11,16 +11,11 @@
 namespace tenon::cli {
 namespace {
 
-/// `ms`: since 1970.
-std::string listed_time(std::int64_t ms) {
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}Z", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
-}
-
 std::string to_unavailable_line(const Json& detail) {
   std::string line =
       fmt::format("  {} unavailable: {}\n", detail.text_or("unavailable", ""), detail.text_or("reason", ""));
   if (detail.contains("next_at")) {
-    line += fmt::format("    next attempt {}\n", listed_time(detail.get("next_at").as_integer()));
+    line += fmt::format("    next attempt {}\n", shown_time(detail.get("next_at").as_integer()));
   }
   return line;
 }
@@ -29,13 +24,13 @@ std::string to_question_line(const Json& detail) {
   std::string line =
       fmt::format("  wait {} ({}): {}\n", detail.text_or("wait", ""),
                   shown_answer(detail.text_or("type", ""), detail.get("schema")), detail.text_or("question", ""));
-  if (detail.contains("until")) line += fmt::format("    until {}\n", listed_time(detail.get("until").as_integer()));
+  if (detail.contains("until")) line += fmt::format("    until {}\n", shown_time(detail.get("until").as_integer()));
   return line;
 }
 
 std::string to_line(const journal::RunHead& head) {
   std::string line = fmt::format("{}  {:<9}  {}  {}\n", head.run.text, journal::name_of(head.summary.state),
-                                 listed_time(head.summary.updated_at), head.summary.title);
+                                 shown_time(head.summary.updated_at), head.summary.title);
   bool is_timer = head.summary.wake_at.has_value();
   const Json details = parse_own_json(head.summary.detail);
   for (const Json& detail : details.items_or_none()) {
@@ -44,7 +39,7 @@ std::string to_line(const journal::RunHead& head) {
     const Json& end = detail.get(is_outage ? "next_at" : "until");
     if (is_timer && end.is_integer() && end.as_integer() == *head.summary.wake_at) is_timer = false;
   }
-  if (is_timer) line += fmt::format("  timer until {}\n", listed_time(*head.summary.wake_at));
+  if (is_timer) line += fmt::format("  timer until {}\n", shown_time(*head.summary.wake_at));
   return line;
 }
 
