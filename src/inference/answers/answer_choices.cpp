@@ -49,13 +49,16 @@ std::string describe_number(const Json& schema, std::string_view what) {
   return fmt::format("{} from {} to {}", what, low, high);
 }
 
+/// The schema of what an Option holds, none where `schema` is that of another type.
+const Json* find_optional(const Json& schema) {
+  const Json::Array& forms = schema.get("anyOf").items_or_none();
+  return forms.size() == 2 && forms.back().text_or("type", "") == "null" ? &forms.front() : nullptr;
+}
+
 /// What a member of an object holds, also where describe_choices says nothing.
 std::string describe_member(const Json& schema) {
+  if (const Json* const held = find_optional(schema)) return describe_member(*held) + ", or nothing";
   if (std::string choices = describe_choices(schema); !choices.empty()) return choices;
-  const Json::Array& forms = schema.get("anyOf").items_or_none();
-  if (forms.size() == 2 && forms.back().text_or("type", "") == "null") {
-    return describe_member(forms.front()) + ", or nothing";
-  }
   const std::string type = schema.text_or("type", "");
   if (type == "string") return "text";
   if (type == "integer") return "a whole number";
@@ -81,9 +84,8 @@ std::string describe_members(const Json& schema) {
 }  // namespace
 
 std::string describe_choices(const Json& schema) {
-  const Json::Array& forms = schema.get("anyOf").items_or_none();
-  if (forms.size() == 2 && forms.back().text_or("type", "") == "null") {
-    const std::string some = describe_choices(forms.front());
+  if (const Json* const held = find_optional(schema)) {
+    const std::string some = describe_choices(*held);
     return some.empty() ? std::string() : some + ", or nothing";
   }
   if (auto options = options_of(schema); !options.empty()) return joined(std::move(options));
