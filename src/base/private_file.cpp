@@ -29,11 +29,15 @@ Result<std::string, FileError> read_private_file(const std::string& path) {
   return RealFileSystem().read_file(path, private_file_bytes_max);
 }
 
-Result<void, FileError> create_private_file(const std::string& path, std::string_view text) {
+Result<void, FileError> create_private_file(const std::string& path, std::string_view text,
+                                            const std::string& belongs_to) {
   const std::string draft = fmt::format("{}.{}.new", path, ::getpid());
   Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
   if (!file.is_open()) return failure(last_file_error());
   Result<void, FileError> made;
+  struct stat beside {};
+  const bool has_other_user = !belongs_to.empty() && ::stat(belongs_to.c_str(), &beside) == 0 && ::geteuid() == 0;
+  if (has_other_user && ::fchown(file.number(), beside.st_uid, beside.st_gid) != 0) made = failure(last_file_error());
   if (!write_all(file, text) || ::fsync(file.number()) != 0) made = failure(last_file_error());
   file.reset();
   // A hard link instead of a rename: it never replaces an existing file.

@@ -31,7 +31,7 @@ effects::KeySource secret_keys(const std::string& store, const System& system) {
     const std::string file = *path + ".key";
     auto text = read_private_file(file);
     if (!text && text.error().is_missing && use == effects::KeyUse::Seal) {
-      if (const auto made = create_private_file(file, SealingKey::random().reveal_hex() + "\n"); !made) {
+      if (const auto made = create_private_file(file, SealingKey::random().reveal_hex() + "\n", *path); !made) {
         return failure(fmt::format("cannot write the key of the secrets to `{}`: {}", file, made.error().message));
       }
       text = read_private_file(file);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/ensure.h"
+#include "base/file_names.h"
 #include "journal/postgres/open_postgres.h"
 #include "journal/postgres/server_address.h"
 #include "journal/sqlite/open_sqlite.h"
@@ -52,7 +53,7 @@ Result<StoreLocation, StoreError> parse_store_url(const std::string& url) {
 std::optional<std::string> file_of_store(const std::string& url) {
   auto location = parse_store_url(url);
   if (!location || location->kind != StoreLocation::Kind::File) return std::nullopt;
-  return std::move(location->path);
+  return follow_links(location->path);
 }
 
 std::string name_of_store(const std::string& url) {

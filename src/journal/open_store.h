@@ -88,8 +88,8 @@ struct StoreLocation {
 /// scheme before it.
 [[nodiscard]] Result<StoreLocation, StoreError> parse_store_url(const std::string& url);
 
-/// The file of a store, beside which files that belong to it are kept; nothing for a store in a database, and for an
-/// empty or unknown URL.
+/// The file of a store, beside which files that belong to it are kept: where a symbolic link leads. Nothing for a store
+/// in a database, and for an empty or unknown URL.
 [[nodiscard]] std::optional<std::string> file_of_store(const std::string& url);
 
 /// The URL as it may be shown: without passwords.

@@ -97,7 +97,7 @@ Result<RunRow, StoreError> Appender::insert_run(const Append& append) {
   run.id = connection_.database().last_row();
   if (run.id > run_ids_max)
     return failure(StoreError{StoreError::Kind::TooLarge, fmt::format("{}: the store has had {} runs (run_ids_max)",
-                                                                      connection_.path(), run_ids_max)});
+                                                                      connection_.name(), run_ids_max)});
   return run;
 }
 

@@ -31,7 +31,7 @@ class Check {
   [[nodiscard]] Result<void, StoreError> check_log() {
     const auto damage = find_lasting_log_damage(database_.path());
     if (!damage) return failure(damage.error());
-    if (*damage) tell(describe(**damage, database_.path()));
+    if (*damage) tell(describe(**damage, database_.name()));
     return {};
   }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/file_names.h"
 #include "base/shell_word.h"
 #include "journal/shown_runs.h"
 #include "journal/sqlite/log_damage.h"
@@ -33,9 +34,9 @@ constexpr std::size_t missing_runs_shown_max = 100;
 
 }  // namespace
 
-Connection::Connection(std::optional<OwnerLock> lock, std::unique_ptr<Database> database, const StoreOptions& options)
+Connection::Connection(Place place, std::unique_ptr<Database> database, const StoreOptions& options)
     : options_(options),
-      lock_(std::move(lock)),
+      place_(std::move(place)),
       database_(std::move(database)),
       statements_(std::make_unique<Statements>(*database_)) {}
 
@@ -50,7 +51,7 @@ static void wait_for_opening_owner(const std::string& path) {
 /// Before SQLite reads the log: it would drop what follows the damage. Adds to `notices` what was found or cut off, and
 /// returns the runs of the commits that were cut off. An owner that has opened the store has checked the log, and its
 /// readers see what it wrote since by the log's index.
-static Result<std::vector<std::string>, StoreError> handle_log_damage(const std::string& path,
+static Result<std::vector<std::string>, StoreError> handle_log_damage(const std::string& path, const std::string& name,
                                                                       const StoreOptions& options,
                                                                       std::vector<std::string>& notices) {
   using Runs = std::vector<std::string>;
@@ -63,7 +64,7 @@ static Result<std::vector<std::string>, StoreError> handle_log_damage(const std:
   const auto damage = is_reader ? find_lasting_log_damage(path) : find_log_damage(path);
   if (!damage) return failure(damage.error());
   if (!*damage) return Runs{};
-  const std::string description = describe(**damage, path);
+  const std::string description = describe(**damage, name);
   if (options.damaged_log == DamagedLog::Cut) {
     const auto copy = cut_log(**damage, path);
     if (!copy) return failure(copy.error());
@@ -77,7 +78,7 @@ static Result<std::vector<std::string>, StoreError> handle_log_damage(const std:
     return failure(
         damaged(fmt::format("{}; nothing was changed. `tenon store repair --store {}` opens the store "
                             "without them, and keeps a copy of the log",
-                            description, make_shell_word(path))));
+                            description, make_shell_word(name))));
   notices.push_back(description);
   return Runs{};
 }
@@ -90,12 +91,11 @@ static bool may_be_read_only(const StoreError& error, const std::string& path) {
   return fits && std::filesystem::is_regular_file(path, ignored) && !OwnerLock::is_held(path);
 }
 
-Result<std::unique_ptr<Connection>, StoreError> Connection::open_read_only(const std::string& path,
-                                                                           const StoreOptions& options,
+Result<std::unique_ptr<Connection>, StoreError> Connection::open_read_only(Place place, const StoreOptions& options,
                                                                            std::vector<std::string> notices) {
-  auto database = Database::open(path, {Access::Reader, {}, ReadOnly::Yes});
+  auto database = Database::open(place.path, {Access::Reader, {}, ReadOnly::Yes, place.name});
   if (!database) return failure(database.error());
-  std::unique_ptr<Connection> connection(new Connection(std::nullopt, std::move(*database), options));
+  std::unique_ptr<Connection> connection(new Connection(std::move(place), std::move(*database), options));
   connection->notices_ = std::move(notices);
   auto done = connection->set_up();
   if (!done && done.error().kind == StoreError::Kind::OldFormat) done = read_format_2(*connection->database_);
@@ -103,44 +103,62 @@ Result<std::unique_ptr<Connection>, StoreError> Connection::open_read_only(const
   return connection;
 }
 
-Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::string& path, const StoreOptions& options) {
-  std::optional<OwnerLock> lock;
-  std::vector<std::string> notices;
-  if (std::error_code ignored;
-      options.access == Access::Owner && !options.creates && !std::filesystem::exists(path, ignored))
-    return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: the store does not exist", path)});
-  if (options.access == Access::Owner) {
-    auto acquired = OwnerLock::acquire(path);
-    if (!acquired) return failure(acquired.error());
-    lock.emplace(std::move(*acquired));
+/// The names of the file, and for an owner its locks.
+Result<Connection::Place, StoreError> Connection::take_place(const std::string& given, const StoreOptions& options) {
+  const bool is_owner = options.access == Access::Owner;
+  auto path = resolve_store_path(given);
+  if (!path) return failure(std::move(path.error()));
+  Place place{.path = std::move(*path), .name = follow_links(given)};
+  if (std::error_code ignored; is_owner && !options.creates && !std::filesystem::exists(place.path, ignored))
+    return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: the store does not exist", place.name)});
+  if (auto usable = require_one_name(place.path, place.name); !usable) return failure(std::move(usable.error()));
+  if (is_owner) {
+    auto acquired = OwnerLock::acquire(place.path, place.name);
+    if (!acquired) return failure(std::move(acquired.error()));
+    place.lock.emplace(std::move(*acquired));
   }
-  const auto cut_off = handle_log_damage(path, options, notices);
+  auto file = StoreFile::open(place.path, place.name, options.access);
+  if (!file) return failure(std::move(file.error()));
+  if (place.lock) place.lock->give_access_of(file->status());
+  place.file.emplace(std::move(*file));
+  return place;
+}
+
+Result<std::unique_ptr<Connection>, StoreError> Connection::open(const std::string& given,
+                                                                 const StoreOptions& options) {
+  auto place = take_place(given, options);
+  if (!place) return failure(std::move(place.error()));
+  const std::string path = place->path, name = place->name;
+  std::vector<std::string> notices;
+  const auto cut_off = handle_log_damage(path, name, options, notices);
   if (!cut_off) return failure(cut_off.error());
-  if (lock) lock->announce();
-  auto database = Database::open(path, {options.access, options.disk});
+  if (place->lock) place->lock->announce();
+  auto database = Database::open(path, {options.access, options.disk, ReadOnly::No, name});
   if (!database && options.access == Access::Reader && may_be_read_only(database.error(), path))
-    return open_read_only(path, options, std::move(notices));
+    return open_read_only(std::move(*place), options, std::move(notices));
   if (!database) return failure(database.error());
-  std::unique_ptr<Connection> connection(new Connection(std::move(lock), std::move(*database), options));
+  std::unique_ptr<Connection> connection(new Connection(std::move(*place), std::move(*database), options));
   connection->notices_ = notices;
   auto done = connection->prepare();
   if (!done && options.access == Access::Reader && may_be_read_only(done.error(), path)) {
+    Place kept = std::move(connection->place_);
     connection.reset();
-    return open_read_only(path, options, std::move(notices));
+    return open_read_only(std::move(kept), options, std::move(notices));
   }
   if (!done && done.error().kind == StoreError::Kind::OldFormat) {
     // A reader upgrades the store too: as its owner for a moment, unless another process owns it.
+    Place kept = std::move(connection->place_);
     connection.reset();
     StoreOptions as_owner = options;
     as_owner.access = Access::Owner;
-    if (auto upgraded = open(path, as_owner); !upgraded) {
-      if (may_be_read_only(upgraded.error(), path)) return open_read_only(path, options, std::move(notices));
+    if (auto upgraded = open(given, as_owner); !upgraded) {
+      if (may_be_read_only(upgraded.error(), path)) return open_read_only(std::move(kept), options, std::move(notices));
       if (upgraded.error().kind == StoreError::Kind::InUse)
         upgraded.error().message +=
             "; it is either upgrading the store, which takes a while, or an older Tenon, whose stores only it can read";
       return failure(std::move(upgraded.error()));
     }
-    return open(path, options);
+    return open(given, options);
   }
   if (done) done = connection->notice_missing(*cut_off);
   if (!done) return failure(done.error());
@@ -156,7 +174,7 @@ Result<void, StoreError> Connection::notice_missing(std::span<const std::string>
     if (step == StepResult::Done) missing.push_back(run);
   }
   if (missing.empty()) return {};
-  notices_.push_back(fmt::format("{}: {} {} missing now; only a backup may have {}", path(),
+  notices_.push_back(fmt::format("{}: {} {} missing now; only a backup may have {}", name(),
                                  list_runs(missing, missing.size(), missing_runs_shown_max),
                                  missing.size() == 1 ? "is" : "are", missing.size() == 1 ? "it" : "them"));
   return {};
@@ -206,15 +224,15 @@ Result<void, StoreError> Connection::require_writable() {
   if (database_->broken()) return failure(*database_->broken());
   if (options_.access == Access::Owner) return has_former_log_ ? copy_former_log() : Result<void, StoreError>();
   return failure(StoreError{StoreError::Kind::InUse,
-                            fmt::format("{}: the store was opened for reading; only its owner writes", path())});
+                            fmt::format("{}: the store was opened for reading; only its owner writes", name())});
 }
 
 StoreError Connection::missing_run(const RunName& run) const {
-  return {StoreError::Kind::Missing, fmt::format("{}: there is no run {}", path(), run.text)};
+  return {StoreError::Kind::Missing, fmt::format("{}: there is no run {}", name(), run.text)};
 }
 
 StoreError Connection::damaged_record(const RunName& run, std::uint64_t number, std::string_view what) const {
-  return damaged(fmt::format("{}: run {}, record {}: {}", path(), run.text, number, what));
+  return damaged(fmt::format("{}: run {}, record {}: {}", name(), run.text, number, what));
 }
 
 Result<void, StoreError> Connection::maintain() {

@@ -11,6 +11,7 @@
 #include "journal/sqlite/database.h"
 #include "journal/sqlite/owner_lock.h"
 #include "journal/sqlite/statements.h"
+#include "journal/sqlite/store_file.h"
 
 namespace tenon::journal::sqlite {
 
@@ -24,7 +25,10 @@ class Connection {
 
   [[nodiscard]] Database& database() { return *database_; }
   [[nodiscard]] Statements& statements() { return *statements_; }
+  /// Of the file, without symbolic links.
   [[nodiscard]] const std::string& path() const { return database_->path(); }
+  /// The file in messages.
+  [[nodiscard]] const std::string& name() const { return database_->name(); }
   [[nodiscard]] Access access() const { return options_.access; }
   /// As StoreConnection::notices.
   [[nodiscard]] std::vector<std::string>& notices() { return notices_; }
@@ -47,8 +51,17 @@ class Connection {
   [[nodiscard]] StoreError damaged_record(const RunName& run, std::uint64_t number, std::string_view what) const;
 
  private:
-  Connection(std::optional<OwnerLock> lock, std::unique_ptr<Database> database, const StoreOptions& options);
-  [[nodiscard]] static Result<std::unique_ptr<Connection>, StoreError> open_read_only(const std::string& path,
+  /// What a connection has of the store's file before it opens the database.
+  struct Place {
+    std::string path;
+    std::string name;
+    std::optional<OwnerLock> lock = {};  ///< an owner's
+    std::optional<StoreFile> file = {};
+  };
+
+  Connection(Place place, std::unique_ptr<Database> database, const StoreOptions& options);
+  [[nodiscard]] static Result<Place, StoreError> take_place(const std::string& given, const StoreOptions& options);
+  [[nodiscard]] static Result<std::unique_ptr<Connection>, StoreError> open_read_only(Place place,
                                                                                       const StoreOptions& options,
                                                                                       std::vector<std::string> notices);
   [[nodiscard]] Result<void, StoreError> set_up();
@@ -59,7 +72,7 @@ class Connection {
 
   StoreOptions options_;
   std::vector<std::string> notices_;
-  std::optional<OwnerLock> lock_;  ///< an owner's
+  Place place_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<Statements> statements_;  ///< of `database_`
   bool has_former_log_ = false;             ///< the log of a former process is to be copied before anything is written

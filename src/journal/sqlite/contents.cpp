@@ -102,7 +102,7 @@ Result<void, StoreError> Contents::forget(const RunRow& run) {
     if (step == StepResult::Done || query.get_integer(0) < 1)
       return failure(
           damaged(fmt::format("{}: content {}: run {} has it, but its number of uses is 0; see `tenon store check`",
-                              connection_.path(), hash.hex(), run.head.run.text)));
+                              connection_.name(), hash.hex(), run.head.run.text)));
     if (query.get_integer(0) > 1) {
       if (auto done = Execution(connection_.statements().add_uses).blob(hash.view()).integer(std::int64_t{-1}).finish();
           !done)
@@ -118,13 +118,13 @@ Result<void, StoreError> Contents::forget(const RunRow& run) {
 
 Result<Contents::Body, StoreError> Contents::read(std::int64_t run, const Hash& hash) {
   const auto problem = [&](std::string_view what) {
-    return failure(damaged(fmt::format("{}: content {}: {}", connection_.path(), hash.hex(), what)));
+    return failure(damaged(fmt::format("{}: content {}: {}", connection_.name(), hash.hex(), what)));
   };
   const auto place = find(run, hash);
   if (!place) return failure(place.error());
   if (!*place)
     return failure(StoreError{StoreError::Kind::Missing,
-                              fmt::format("{}: the run has no content {}", connection_.path(), hash.hex())});
+                              fmt::format("{}: the run has no content {}", connection_.name(), hash.hex())});
   Execution row(connection_.statements().select_content);
   if (row.integer(**place).step() != StepResult::Row) return failure(row.error());
   auto refers = decode_hashes(row.get_bytes(1));

@@ -110,7 +110,7 @@ static std::string read_only_uri(const std::string& path) {
 }
 
 Result<std::unique_ptr<Database>, StoreError> Database::open(const std::string& path, const DatabaseOptions& options) {
-  std::unique_ptr<Database> database(new Database(path));
+  std::unique_ptr<Database> database(new Database(path, options.name.empty() ? path : options.name));
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   int code = SQLITE_OK;
   if (options.read_only == ReadOnly::Yes) {
@@ -126,7 +126,8 @@ Result<std::unique_ptr<Database>, StoreError> Database::open(const std::string& 
     // SQLite opens such a file for reading instead, and would give the log and its index the file's mode: they would
     // stay unwritable when the file is writable again.
     if (code == SQLITE_OK && sqlite3_db_readonly(database->handle_, "main") == 1) {
-      return failure(StoreError{StoreError::Kind::Denied, fmt::format("{}: this user may not write the store", path)});
+      return failure(
+          StoreError{StoreError::Kind::Denied, fmt::format("{}: this user may not write the store", database->name_)});
     }
   }
   if (code != SQLITE_OK) return failure(database->make_error(code));
@@ -235,14 +236,14 @@ Result<void, StoreError> Database::checkpoint(Checkpoint mode) {
 
 StoreError Database::make_error(int code) {
   const char* const said = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
-  std::string message = fmt::format("{}: {}", path_, said);
+  std::string message = fmt::format("{}: {}", name_, said);
   switch (code & 0xFF) {
     case SQLITE_FULL:
-      return {StoreError::Kind::Full, fmt::format("{}: there is no space left on the disk", path_)};
+      return {StoreError::Kind::Full, fmt::format("{}: there is no space left on the disk", name_)};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {StoreError::Kind::InUse,
-              fmt::format("{}: another process has held the store's write lock for too long", path_)};
+              fmt::format("{}: another process has held the store's write lock for too long", name_)};
     case SQLITE_CANTOPEN: {
       const int reason = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
       const bool is_denied = reason == EACCES || reason == EPERM || reason == EROFS;
@@ -252,9 +253,9 @@ StoreError Database::make_error(int code) {
     case SQLITE_PERM:
       return {StoreError::Kind::Denied, std::move(message)};
     case SQLITE_NOTADB:
-      return {StoreError::Kind::Format, fmt::format("{}: this file is not a store", path_)};
+      return {StoreError::Kind::Format, fmt::format("{}: this file is not a store", name_)};
     case SQLITE_DONE:  // where a row had to be
-      return {StoreError::Kind::Damaged, fmt::format("{}: a row is missing", path_)};
+      return {StoreError::Kind::Damaged, fmt::format("{}: a row is missing", name_)};
     case SQLITE_CORRUPT:
       return {StoreError::Kind::Damaged, std::move(message)};
     case SQLITE_TOOBIG:
@@ -265,7 +266,7 @@ StoreError Database::make_error(int code) {
   // The index of the log could not be enlarged; nothing was written to the store.
   if (code == SQLITE_IOERR_SHMSIZE)
     return {StoreError::Kind::Full,
-            fmt::format("{0}: there is no space left on the disk for {0}-shm, which the store needs in use", path_)};
+            fmt::format("{0}: there is no space left on the disk for {0}-shm, which the store needs in use", name_)};
   StoreError error{StoreError::Kind::Broken, fmt::format("{} (SQLite's code {})", message, code)};
   // What was written may be in the kernel's memory and not on the disk, and a further fsync would not tell. Closing
   // must not copy it either.

@@ -78,6 +78,7 @@ struct DatabaseOptions {
   Access access = Access::Owner;
   std::string vfs;  ///< SQLite's name of the files' implementation; empty: the system's
   ReadOnly read_only = ReadOnly::No;
+  std::string name = {};  ///< of the file in messages; empty: its path
 };
 
 /// A connection, used by one thread at a time.
@@ -97,6 +98,8 @@ class Database {
   /// state.
   [[nodiscard]] Result<void, StoreError> copy_to(const std::string& path);
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// The file in messages, as the user named it.
+  [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] bool is_in_transaction() const;
   [[nodiscard]] std::int64_t last_row() const;
   [[nodiscard]] std::int64_t changes() const;
@@ -123,10 +126,11 @@ class Database {
  private:
   friend class Execution;
   friend class Transaction;
-  explicit Database(std::string path) : path_(std::move(path)) {}
+  Database(std::string path, std::string name) : path_(std::move(path)), name_(std::move(name)) {}
   static int on_commit(void* self, sqlite3*, const char* database, int pages);
 
   std::string path_;
+  std::string name_;
   sqlite3* handle_ = nullptr;
   int log_pages_ = 0;
   int log_pages_at_checkpoint_ = 0;

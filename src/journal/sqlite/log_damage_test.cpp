@@ -223,7 +223,7 @@ TEST_F(LogDamageTest, AReaderWarnsOfDamageInTheLastCommit) {
 TEST_F(LogDamageTest, AReaderChecksTheLogBesideAnOwnerThatIsStillOpening) {
   leave_log(6);
   flip(offset_of(1) + 100);
-  const auto opening = OwnerLock::acquire(path);
+  const auto opening = OwnerLock::acquire(path, path);
   ASSERT_TRUE(opening.has_value());
   EXPECT_FALSE(open_store(path, {.access = Access::Reader}).has_value());
   opening->announce();

@@ -40,7 +40,7 @@ Result<void, StoreError> SqliteAdmin::keep_note(const Note& note, std::int64_t n
   if (note.key.size() > note_key_bytes_max || note.bytes.size() > append_bytes_max)
     return failure(StoreError{StoreError::Kind::TooLarge,
                               fmt::format("{}: a note's key has more than {} bytes, or the note more than {}",
-                                          connection_.path(), note_key_bytes_max, append_bytes_max)});
+                                          connection_.name(), note_key_bytes_max, append_bytes_max)});
   Transaction transaction(connection_.database());
   if (auto done = transaction.begin(Transaction::Kind::Write); !done) return done;
   if (note.use == NoteUse::KeepFirst) {
@@ -48,7 +48,7 @@ Result<void, StoreError> SqliteAdmin::keep_note(const Note& note, std::int64_t n
     if (!exists) return failure(exists.error());
     if (*exists)
       return failure(StoreError{StoreError::Kind::Conflict,
-                                fmt::format("{}: there is a note `{}`", connection_.path(), note.key)});
+                                fmt::format("{}: there is a note `{}`", connection_.name(), note.key)});
   }
   auto done = Execution(connection_.statements().replace_note)
                   .text(note.key)

@@ -45,21 +45,30 @@ bool is_locked(const Descriptor& file) {
 }
 
 Descriptor open_lock_file(const std::string& store_path) {
-  return Descriptor(open((store_path + ".lock").c_str(), O_RDONLY | O_CLOEXEC));
+  return Descriptor(open((store_path + ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+/// Without `O_CREAT` where it exists: in a folder for all users (`/tmp`) Linux refuses that for the file of another
+/// user, even to root. Never through a link, which may lead to a file of root's.
+Descriptor make_lock_file(const std::string& path) {
+  constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  Descriptor file(open(path.c_str(), flags));
+  if (!file.is_open() && errno == ENOENT) file = Descriptor(open(path.c_str(), flags | O_CREAT, S_IRUSR | S_IWUSR));
+  return file;
 }
 
 }  // namespace
 
-Result<OwnerLock, StoreError> OwnerLock::acquire(const std::string& store_path) {
+Result<OwnerLock, StoreError> OwnerLock::acquire(const std::string& store_path, const std::string& store_name) {
   const std::string path = store_path + ".lock";
-  Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  Descriptor file = make_lock_file(path);
   if (!file.is_open()) {
     const int code = errno;
     const bool is_denied = code == EACCES || code == EPERM || code == EROFS;
     return failure(StoreError{code == ENOSPC ? StoreError::Kind::Full
                               : is_denied    ? StoreError::Kind::Denied
                                              : StoreError::Kind::Missing,
-                              fmt::format("{}: {}", path, std::strerror(code))});
+                              fmt::format("{}.lock: {}", store_name, std::strerror(code))});
   }
   // A lock of the open file: two stores of one process exclude each other too, and closing another descriptor of the
   // file does not give it up.
@@ -68,12 +77,23 @@ Result<OwnerLock, StoreError> OwnerLock::acquire(const std::string& store_path) 
     const int code = errno;
     if (code == EAGAIN || code == EACCES)
       return failure(StoreError{StoreError::Kind::InUse,
-                                fmt::format("{}: the store is in use by {}", store_path, owner_of(file))});
-    return failure(StoreError{StoreError::Kind::Broken, fmt::format("{}: {}", path, std::strerror(code))});
+                                fmt::format("{}: the store is in use by {}", store_name, owner_of(file))});
+    return failure(StoreError{StoreError::Kind::Broken, fmt::format("{}.lock: {}", store_name, std::strerror(code))});
   }
   OwnerLock lock(std::move(file));
   lock.write_owner("");
   return lock;
+}
+
+void OwnerLock::give_access_of(const struct stat& store) const {
+  struct stat own {};
+  // A file with other names may be anyone's.
+  if (fstat(file_.number(), &own) != 0 || !S_ISREG(own.st_mode) || own.st_nlink != 1) return;
+  const bool is_others = own.st_uid != store.st_uid || own.st_gid != store.st_gid;
+  if (is_others) static_cast<void>(fchown(file_.number(), store.st_uid, store.st_gid) == 0);
+  // A store that may not be written for a while keeps a lock that can be taken afterwards.
+  const mode_t mode = (store.st_mode & (S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH)) | S_IRUSR | S_IWUSR;
+  if ((own.st_mode & ALLPERMS) != mode) static_cast<void>(fchmod(file_.number(), mode) == 0);
 }
 
 void OwnerLock::announce() const {

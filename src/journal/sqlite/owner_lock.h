@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,8 +16,12 @@ namespace tenon::journal::sqlite {
 /// it when the process ends, however it ends. The file remains; it contains the owner's process id, for people.
 class OwnerLock {
  public:
-  /// `InUse` if it is held, by this process too.
-  [[nodiscard]] static Result<OwnerLock, StoreError> acquire(const std::string& store_path);
+  /// `InUse` if it is held, by this process too. The path is resolved (`resolve_store_path`); the name is for messages.
+  [[nodiscard]] static Result<OwnerLock, StoreError> acquire(const std::string& store_path,
+                                                             const std::string& store_name);
+  /// Gives the lock's file the user, the group and the mode of the store's file, as far as this process may: who can
+  /// open the store has to be able to lock it, also after another user has opened it.
+  void give_access_of(const struct stat& store) const;
   /// Writes the owner's process id into the file: it has checked the store's log, and will write to it.
   void announce() const;
 

@@ -34,7 +34,7 @@ class RowRepair {
     if (!*agree) {
       if (damaged_.empty())
         notices_.push_back(
-            fmt::format("{}: an index of the runs was damaged and has been built again", connection_.path()));
+            fmt::format("{}: an index of the runs was damaged and has been built again", connection_.name()));
       // Before the rows are changed: SQLite changes none that an index contradicts.
       if (auto done = connection_.database().execute("REINDEX runs"); !done) return failure(done.error());
     }
@@ -68,7 +68,7 @@ class RowRepair {
     if (!derived) return failure(derived.error());
     if (!derived->problem.empty()) {
       notices_.push_back(fmt::format("{}: run {}: its row is damaged, and its records cannot be read: {}",
-                                     connection_.path(), damaged.head.run.text, derived->problem));
+                                     connection_.name(), damaged.head.run.text, derived->problem));
       return {};
     }
     const RunRow& row = derived->row;
@@ -92,7 +92,7 @@ class RowRepair {
         !done)
       return done;
     notices_.push_back(fmt::format("{}: the summary of run {} was damaged; it is derived from the run's records",
-                                   connection_.path(), row.head.run.text));
+                                   connection_.name(), row.head.run.text));
     return {};
   }
 

@@ -34,7 +34,7 @@ Result<RunRow, StoreError> get_run(Connection& connection, const RunName& run) {
   if ((*row)->head.summary.state == RunState::Forgotten)
     return failure(
         StoreError{StoreError::Kind::Missing, fmt::format("{}: run {} was forgotten; of its {} records nothing is left",
-                                                          connection.path(), run.text, (*row)->head.records)});
+                                                          connection.name(), run.text, (*row)->head.records)});
   return std::move(**row);
 }
 

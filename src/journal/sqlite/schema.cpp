@@ -158,17 +158,17 @@ Result<void, StoreError> prepare_schema(Database& database, Access access) {
   }
   if (*application != store_application_id)
     return failure(StoreError{StoreError::Kind::Format,
-                              fmt::format("{}: this is a database of another program, not a store", database.path())});
+                              fmt::format("{}: this is a database of another program, not a store", database.name())});
   if (*format > store_format)
     return failure(
         StoreError{StoreError::Kind::Format,
                    fmt::format("{}: a newer Tenon wrote this store: its format is {}, and this Tenon reads up "
                                "to {}; use the newer one",
-                               database.path(), *format, store_format)});
+                               database.name(), *format, store_format)});
   if (*format < 1)
     return failure(
         StoreError{StoreError::Kind::Format,
-                   fmt::format("{}: the store's format is {}, which no Tenon writes", database.path(), *format)});
+                   fmt::format("{}: the store's format is {}, which no Tenon writes", database.name(), *format)});
   if (*format == store_format) return {};
   if (access == Access::Owner) {
     if (*format == 1)
@@ -178,7 +178,7 @@ Result<void, StoreError> prepare_schema(Database& database, Access access) {
   return failure(
       StoreError{StoreError::Kind::OldFormat,
                  fmt::format("{}: the store's format is {}; it is upgraded to {} when an owner opens the store",
-                             database.path(), *format, store_format)});
+                             database.name(), *format, store_format)});
 }
 
 Result<void, StoreError> read_format_2(Database& database) {
@@ -188,7 +188,7 @@ Result<void, StoreError> read_format_2(Database& database) {
     return failure(StoreError{StoreError::Kind::OldFormat,
                               fmt::format("{}: the store's format is {}, which has to be upgraded, and it cannot be "
                                           "written here; copy the store to a place where it can",
-                                          database.path(), *format)});
+                                          database.name(), *format)});
   // A temporary view is found before the table of its name.
   return database.execute("CREATE TEMP VIEW runs AS SELECT *, NULL AS checksum FROM main.runs");
 }

@@ -10,7 +10,7 @@ namespace {
 
 StoreError too_large(const Database& database, std::string_view what, std::size_t size) {
   return {StoreError::Kind::TooLarge, fmt::format("{}: {} has {} bytes (maximum {}, command_bytes_max)",
-                                                  database.path(), what, size, command_bytes_max)};
+                                                  database.name(), what, size, command_bytes_max)};
 }
 
 /// Allows a reader's connection to write while this exists.
@@ -74,7 +74,7 @@ Result<void, StoreError> SqliteInbox::answer(std::uint64_t command, std::string_
     return failure(done.error());
   if (connection_.database().changes() == 0)
     return failure(StoreError{StoreError::Kind::Missing,
-                              fmt::format("{}: there is no unanswered command {}", connection_.path(), command)});
+                              fmt::format("{}: there is no unanswered command {}", connection_.name(), command)});
   if (auto done =
           Execution(connection_.statements().drop_old_replies).integer(std::uint64_t{replies_kept_max - 1}).finish();
       !done)
@@ -94,7 +94,7 @@ Result<std::optional<std::string>, StoreError> SqliteInbox::take_reply(std::uint
           StoreError{StoreError::Kind::Missing,
                      fmt::format("{}: there is no command {}: its reply was taken or dropped, or its run was "
                                  "forgotten",
-                                 connection_.path(), command)});
+                                 connection_.name(), command)});
     if (!query.find_bytes(0)) return std::optional<std::string>{};
     reply.emplace(*query.find_bytes(0));
   }

@@ -132,7 +132,7 @@ Result<std::optional<Snapshot>, StoreError> SqliteStore::snapshot(const RunName&
     return failure(
         damaged(fmt::format("{}: run {}: its snapshot after record {} is damaged; `compact` removes it, "
                             "and the records say the same",
-                            connection_.path(), run.text, snapshot.after)));
+                            connection_.name(), run.text, snapshot.after)));
   return std::optional<Snapshot>(std::move(snapshot));
 }
 

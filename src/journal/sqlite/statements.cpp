@@ -94,7 +94,7 @@ Result<RunRow, StoreError> read_run_columns(const Database& database, const Exec
   RunRow run = read_unverified_run_row(row);
   const bool has_chain = row.get_bytes(4).size() == Hash::size;
   if (!has_chain || !is_run_name(run.head.run.text))
-    return failure(damaged(fmt::format("{}: row {} of `runs` is damaged: it has no {}", database.path(), run.id,
+    return failure(damaged(fmt::format("{}: row {} of `runs` is damaged: it has no {}", database.name(), run.id,
                                        has_chain ? "valid name" : "chain")));
   return run;
 }
@@ -123,7 +123,7 @@ Result<BatchRow, StoreError> read_batch_row(const Database& database, const Exec
   batch.milestone = row.find_integer(5);
   const auto chain = Hash::from_bytes(row.get_bytes(6));
   batch.bytes = row.get_bytes(7);
-  if (!chain) return failure(damaged(fmt::format("{}: row {} of `batches` has no chain", database.path(), batch.id)));
+  if (!chain) return failure(damaged(fmt::format("{}: row {} of `batches` has no chain", database.name(), batch.id)));
   batch.chain_before = *chain;
   return batch;
 }

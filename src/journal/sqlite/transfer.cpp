@@ -34,7 +34,7 @@ Result<std::string, StoreError> SqliteAdmin::export_run(const RunName& run) {
     const std::int64_t previous = step == StepResult::Row ? query.get_integer(4) : 0;
     if (step == StepResult::Done || query.get_integer(1) != row->id || previous >= id)
       return failure(
-          damaged(fmt::format("{}: run {}: row {} of `batches` is missing", connection_.path(), run.text, id)));
+          damaged(fmt::format("{}: run {}: row {} of `batches` is missing", connection_.name(), run.text, id)));
     ids.push_back(id);
     id = previous;
   }
@@ -89,7 +89,7 @@ Result<Imported, StoreError> SqliteAdmin::import_run(std::string_view bytes) {
       return failure(StoreError{
           StoreError::Kind::TooLarge,
           fmt::format("{}: run {}: the records from {} on are too large (maximum {} bytes, append_bytes_max)",
-                      connection_.path(), head.run.text, append.first, append_bytes_max)});
+                      connection_.name(), head.run.text, append.first, append_bytes_max)});
     append.summary.updated_at = head.summary.updated_at;
     return {};
   };
@@ -114,11 +114,11 @@ Result<Imported, StoreError> SqliteAdmin::compare(const RunHead& present, const 
   return failure(StoreError{
       StoreError::Kind::Conflict,
       is_forgotten && !is_to_be_forgotten
-          ? fmt::format("{}: run {} was forgotten here and cannot be imported again", connection_.path(),
+          ? fmt::format("{}: run {} was forgotten here and cannot be imported again", connection_.name(),
                         given.run.text)
           : fmt::format("{}: a different run {} exists already, with {} records (the file has {}); import into "
                         "another store",
-                        connection_.path(), given.run.text, present.records, given.records)});
+                        connection_.name(), given.run.text, present.records, given.records)});
 }
 
 Result<Imported, StoreError> SqliteAdmin::import_forgotten(const RunHead& head) {
