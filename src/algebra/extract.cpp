@@ -64,7 +64,7 @@ class Replay final : public runtime::RecoveryObserver {
       if (run.ended) {
         end_part(run, run.ended->how, run.ended->value, run.ended->failure);
         if (run.conversation) {
-          static_cast<void>(run.conversation->end(*run.core, nullptr));
+          run.conversation->end(*run.core, nullptr);
           parts_.back().state = effects::name_secrets(run.conversation->state());
         }
       } else {

@@ -142,8 +142,8 @@ void acknowledge(runtime::RunCore& core, const std::string& key, runtime::Conver
 void end_turn(runtime::Conversation& conversation, const runtime::RunCore& core, const vm::Step* end) {
   const auto* const finished = end == nullptr ? nullptr : std::get_if<vm::Finished>(end);
   const auto* const failed = end == nullptr ? nullptr : std::get_if<vm::Failed>(end);
-  static_cast<void>(conversation.end(core, finished == nullptr ? nullptr : &finished->value,
-                                     failed == nullptr ? std::nullopt : std::optional(failed->report.kind)));
+  conversation.end(core, finished == nullptr ? nullptr : &finished->value,
+                   failed == nullptr ? std::nullopt : std::optional(failed->report.kind));
 }
 
 }  // namespace tenon::algebra

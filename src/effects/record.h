@@ -26,6 +26,9 @@ inline constexpr std::uint32_t record_format = 1;
 /// Text of up to this many bytes is part of its record; a longer text is a content of the store, named by its hash.
 inline constexpr std::size_t inline_text_bytes_max = 1'024;
 
+/// The message of a failure is part of its record; a longer one is cut.
+inline constexpr std::size_t failure_text_bytes_max = std::size_t{1} << 20U;
+
 /// JSON or other text, in the record or in the store.
 struct StoredText {
   std::string text;           ///< empty if it is in the store
@@ -259,6 +262,9 @@ struct ProgramTaken {
   std::vector<std::string> added_entries = {};  ///< as in TurnEnded
   friend bool operator==(const ProgramTaken&, const ProgramTaken&) = default;
 };
+
+/// The text, cut at `failure_text_bytes_max`.
+[[nodiscard]] std::string cut_failure_text(std::string text);
 
 using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded,
                                 Paused, Continued, Said, StateChanged, ProgramTaken>;

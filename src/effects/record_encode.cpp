@@ -1,6 +1,7 @@
 #include <bit>
 
 #include "base/ensure.h"
+#include "base/utf8.h"
 #include "base/wire.h"
 #include "effects/record_fields.h"
 
@@ -249,6 +250,12 @@ std::string_view effect_name(EffectKind kind) {
 #undef TENON_EFFECT_KIND
   }
   ENSURE(false);
+}
+
+std::string cut_failure_text(std::string text) {
+  if (text.size() <= failure_text_bytes_max) return text;
+  text.resize(cut_utf8(text, failure_text_bytes_max).size());
+  return text + "…";
 }
 
 std::string encode(const Record& record) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/wire.h"
@@ -10,6 +11,7 @@
 #include "types/table/type_parts.h"
 #include "vm/values/object.h"
 #include "vm/values/render.h"
+#include "vm/values/text_size.h"
 
 namespace tenon::effects {
 namespace {
@@ -55,10 +57,20 @@ class Exchange {
       problem_ = fmt::format("the value is nested more than {} deep", recorded_depth_max);
       return value;
     }
+    // An object that occurs in several places is exchanged once, wherever its place does not matter.
+    const bool is_kept = !names_places() && value.is_object() && value.object()->is_shared();
+    if (is_kept) {
+      if (const auto known = exchanged_.find({value.object(), id.index}); known != exchanged_.end()) {
+        Value again = known->second;
+        again.set_label(value.label());
+        return again;
+      }
+    }
     ++depth_;
     Value exchanged = parts(value, id, type, path);
     --depth_;
     exchanged.set_label(value.label());
+    if (is_kept) exchanged_.emplace(std::pair{value.object(), id.index}, exchanged);
     return exchanged;
   }
   [[nodiscard]] const std::optional<std::string>& problem() const { return problem_; }
@@ -73,6 +85,8 @@ class Exchange {
   /// For `sealed`, the type that `secret` precedes. `path`: of the value in the whole, such as `.accounts[0]`.
   [[nodiscard]] virtual Value secret(const Value& value, TypeId sealed, const std::string& path) = 0;
   [[nodiscard]] virtual Value text(const Value& value) { return value; }
+  /// Whether the result of `secret` depends on the path. Then the whole must not be larger than a record takes.
+  [[nodiscard]] virtual bool names_places() const { return false; }
   /// Whether anything in a value of the type may have to be replaced.
   [[nodiscard]] virtual bool concerns(const Value& value, TypeId type) = 0;
 
@@ -135,6 +149,7 @@ class Exchange {
 
   const TypeTable& types_;
   std::size_t depth_ = 0;
+  std::map<std::pair<const vm::Object*, std::uint32_t>, Value> exchanged_;  ///< of an object as a value of a type
   std::optional<std::string> problem_;
 };
 
@@ -225,13 +240,15 @@ class Sealing final : public Exchange {
 
  private:
   [[nodiscard]] bool concerns(const Value&, TypeId type) override { return types::holds_secret(types(), type); }
+  [[nodiscard]] bool names_places() const override { return true; }
 
   [[nodiscard]] Value secret(const Value& value, TypeId sealed, const std::string& path) override {
     const Value open = opening_.secret(value, sealed, path);
     if (opening_.problem()) fail(*opening_.problem());
     std::string text;
-    if (problem() || !write_value(open, sealed, types(), text)) {
-      fail("a secret is nested too deep");
+    if (problem()) return value;
+    if (const auto written = write_value(open, sealed, types(), text); !written) {
+      fail("a secret cannot be written: " + written.error().message);
       return value;
     }
     const std::string origin = std::string(entry_.origin) + path;
@@ -344,6 +361,7 @@ Result<Value, SecretError> SecretVault::seal(const Value& value, TypeId type, co
   if (!types::holds_secret(types, type)) return value;
   const auto found = key(KeyUse::Seal);
   if (!found) return failure(found.error());
+  if (vm::is_text_over(value, types, recorded_bytes_max)) return failure(SecretError{too_long_to_record("the text")});
   Sealing sealing(types, **found, entry);
   Value sealed = sealing.run(value, type, "");
   if (sealing.problem()) return failure(SecretError{*sealing.problem()});

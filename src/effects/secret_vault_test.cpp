@@ -127,6 +127,31 @@ TEST_F(Secrets, AreRemovedFromTexts) {
   EXPECT_EQ(clean.fields()[1].as_text(), "hunter2") << "it is going to be sealed";
 }
 
+TEST_F(Secrets, InSharedPartsAreExchangedOnce) {
+  // 2^60 accounts that are one in memory.
+  TypeId type = account_;
+  auto sealed =
+      vault_.seal(Value::record(account_, {Value::string("Ann"), Value::string("hunter2")}), account_, types_, entry_);
+  ASSERT_TRUE(sealed.has_value());
+  Value all = *sealed;
+  for (int level = 0; level < 60; ++level) {
+    all = Value::list({all, all});
+    type = types_.list(type);
+  }
+  std::vector<std::string> texts;
+  auto open = vault_.open(all, type, types_, "run1", texts);
+  ASSERT_TRUE(open.has_value()) << open.error().message;
+  EXPECT_EQ(texts.size(), 1U);
+  Value clean = scrub(*open, type, types_, {"Ann Smith", "Ann is longer"});
+  for (int level = 0; level < 60; ++level) {
+    clean = Value(clean.items()[1]);
+  }
+  EXPECT_EQ(clean.fields()[1].as_text(), "hunter2");
+  const auto refused = vault_.seal(*open, type, types_, entry_);
+  ASSERT_FALSE(refused.has_value()) << "each seal names its place";
+  EXPECT_NE(refused.error().message.find("recorded_bytes_max"), std::string::npos) << refused.error().message;
+}
+
 TEST_F(Secrets, NeedAKey) {
   SecretVault none([](KeyUse use) -> Result<SealingKey, std::string> {
     return failure(std::string(use == KeyUse::Open ? "no key to open" : "no key to seal"));

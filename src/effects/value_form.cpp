@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/ensure.h"
 #include "base/sealing.h"
@@ -16,6 +17,7 @@
 #include "types/table/type_parts.h"
 #include "vm/values/context.h"
 #include "vm/values/object.h"
+#include "vm/values/text_size.h"
 
 namespace tenon::effects {
 namespace {
@@ -30,6 +32,10 @@ using vm::Value;
 /// Inside a string, quotation marks are escaped, so nothing else in a value's text starts like these.
 constexpr std::string_view named_secret = R"({"$secret":)";
 constexpr std::string_view sealed_secret = R"({"$secret":[)";
+
+/// After a limit for a value's text.
+constexpr std::string_view way_out =
+    "; what occurs in several places counts in each: pass on only what is needed, or the path of a file";
 
 /// The position after the JSON string that starts at `begin`; the end of the text if the string is not terminated.
 std::size_t end_of_string(std::string_view json, std::size_t begin) {
@@ -56,23 +62,51 @@ std::vector<std::size_t> order_of_fields(const std::vector<types::Field>& fields
 class ValueWriter {
  public:
   ValueWriter(const TypeTable& types, std::string& out, SecretForm secrets)
-      : types_(types), out_(out), secrets_(secrets) {}
+      : types_(types), out_(out), before_(out.size()), secrets_(secrets) {}
 
   /// False if the value cannot be written; `problem()` says why.
+  bool write_whole(const Value& value, TypeId type) {
+    whole_ = &value;
+    if (!write(value, type)) return false;
+    return out_.size() <= recorded_bytes_max || fail_too_long();
+  }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
   bool write(const Value& value, TypeId given) {
     if (depth_ == recorded_depth_max) return fail("the value is nested more than {} deep", recorded_depth_max);
+    if (out_.size() > recorded_bytes_max) return fail_too_long();
+    if (!is_counted_ && out_.size() - before_ > vm::counted_text_bytes_min) {
+      is_counted_ = true;
+      if (vm::is_text_over(*whole_, types_, recorded_bytes_max - before_)) return fail_too_long();
+      if (vm::is_text_over(*whole_, types_, SIZE_MAX, recorded_parts_max)) return fail_too_many();
+    }
+    if (parts_++ == recorded_parts_max) return fail_too_many();
     ++depth_;
     const bool done = write_here(value, types_.base(given));
     --depth_;
     return done;
   }
-  [[nodiscard]] const std::string& problem() const { return problem_; }
 
- private:
   template <class... Arguments>
   bool fail(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     problem_ = fmt::format(text, std::forward<Arguments>(arguments)...);
     return false;
+  }
+
+  bool fail_too_long() {
+    problem_ = too_long_to_record("the text");
+    return false;
+  }
+
+  bool fail_too_many() {
+    return fail("the value would have more than {} parts (recorded_parts_max){}", recorded_parts_max, way_out);
+  }
+
+  void write_string(std::string_view text) {
+    out_ += '"';
+    append_json_escaped(out_, text, recorded_bytes_max);
+    out_ += '"';
   }
 
   bool write_here(const Value& value, TypeId id) {
@@ -97,7 +131,7 @@ class ValueWriter {
         write_float(value.as_float());
         return true;
       case Tag::String:
-        append_json_string(out_, value.as_text());
+        write_string(value.as_text());
         return true;
       case Tag::List:
         if (type.kind == TypeKind::Tools) return write_tools(value);
@@ -105,7 +139,7 @@ class ValueWriter {
       case Tag::Map:
         return write_map(value, type.arguments[0]);
       case Tag::Record:
-        if (type.kind == TypeKind::Struct) return write_struct(value, types_.struct_type(id).fields);
+        if (type.kind == TypeKind::Struct) return write_struct(value, id);
         return write_items(value.fields(), [&](std::size_t at) { return type.arguments[at]; });
       case Tag::Case:
       case Tag::Variant:
@@ -182,7 +216,7 @@ class ValueWriter {
     for (const vm::MapEntry& entry : value.entries()) {
       out_ += is_first ? "[" : ",[";
       is_first = false;
-      append_json_string(out_, entry.key.as_text());
+      write_string(entry.key.as_text());
       out_ += ',';
       if (!write(entry.value, item)) return false;
       out_ += ']';
@@ -191,10 +225,14 @@ class ValueWriter {
     return true;
   }
 
-  bool write_struct(const Value& value, const std::vector<types::Field>& fields) {
+  bool write_struct(const Value& value, TypeId id) {
+    const std::vector<types::Field>& fields = types_.struct_type(id).fields;
+    const auto [known, is_new] = orders_.try_emplace(id.index);
+    if (is_new) known->second = order_of_fields(fields);
+    const std::vector<std::size_t>& order = known->second;
     out_ += '{';
     bool is_first = true;
-    for (const std::size_t at : order_of_fields(fields)) {
+    for (const std::size_t at : order) {
       if (!is_first) out_ += ',';
       is_first = false;
       append_json_string(out_, fields[at].name);
@@ -240,8 +278,13 @@ class ValueWriter {
 
   const TypeTable& types_;
   std::string& out_;
+  const std::size_t before_;  ///< bytes of `out_` that others have written
   SecretForm secrets_;
+  const Value* whole_ = nullptr;
+  bool is_counted_ = false;
   std::size_t depth_ = 0;
+  std::size_t parts_ = 0;
+  std::map<std::uint32_t, std::vector<std::size_t>> orders_;  ///< of the fields of structs, by their types
   std::string problem_;
 };
 
@@ -481,10 +524,14 @@ class ValueParser {
 
 }  // namespace
 
+std::string too_long_to_record(std::string_view what) {
+  return fmt::format("{} would be longer than {} bytes (recorded_bytes_max){}", what, recorded_bytes_max, way_out);
+}
+
 Result<void, ValueFormError> write_value(const Value& value, TypeId type, const TypeTable& types, std::string& out,
                                          SecretForm secrets) {
   ValueWriter writer(types, out, secrets);
-  if (!writer.write(value, type)) return failure(ValueFormError{writer.problem()});
+  if (!writer.write_whole(value, type)) return failure(ValueFormError{writer.problem()});
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "json/json.h"
 #include "types/table/type_table.h"
+#include "vm/limits.h"
 #include "vm/values/value.h"
 
 /// The encoding of values in the journal and in artifacts: lossless JSON that can be decoded with the types of a
@@ -25,6 +26,14 @@ namespace tenon::effects {
 
 /// The maximum nesting; a deeper value cannot be recorded.
 inline constexpr std::size_t recorded_depth_max = 1'000;
+/// The maximum number of parts of a value, counted like its bytes: to read a record takes some fifty bytes of memory
+/// for each. A list of the maximum length has fewer.
+inline constexpr std::size_t recorded_parts_max = std::size_t{17} << 20U;
+static_assert(recorded_parts_max > vm::list_items_max);
+/// The maximum size of the text that one record refers to: of a value, of the arguments of a request or of an agent's
+/// state; also of the arguments of all requests that a run waits for. A part of a value that occurs in several places
+/// is written in each. No more than the store takes (journal::append_bytes_max).
+inline constexpr std::size_t recorded_bytes_max = std::size_t{256} << 20U;
 
 struct ValueFormError {
   std::string message;  ///< with the location in the value: `at .items[2].price: …`
@@ -35,10 +44,16 @@ struct ValueFormError {
 /// `Open` is for the pipe to our own process that calls an extern: a `secret T` is written as a T. It is never stored.
 enum class SecretForm : std::uint8_t { Sealed, Named, Open };
 
-/// Appends the value of this type. Fails for a secret that is not encrypted.
+/// Appends the value of this type. Fails for a secret that is not encrypted, for a value that is nested too deep or has
+/// too many parts, and when `out` would have more than `recorded_bytes_max` bytes: the limits are checked while the
+/// value is written, and what is certainly longer is refused after a small part of it. After an error `out` has an
+/// incomplete text.
 [[nodiscard]] Result<void, ValueFormError> write_value(const vm::Value& value, types::TypeId type,
                                                        const types::TypeTable& types, std::string& out,
                                                        SecretForm secrets = SecretForm::Sealed);
+
+/// `the text would be longer than … bytes (recorded_bytes_max), …`, with a way out. `what`: what is too long.
+[[nodiscard]] std::string too_long_to_record(std::string_view what);
 
 /// The first encrypted secret in the text of values.
 struct SealPlace {

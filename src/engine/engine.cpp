@@ -14,6 +14,7 @@
 #include "tools/native/native_caller.h"
 #include "types/table/type_table.h"
 #include "vm/values/render.h"
+#include "vm/values/text_size.h"
 
 namespace tenon::engine {
 namespace {
@@ -372,6 +373,8 @@ std::optional<vm::Value> Engine::copy_value(RunId run) const {
   const std::optional<runtime::RunEnd>& end = runtime_->end(run);
   const auto* const returned_value = end ? std::get_if<vm::Value>(&*end) : nullptr;
   if (returned_value == nullptr || !runtime_->is_idle(run)) return std::nullopt;
+  // A caller would read a part that occurs in several places again in each.
+  if (vm::is_text_over(*returned_value, runtime_->program(run).types(), vm::text_bytes_max)) return std::nullopt;
   vm::Value value = *returned_value;
   if (!tools::isolate(value)) return std::nullopt;
   return value;

@@ -159,7 +159,7 @@ class Engine final {
   /// store such a run is cancelled, because no one could answer it.
   void let_go(runtime::RunId run);
   /// What a run has returned, for any thread. Nothing if the run has not returned, or its value cannot leave the
-  /// engine: it is a Context, or nested too deep.
+  /// engine: it is a Context, nested too deep, or too large for a text (vm::text_bytes_max).
   [[nodiscard]] std::optional<vm::Value> copy_value(runtime::RunId run) const;
   /// The same, and releases the run if there is a value.
   [[nodiscard]] std::optional<vm::Value> take_value(runtime::RunId run);

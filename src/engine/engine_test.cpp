@@ -505,6 +505,24 @@ fn greedy() -> i32 { work(400000) }
   EXPECT_THAT(engine->result(*greedy)->message, HasSubstr("the values of the run take more than 16 MB"));
 }
 
+TEST_F(EngineTests, AValueThatIsTooLargeForATextIsNotGivenOut) {
+  const auto engine = open_fixed();
+  // 2^40 parts that are 80 in memory.
+  const Program program = load(*engine, R"(
+struct Tree { parts: List<Tree> }
+fn main() -> Tree {
+    let tree = Tree { parts: [] }
+    for _ in 0..40 { tree = Tree { parts: [tree, tree] } }
+    tree
+}
+)");
+  const auto run = engine->start(program, "main", "{}");
+  drive(*engine);
+  EXPECT_FALSE(engine->copy_value(*run).has_value());
+  ASSERT_TRUE(engine->result(*run).has_value());
+  EXPECT_THAT(engine->result(*run)->message, HasSubstr("the text would be longer than 268435456 bytes"));
+}
+
 TEST_F(EngineTests, AFailureHasItsPlace) {
   const auto engine = open_fixed();
   const auto run = engine->start(load(*engine, "fn main(n: i32) -> i32 { 6 / n }\n"), "main", R"({"n": 0})");

@@ -35,6 +35,14 @@ std::optional<RunState> find_state(std::string_view name) {
   return std::nullopt;
 }
 
+std::size_t bytes_of(const Append& append) {
+  std::size_t bytes = append.snapshot ? append.snapshot->bytes.size() : 0;
+  for (const std::string& record : append.records) bytes += record.size();
+  for (const Content& content : append.contents) bytes += content.bytes.size();
+  for (const Note& note : append.notes) bytes += note.key.size() + note.bytes.size();
+  return bytes;
+}
+
 bool is_too_large(const Append& append) {
   std::size_t size = 0;
   for (const std::string& record : append.records) size += record.size();

@@ -114,6 +114,8 @@ enum class AppendRefusal : std::uint8_t {
 inline constexpr std::size_t append_bytes_max = std::size_t{256} << 20U;
 /// A key must fit into an index.
 inline constexpr std::size_t note_key_bytes_max = 2'000;
+/// The size of all that an append adds to the store, without its summary.
+[[nodiscard]] std::size_t bytes_of(const Append& append);
 /// Whether an append is rejected with `TooLarge`.
 [[nodiscard]] bool is_too_large(const Append& append);
 

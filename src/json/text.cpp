@@ -162,6 +162,18 @@ void append_json_escaped(std::string& out, std::string_view text) {
   }
 }
 
+void append_json_escaped(std::string& out, std::string_view text, std::size_t bytes_max) {
+  // Escapes can make a text six times as long.
+  constexpr std::size_t part_bytes = std::size_t{1} << 20U;
+  while (!text.empty() && out.size() <= bytes_max) {
+    // A part that has no end of a code point is not UTF-8, and need not be kept together.
+    std::string_view part = cut_utf8(text, part_bytes);
+    if (part.empty()) part = text.substr(0, part_bytes);
+    append_json_escaped(out, part);
+    text.remove_prefix(part.size());
+  }
+}
+
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
   append_json_escaped(out, text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,10 @@ namespace tenon {
 /// everything else, including U+007F, is unchanged. Each byte that is not UTF-8 becomes U+FFFD, so the result is valid
 /// JSON for any input.
 void append_json_escaped(std::string& out, std::string_view text);
+
+/// The same, which ends early when `out` is longer than `bytes_max`: the text is then incomplete, and `out` a little
+/// longer than the limit.
+void append_json_escaped(std::string& out, std::string_view text, std::size_t bytes_max);
 
 /// The same with the quotes: a JSON string.
 void append_json_string(std::string& out, std::string_view text);

@@ -68,5 +68,24 @@ TEST(JsonText, TextRoundTrips) {
   }
 }
 
+TEST(JsonText, EscapesEndAtALimit) {
+  constexpr std::size_t megabyte = std::size_t{1} << 20U;
+  std::string out = "before";
+  append_json_escaped(out, std::string(32 * megabyte, '\0'), 4 * megabyte);
+  EXPECT_GT(out.size(), 4 * megabyte);
+  EXPECT_LE(out.size(), 11 * megabyte);
+  // What fits is complete, and no code point is cut.
+  std::string text;
+  while (text.size() < 3 * megabyte + 1) text += "é\"";
+  std::string limited;
+  append_json_escaped(limited, text, 8 * megabyte);
+  std::string whole;
+  append_json_escaped(whole, text);
+  EXPECT_EQ(limited, whole);
+  limited.clear();
+  append_json_escaped(limited, std::string(2 * megabyte, '\x80'), 8 * megabyte);
+  EXPECT_EQ(limited.size(), 6 * megabyte) << "each is replaced";
+}
+
 }  // namespace
 }  // namespace tenon

@@ -166,27 +166,39 @@ void Conversation::add_answer(std::string_view question, const vm::Value& answer
   turn_messages_.push_back({EntryRole::Person, shown(answer, {})});
 }
 
-Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, const vm::Value* value,
-                                                        std::optional<types::FailureKind> failed) {
+Result<Conversation::StateTexts, effects::ValueFormError> Conversation::write_states(const RunCore& core) const {
+  const bytecode::Program& program = image_->program();
+  StateTexts texts;
+  auto written = effects::write_value(core.machine().agent_state(), declaration().state, program.types, texts.state);
+  if (!written) return failure(std::move(written.error()));
+  for (const vm::Value& kept : core.machine().kept_states()) {
+    if (kept.tag() != vm::Tag::Record) continue;
+    for (const bytecode::Agent& agent : program.agents) {
+      if (agent.state != kept.type()) continue;
+      std::string text;
+      written = effects::write_value(kept, agent.state, program.types, text);
+      if (!written) return failure(std::move(written.error()));
+      texts.kept.insert_or_assign(agent.name, std::move(text));
+    }
+  }
+  return texts;
+}
+
+void Conversation::end(const RunCore& core, const vm::Value* value, std::optional<types::FailureKind> failed) {
+  std::optional<StateTexts> states;
+  if (value != nullptr) {
+    if (auto written = write_states(core)) states = std::move(*written);
+  }
+  end(core, value, failed, std::move(states));
+}
+
+void Conversation::end(const RunCore& core, const vm::Value* value, std::optional<types::FailureKind> failed,
+                       std::optional<StateTexts> states) {
   ENSURE(is_in_turn_);
   is_in_turn_ = false;
-  Result<void, effects::ValueFormError> written;
-  std::string state;
-  if (value != nullptr) {
-    written = effects::write_value(core.machine().agent_state(), declaration().state, image_->program().types, state);
-  }
-  if (value != nullptr && written) {
-    restore_state(std::move(state));
-    kept_states_.clear();
-    const bytecode::Program& program = image_->program();
-    for (const vm::Value& kept : core.machine().kept_states()) {
-      if (kept.tag() != vm::Tag::Record) continue;
-      for (const bytecode::Agent& agent : program.agents) {
-        std::string text;
-        if (agent.state != kept.type() || !effects::write_value(kept, agent.state, program.types, text)) continue;
-        kept_states_.insert_or_assign(agent.name, std::move(text));
-      }
-    }
+  if (value != nullptr && states) {
+    restore_state(std::move(states->state));
+    kept_states_ = std::move(states->kept);
   } else {
     agent_ = agent_before_;
   }
@@ -198,7 +210,6 @@ Result<void, effects::ValueFormError> Conversation::end(const RunCore& core, con
   }
   turn_messages_.clear();
   if (value != nullptr) say(history_, {EntryRole::Assistant, shown(*value, core.machine().labels())});
-  return written;
 }
 
 Result<void, TurnError> Conversation::upgrade_program(std::shared_ptr<const ProgramImage> image) {

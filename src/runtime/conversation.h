@@ -53,12 +53,22 @@ class Conversation {
   void follow_outcome(const OpenRequest& open, const vm::Outcome& outcome);
   /// A person has answered the agent itself, in the current turn.
   void add_answer(std::string_view question, const vm::Value& answer);
+  /// What is kept of the agents' states, as JSON (effects/value_form.h).
+  struct StateTexts {
+    std::string state;                        ///< of the agent that has the turn
+    std::map<std::string, std::string> kept;  ///< of those that have handed it off, by name
+  };
   /// Ends the turn. `value`: the agent's answer; null when the turn has failed or was cancelled. A turn with an answer
   /// takes the machine's state; any other leaves the state, and the agent of the next turn, as they were before it.
   /// `failed`: by what it failed. After `ContextFull` its messages are left out of the conversation, which an entry
   /// says (blocks/left_out.h): they would make the prompts of the next turns as long.
-  [[nodiscard]] Result<void, effects::ValueFormError> end(const RunCore& core, const vm::Value* value,
-                                                          std::optional<types::FailureKind> failed = std::nullopt);
+  /// `states`: as `write_states` has written them before; nothing: they are as before the turn.
+  void end(const RunCore& core, const vm::Value* value, std::optional<types::FailureKind> failed,
+           std::optional<StateTexts> states);
+  /// The same with the machine's states, if they can be written.
+  void end(const RunCore& core, const vm::Value* value, std::optional<types::FailureKind> failed = std::nullopt);
+  /// The machine's states. An error if one of them cannot be recorded.
+  [[nodiscard]] Result<StateTexts, effects::ValueFormError> write_states(const RunCore& core) const;
 
   /// As JSON (effects/value_form.h).
   [[nodiscard]] const std::string& state() const { return state_; }

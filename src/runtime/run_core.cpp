@@ -104,10 +104,15 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
     advance.is_quiescent = true;
     for (const vm::RequestId cancelled : machine_.take_cancelled()) {
       advance.cancelled.push_back(cancelled);
-      std::erase_if(open_, [&](const auto& entry) { return entry.second.request.id == cancelled; });
+      std::erase_if(open_, [&](const auto& entry) {
+        if (entry.second.request.id != cancelled) return false;
+        arguments_bytes_ -= entry.second.described.arguments.size();
+        return true;
+      });
     }
     if (!std::holds_alternative<vm::Waiting>(step)) {
       open_.clear();
+      arguments_bytes_ = 0;
       end_ = std::move(step);
       advance.end = end_;
       return advance;
@@ -118,6 +123,10 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
       OpenRequest open;
       if (recording_ == Recording::On) {
         auto described = effects::describe(request, *image_->loaded(), form_of(*image_, request));
+        if (described && described->arguments.size() + arguments_bytes_ > effects::recorded_bytes_max) {
+          described = failure(effects::ValueFormError{
+              effects::too_long_to_record("the arguments of all requests that the run waits for")});
+        }
         if (!described) {
           vm::Outcome refused{vm::EffectFailure{types::FailureKind::Conversion,
                                                 "the request cannot be recorded: " + described.error().message, ""},
@@ -127,6 +136,7 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
           continue;
         }
         open.described = std::move(*described);
+        arguments_bytes_ += open.described.arguments.size();
       } else {
         open.described.kind = effects::kind_of(request, image_->program());
         // A run in memory makes requests that a journal in a store could not have.
@@ -134,6 +144,7 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
           if (auto content = effects::describe_content(request, *image_->loaded()))
             open.described = std::move(*content);
         }
+        arguments_bytes_ += open.described.arguments.size();
       }
       std::string key = request.key;
       open.request = std::move(request);
@@ -176,6 +187,7 @@ void RunCore::deliver(const std::string& key, vm::Outcome outcome) {
   const auto found = open_.find(key);
   ENSURE(found != open_.end());
   const vm::RequestId id = found->second.request.id;
+  arguments_bytes_ -= found->second.described.arguments.size();
   open_.erase(found);
   ENSURE(machine_.resume(id, std::move(outcome)));
 }
@@ -219,6 +231,7 @@ Result<RunCore, ReplayError> RunCore::read_snapshot(std::shared_ptr<const Progra
         if (!described) return failure(ReplayError{0, "the snapshot's requests cannot be described"});
         OpenRequest open;
         open.described = std::move(*described);
+        core->arguments_bytes_ += open.described.arguments.size();
         std::string key = core->key_prefix_ + request.key;
         request.key = key;
         open.request = std::move(request);

@@ -135,6 +135,7 @@ class RunCore {
   Recording recording_;
   std::string key_prefix_;  ///< of a conversation's turn, so that no two of its requests have the same key
   std::map<std::string, OpenRequest> open_;
+  std::uint64_t arguments_bytes_ = 0;  ///< of the descriptions of all open requests
   OpenBlocks blocks_;
   std::optional<effects::CancelWanted> cancelled_;
   std::optional<vm::Step> end_;

@@ -245,3 +245,45 @@ def test_no_answer_shows_a_path_of_the_disk(work):
             assert server.get(path).status in (200, 500, 503), path
         replies = [server.post(f"/v1/runs/{run}/prompt", {"input": "again"}), server.get(f"/v1/runs/{run}/events", Accept="application/json")]
         assert any(reply.status >= 500 for reply in replies), [reply.body for reply in replies]
+
+
+TOO_LARGE = '''\
+struct N { l: List<N> }
+
+fn grow() -> N {
+    let tree = N { l: [] }
+    for _ in 0..40 { tree = N { l: [tree, tree] } }
+    tree
+}
+
+agent Keeper {
+    state { tree: N = N { l: [] } }
+    fn turn(ctx: Context, input: String) -> String {
+        if input == "grow" { state.tree = grow() }
+        "{{ state.tree.l.len() }}"
+    }
+}
+
+fn approve(text: String) -> String {
+    if ask<Boolean>("Allow {{ text }}?") { return "allowed" }
+    "denied"
+}
+'''
+
+
+def test_a_value_that_is_too_large_ends_its_own_run_alone(work):
+    with Server(work, program=TOO_LARGE) as server:
+        other = server.begin({"fn": "approve", "input": "x"})
+        server.wait_for(other, "waiting")
+        run = server.begin({"fn": "grow"})
+        end = server.wait_for(run, "failed")["end"]
+        assert end["kind"] == "Conversion" and end["place"].endswith(":3:4"), end
+        assert "268435456 bytes (recorded_bytes_max)" in end["message"] and "the path of a file" in end["message"], end
+        keeper = server.begin({"agent": "Keeper", "input": "grow"})
+        server.wait_for(keeper, "idle")
+        (ended,) = [event for event in server.events(keeper) if event["type"] == "turn_failed"]
+        assert ended["message"].startswith("the agent's state cannot be recorded: ") and "recorded_bytes_max" in ended["message"], ended
+        assert server.get("/healthz").status == 200 and server.get("/readyz").status == 200
+        assert server.post(f"/v1/runs/{other}/resume", {"input": True}).status == 202
+        assert server.wait_for(other, "done")["end"]["value"] == "allowed"
+        assert server.stop() == 0

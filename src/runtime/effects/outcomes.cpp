@@ -17,6 +17,10 @@ void Outcomes::enqueue(RunId id, std::string key, vm::Outcome outcome, effects::
   const OpenRequest* const open = runs_.find(id, key);
   if (open == nullptr) return;  // its branch has been cancelled
   secrets_.seal_outcome(run, open->request, outcome);
+  if (auto* const failed = std::get_if<vm::EffectFailure>(&outcome.what)) {
+    failed->message = effects::cut_failure_text(std::move(failed->message));
+    failed->blame = effects::cut_failure_text(std::move(failed->blame));
+  }
   effects::OutcomeForm form;
   if (run.journal.takes_records()) {
     const bytecode::Program& program = run.core->image()->program();

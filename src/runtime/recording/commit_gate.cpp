@@ -36,6 +36,7 @@ CommitGate::~CommitGate() {
 
 void CommitGate::add(PendingBatch what, journal::Append append) {
   waiting_.push_back(std::move(what));
+  waiting_bytes_ += journal::bytes_of(append);
   waiting_appends_.push_back(std::move(append));
 }
 
@@ -52,7 +53,10 @@ void CommitGate::follow(RunId run, std::vector<std::string> to_perform) {
 std::size_t CommitGate::drop(RunId run) {
   std::size_t kept = 0;
   for (std::size_t at = 0; at < waiting_.size(); ++at) {
-    if (waiting_[at].run == run) continue;
+    if (waiting_[at].run == run) {
+      waiting_bytes_ -= journal::bytes_of(waiting_appends_[at]);
+      continue;
+    }
     if (kept != at) {
       waiting_[kept] = std::move(waiting_[at]);
       waiting_appends_[kept] = std::move(waiting_appends_[at]);
@@ -69,6 +73,7 @@ void CommitGate::move_waiting() {
   ENSURE(committing_.empty());
   committing_ = std::exchange(waiting_, {});
   committing_appends_ = std::exchange(waiting_appends_, {});
+  waiting_bytes_ = 0;
 }
 
 void CommitGate::begin() {

@@ -51,6 +51,8 @@ class CommitGate {
   std::size_t drop(RunId run);
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  /// The size of the batches that wait (journal::bytes_of).
+  [[nodiscard]] std::size_t waiting_bytes() const { return waiting_bytes_; }
   /// On the committer's thread.
   [[nodiscard]] bool is_committing() const { return is_committing_; }
   [[nodiscard]] bool is_empty() const { return waiting_.empty() && !is_committing_; }
@@ -74,6 +76,7 @@ class CommitGate {
   journal::Committer* committer_;
   std::vector<PendingBatch> waiting_;
   std::vector<journal::Append> waiting_appends_;  ///< in the order of `waiting_`
+  std::size_t waiting_bytes_ = 0;
   std::vector<PendingBatch> committing_;
   std::vector<journal::Append> committing_appends_;
   bool is_committing_ = false;

@@ -44,6 +44,24 @@ TEST_F(CommitGateTest, WhatWaitsWhenACommitBeginsGoesIntoIt) {
   EXPECT_THAT(read_all(first_run), ElementsAre("1", "2"));
 }
 
+TEST_F(CommitGateTest, CountsTheBytesThatWait) {
+  CommitGate gate(&store->journals(), nullptr);
+  const auto add_large = [&](RunId id, const RunName& run) {
+    journal::Append append = make_append(run, 1, {"12345"});
+    append.contents.push_back(test::make_content(std::string(1'000, 'x')));
+    append.references.push_back(append.contents.front().hash);
+    append.snapshot = journal::Snapshot{1, std::string(100, 's')};
+    gate.add({id, 1, {}, {}}, std::move(append));
+  };
+  add_large(one, first_run);
+  add_large(two, second_run);
+  EXPECT_EQ(gate.waiting_bytes(), 2 * 1'105U);
+  EXPECT_EQ(gate.drop(one), 1U);
+  EXPECT_EQ(gate.waiting_bytes(), 1'105U);
+  EXPECT_EQ(gate.commit().size(), 1U);
+  EXPECT_EQ(gate.waiting_bytes(), 0U);
+}
+
 TEST_F(CommitGateTest, WhatFollowsWaitsForTheNewestOfItsRun) {
   journal::ThreadCommitter committer(store->journals(), {});
   CommitGate gate(&store->journals(), &committer);

@@ -103,7 +103,8 @@ void Recorder::end_run(Run& run, RunEnd end) {
     if (written) {
       ended.value = run.journal.keep(std::move(text));
     } else if (run.journal.is_stored()) {
-      end = unrecordable("the run's value cannot be recorded: " + written.error().message);
+      end = unrecordable(*run.core->image(), run.function,
+                         "the run's value cannot be recorded: " + written.error().message);
     }
   }
   if (const auto* failed = std::get_if<RunFailed>(&end)) {

@@ -10,6 +10,7 @@ namespace tenon::runtime {
 static constexpr std::size_t remembered_texts = 8;
 
 effects::StoredText RunJournal::keep(std::string text) {
+  if (!is_stored()) pending_bytes_ += text.size();
   if (!is_stored() || text.size() <= effects::inline_text_bytes_max) return {std::move(text), std::nullopt};
   const Hash hash = sha256(text);
   if (readers_ == Readers::Some) pending_.texts.try_emplace(hash, text);
@@ -21,6 +22,7 @@ effects::StoredText RunJournal::keep_changing(std::string text) {
   if (!is_stored() || text.size() < effects::pieced_text_bytes_min) return keep(std::move(text));
   effects::PiecedText pieces = effects::split_into_pieces(text, stored_pieces_);
   for (effects::Piece& piece : pieces.added) {
+    pending_bytes_ += piece.bytes.size();
     contents_.push_back({piece.hash, std::move(piece.bytes), std::move(piece.refers), journal::Sharing::Run});
   }
   references_.push_back(pieces.root);
@@ -33,6 +35,7 @@ effects::StoredText RunJournal::keep_changing(std::string text) {
 
 void RunJournal::keep_content(std::string bytes, const Hash& hash, journal::Sharing sharing) {
   references_.push_back(hash);
+  pending_bytes_ += bytes.size();
   contents_.push_back({hash, std::move(bytes), {}, sharing});
 }
 
@@ -47,6 +50,7 @@ Hash RunJournal::keep_context(const vm::Value& context) {
   for (vm::RecordedNode& node : vm::take_unrecorded(context)) {
     journal::Content content{node.hash, std::move(node.bytes), {}};
     if (!node.parent.is_zero()) content.refers.push_back(node.parent);
+    pending_bytes_ += content.bytes.size();
     contents_.push_back(std::move(content));
   }
   const Hash hash = vm::context_hash(context);
@@ -61,6 +65,7 @@ const std::string& RunJournal::add(effects::Record&& record) {
     if (const auto* const started = std::get_if<effects::Started>(&record.body)) know_start(*started);
     bytes_.push_back(effects::encode(record));
     bytes_since_snapshot_ += bytes_.back().size();
+    pending_bytes_ += bytes_.back().size();
   }
   if (readers_ == Readers::Some) pending_.records.push_back(std::move(record));
   return is_stored() ? bytes_.back() : none;
@@ -69,6 +74,8 @@ const std::string& RunJournal::add(effects::Record&& record) {
 void RunJournal::set_snapshot(std::string bytes) {
   bytes_since_snapshot_ = 0;
   bytes += start_;
+  if (bytes.size() > journal::append_bytes_max) return;
+  pending_bytes_ += bytes.size();
   snapshot_ = journal::Snapshot{records_, std::move(bytes)};
 }
 
@@ -79,6 +86,7 @@ void RunJournal::know_start(const effects::Started& started) {
 }
 
 journal::Append RunJournal::take(journal::RunSummary summary) {
+  pending_bytes_ = 0;
   journal::Append append;
   append.run = *name_;
   append.epoch = epoch_;
@@ -95,6 +103,7 @@ journal::Append RunJournal::take(journal::RunSummary summary) {
 }
 
 RecordList RunJournal::take_records() {
+  if (!is_stored()) pending_bytes_ = 0;
   pending_.first = records_ - pending_.records.size() + 1;
   return std::exchange(pending_, {});
 }

@@ -49,6 +49,8 @@ class RunJournal {
   [[nodiscard]] std::uint64_t last() const { return records_; }
   /// Whether something is to be made durable.
   [[nodiscard]] bool has_pending() const { return !bytes_.empty() || snapshot_.has_value(); }
+  /// The size of all that has been gathered since it was taken.
+  [[nodiscard]] std::uint64_t pending_bytes() const { return pending_bytes_; }
   /// Whether nothing has been taken, and nothing was there before.
   [[nodiscard]] bool is_untouched() const { return records_ == bytes_.size(); }
   /// The size of the records since the last snapshot.
@@ -66,6 +68,7 @@ class RunJournal {
   /// Returns the record's bytes, for snapshots that repeat it; empty in memory. They are valid until the next one.
   const std::string& add(effects::Record&& record);
   /// As `write_snapshot` makes it; the run's start is added, so that a recovery need not look for the oldest record.
+  /// One that is larger than the store takes is left out: a recovery then begins with an older one.
   void set_snapshot(std::string bytes);
   /// After a restart: the record of the run's start.
   void know_start(const effects::Started& started);
@@ -92,6 +95,7 @@ class RunJournal {
   std::uint64_t epoch_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t bytes_since_snapshot_ = 0;
+  std::uint64_t pending_bytes_ = 0;
   std::string start_;   ///< as a snapshot's field
   RecordList pending_;  ///< for listeners
   std::vector<std::string> bytes_;

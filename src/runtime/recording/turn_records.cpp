@@ -9,11 +9,13 @@
 namespace tenon::runtime {
 
 effects::FailureText to_text(const vm::FailureReport& report) {
-  return {report.kind, report.message, report.blame, report.place};
+  return {report.kind, effects::cut_failure_text(report.message), effects::cut_failure_text(report.blame),
+          report.place};
 }
 
-RunFailed unrecordable(std::string message) {
+RunFailed unrecordable(const ProgramImage& image, std::uint32_t function, std::string message) {
   vm::FailureReport report;
+  report.place = image.loaded()->describe(image.program().functions[function].place);
   report.kind = types::FailureKind::Conversion;
   report.message = std::move(message);
   return {std::move(report)};
@@ -28,8 +30,20 @@ std::vector<effects::RecordBody> end_turn(Conversation& conversation, const RunC
   if (const auto* const value = std::get_if<vm::Value>(&outcome)) {
     const types::TypeId type = program.functions[conversation.declaration().turn].result;
     if (const auto written = effects::write_value(*value, type, program.types, text); !written) {
-      outcome = unrecordable("the turn's value cannot be recorded: " + written.error().message);
-      text.clear();
+      outcome = unrecordable(*core.image(), conversation.declaration().turn,
+                             "the turn's value cannot be recorded: " + written.error().message);
+      text = {};
+    }
+  }
+  std::optional<Conversation::StateTexts> states;
+  if (std::holds_alternative<vm::Value>(outcome)) {
+    auto written = conversation.write_states(core);
+    if (written) {
+      states = std::move(*written);
+    } else {
+      outcome = unrecordable(*core.image(), conversation.declaration().turn,
+                             "the agent's state cannot be recorded: " + written.error().message);
+      text = {};
     }
   }
   const vm::Value* const value = std::get_if<vm::Value>(&outcome);
@@ -42,9 +56,8 @@ std::vector<effects::RecordBody> end_turn(Conversation& conversation, const RunC
     ended.failure = {types::FailureKind::Cancelled, cancelled->reason, "", ""};
   }
   const std::string state_before = conversation.state_before();
-  // A state that cannot be written is as it was before the turn.
-  static_cast<void>(
-      conversation.end(core, value, failed == nullptr ? std::nullopt : std::optional(failed->report.kind)));
+  conversation.end(core, value, failed == nullptr ? std::nullopt : std::optional(failed->report.kind),
+                   std::move(states));
   std::vector<effects::RecordBody> records;
   if (!journal.takes_records()) return records;
   ended.agent = conversation.declaration().name;

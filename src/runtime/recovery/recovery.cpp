@@ -219,8 +219,8 @@ class Recovery {
     const std::string went_on = run_.conversation->declaration().name;
     const types::TypeId result = run_.image->program().functions[run_.conversation->declaration().turn].result;
     const bool is_failure = ended.how == effects::Ended::How::Failed;
-    static_cast<void>(run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr,
-                                             is_failure ? std::optional(ended.failure.kind) : std::nullopt));
+    run_.conversation->end(*run_.core, has_returned ? &finished->value : nullptr,
+                           is_failure ? std::optional(ended.failure.kind) : std::nullopt);
     // In older records, which do not name the agent of the next turn, a failed turn leaves it to its last agent.
     if (!ended.agent.empty() || is_failure) run_.conversation->hand_off(ended.agent.empty() ? went_on : ended.agent);
     run_.turn_ended = ended;

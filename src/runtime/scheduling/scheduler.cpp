@@ -14,6 +14,12 @@ namespace {
 /// How long a poll may wait when nothing else is to be done. It is woken earlier by what finishes.
 constexpr std::chrono::milliseconds poll_wait{200};
 
+/// A step that has gathered records of this many bytes ends there, and the run continues with the next one.
+constexpr std::uint64_t step_bytes_max = std::uint64_t{64} << 20U;
+
+/// From this many bytes on, the appends that wait are committed before another step.
+constexpr std::size_t commit_bytes_max = std::size_t{256} << 20U;
+
 bool is_set(const std::atomic<bool>* stop) {
   return stop != nullptr && stop->load(std::memory_order_relaxed);
 }
@@ -82,7 +88,7 @@ bool Scheduler::poll(std::chrono::milliseconds wait, const std::atomic<bool>* st
   const bool has_news = !runs_.queue().empty();  // the caller hears of it before anything is waited for
   for (std::size_t count = runs_.queue().size(); count > 0 && !is_set(stop); --count) {
     step(runs_.take_next());
-    if (gate_.waiting() >= options_.appends_per_commit_max) commit();
+    if (is_gate_full()) commit();
   }
   if (is_set(stop)) return true;
   commit();
@@ -101,6 +107,9 @@ void Scheduler::stop() {
 
 void Scheduler::step(RunId id) {
   while (advance(id)) {
+    if (runs_[id].journal.pending_bytes() < step_bytes_max) continue;
+    runs_.enqueue(id);
+    break;
   }
   publish_step(id);
 }
@@ -284,10 +293,14 @@ bool Scheduler::is_alone() const {
   return effects_.in_progress() > 0 ? !effects_.arrive_by_themselves() : options_.commits_inline_when_alone;
 }
 
+bool Scheduler::is_gate_full() const {
+  return gate_.waiting() >= options_.appends_per_commit_max || gate_.waiting_bytes() >= commit_bytes_max;
+}
+
 /// Where nothing else could continue meanwhile, a commit is waited for: handing it to another thread costs a lone run
 /// more than it saves.
 void Scheduler::commit() {
-  if (is_alone() || gate_.waiting() >= options_.appends_per_commit_max) on_committed(gate_.take(CommitGate::Wait::Yes));
+  if (is_alone() || is_gate_full()) on_committed(gate_.take(CommitGate::Wait::Yes));
   // What was committed may have begun effects or let a run continue.
   if (dependencies_.committer != nullptr && !is_alone()) return gate_.begin();
   if (gate_.waiting() == 0) return;

@@ -56,6 +56,8 @@ class Scheduler {
   void follow_lease();
   void dispatch_effects(RunId run, const std::vector<std::string>& to_perform);
   [[nodiscard]] bool is_alone() const;
+  /// Whether what waits there is committed before another step.
+  [[nodiscard]] bool is_gate_full() const;
   void commit();
   void on_committed(std::vector<CommittedBatch> passed);
   void notify_recorded(RunId run, const RecordList& list) const;

@@ -250,8 +250,9 @@ tenon_text as_json(tenon_call* call, const tenon_value* value) noexcept {
   Call& self = of(call);
   if (value == nullptr) return {"", 0};
   std::string& text = self.texts.emplace_back();
-  if (!vm::to_json(*of(value), self.types, text)) {
-    self.slots.fail(fmt::format("{} cannot be written as JSON: it is nested too deep", describe_value(*of(value))));
+  if (const auto written = vm::to_json(*of(value), self.types, text); !written) {
+    self.slots.fail(
+        fmt::format("{} cannot be written as JSON: {}", describe_value(*of(value)), vm::describe(written.error())));
     return {"", 0};
   }
   return text_of_view(text);

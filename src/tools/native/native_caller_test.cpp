@@ -269,5 +269,30 @@ TEST(Isolate, CopiesWhatIsSharedAndKeepsTheRest) {
   EXPECT_FALSE(isolate(context));
 }
 
+TEST(Isolate, CopiesWhatOccursInSeveralPlacesOnce) {
+  // 2^100 texts that are one in memory.
+  Value text = Value::string("shared");
+  text.set_label(vm::LabelId{1});
+  Value whole = text;
+  text.set_label(vm::LabelId{2});
+  whole = Value::list({whole, text});
+  for (int level = 0; level < 100; ++level) whole = Value::list({whole, whole});
+  const Value kept = whole;
+  ASSERT_TRUE(isolate(whole));
+  EXPECT_TRUE(vm::equal(whole, kept));
+  Value left = whole, right = whole, before = kept;
+  for (int level = 0; level < 100; ++level) {
+    left = Value(left.items()[0]);
+    right = Value(right.items()[1]);
+    before = Value(before.items()[0]);
+    EXPECT_EQ(left.object(), right.object());
+    EXPECT_NE(left.object(), before.object());
+  }
+  EXPECT_EQ(left.items()[0].object(), left.items()[1].object());
+  EXPECT_NE(left.items()[0].object(), text.object());
+  EXPECT_EQ(left.items()[0].label(), vm::LabelId{1});
+  EXPECT_EQ(left.items()[1].label(), vm::LabelId{2});
+}
+
 }  // namespace
 }  // namespace tenon::tools

@@ -93,8 +93,9 @@ Result<std::string, ExternError> python_request(const bytecode::Extern& declared
   std::string values = "[";
   for (const vm::Value& argument : arguments) {
     if (values.size() > 1) values += ',';
-    if (!vm::to_json(argument, types, values)) {
-      return failure(ExternError{FailureKind::ToolFailed, "an argument is nested too deep for a process", blame});
+    if (const auto written = vm::to_json(argument, types, values); !written) {
+      return failure(ExternError{FailureKind::ToolFailed,
+                                 "an argument cannot be passed to a process: " + vm::describe(written.error()), blame});
     }
   }
   values += ']';

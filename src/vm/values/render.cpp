@@ -7,6 +7,7 @@
 #include "base/ensure.h"
 #include "json/text.h"
 #include "vm/values/context.h"
+#include "vm/values/text_size.h"
 
 namespace tenon::vm {
 namespace {
@@ -45,10 +46,16 @@ class JsonWriter {
   JsonWriter(Sink& sink, const TypeTable& types) : sink_(sink), types_(types) {}
 
   Result<void, RenderError> write(const Value& root, LabelId inherited) {
+    const std::size_t before = sink_.bytes().size();
+    bool is_counted = false;
     begin(root, inherited);
     while (!open_.empty()) {
       if (open_.size() > value_depth_max) return failure(RenderError::TooDeep);
       if (sink_.bytes().size() > text_bytes_max) return failure(RenderError::TooLong);
+      if (!is_counted && sink_.bytes().size() - before > counted_text_bytes_min) {
+        is_counted = true;
+        if (is_text_over(root, types_, text_bytes_max - before)) return failure(RenderError::TooLong);
+      }
       advance();
     }
     if (sink_.bytes().size() > text_bytes_max) return failure(RenderError::TooLong);
@@ -70,14 +77,16 @@ class JsonWriter {
   }
 
   void put_string(std::string_view text, LabelId label) {
-    append_json_string(sink_.bytes(), text);
+    sink_.bytes() += '"';
+    append_json_escaped(sink_.bytes(), text, text_bytes_max);
+    sink_.bytes() += '"';
     sink_.mark(label);
   }
 
   void put_text(const Value& text, LabelId inherited) {
     put("\"", inherited);
     for (const LabelledPiece& piece : pieces_of(text)) {
-      append_json_escaped(sink_.bytes(), piece.text);
+      append_json_escaped(sink_.bytes(), piece.text, text_bytes_max);
       sink_.mark(sink_.join(piece.label, inherited));
     }
     put("\"", sink_.join(text.label(), inherited));
