@@ -42,6 +42,7 @@ struct RunDetached {
   std::string message;
   std::optional<journal::StoreError::Kind> error = {};  ///< of the store
   std::optional<journal::AppendRefusal> refusal = {};   ///< by the store; OldEpoch: another owner continues the run
+  std::size_t bytes = 0;                                ///< that the run's append would have added; with `error`
 };
 using RunEnd = std::variant<vm::Value, RunFailed, RunDamaged, RunCancelled, RunDetached>;
 /// How a turn of a conversation has ended.

@@ -3,6 +3,7 @@ import contextlib
 import errno
 import http.server
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -145,6 +146,34 @@ def test_a_full_disk_makes_the_server_unready_until_there_is_space(work):
             wait_until(lambda: server.post(f"/v1/runs/{run}/resume", {"input": True}).status in (202, 409))
             assert server.wait_for(run, "done")["end"]["value"] == "allowed"
             assert server.stop() == 0
+
+
+def test_a_server_is_unready_while_a_step_does_not_fit(work):
+    """Some bytes still fit on the disk, but not what a run has to record."""
+    with small_disk(work) as folder:
+        if folder is None:
+            return
+        for left, text in ((12 << 10, "y"), (100 << 10, "y" * 200_000)):
+            (folder / "filler").unlink(missing_ok=True)
+            with Server(folder) as server:
+                assert server.get("/readyz").status == 200
+                filler = fill(folder)
+                os.truncate(filler, filler.stat().st_size - left)
+                reply = server.post("/v1/runs", {"fn": "approve", "input": text})
+                while reply.status == 201:  # it went into free pages
+                    reply = server.post("/v1/runs", {"fn": "approve", "input": text})
+                assert reply.status == 503 and reply.code == "unavailable", reply.body
+                # For longer than the result of a check is repeated.
+                for _ in range(6):
+                    reply = server.get("/readyz")
+                    assert reply.status == 503 and reply.code == "not_ready", (left, reply.body)
+                    assert "no space" in reply.json["error"]["message"] and str(folder) not in reply.body, reply.body
+                    assert server.get("/healthz").status == 200
+                    time.sleep(0.5)
+                filler.unlink()
+                wait_until(lambda: server.get("/readyz").status == 200)
+                assert server.post("/v1/runs", {"fn": "approve", "input": text}).status == 201
+                assert server.stop() == 0
 
 
 def test_the_server_starts_on_a_full_disk(work):

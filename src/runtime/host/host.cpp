@@ -295,7 +295,10 @@ void Host::retry_detached() {
                            why.refusal == journal::AppendRefusal::UnknownRun;
     if (is_others) continue;  // it does not come back by itself
     const bool is_full = why.error == journal::StoreError::Kind::Full;
-    if (is_full) schedule_->report_problem(why.message);
+    if (is_full) {
+      schedule_->report_problem(why.message);
+      notes_->note_full(why.bytes);
+    }
     schedule_->retry(run, is_full ? RunSchedule::Reason::DiskFull : RunSchedule::Reason::Other);
   }
 }

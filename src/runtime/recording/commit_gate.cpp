@@ -100,13 +100,15 @@ std::vector<CommittedBatch> CommitGate::take(Wait wait) {
 
 std::vector<CommittedBatch> CommitGate::pass(const journal::CommitOutcome& outcome) {
   is_committing_ = false;
-  committing_appends_.clear();
+  const std::vector<journal::Append> appends = std::exchange(committing_appends_, {});
   std::vector<CommittedBatch> passed;
   passed.reserve(committing_.size());
   for (PendingBatch& what : std::exchange(committing_, {})) {
     std::optional<RunDetached> problem;
     if (!outcome) {
-      problem = RunDetached{.message = outcome.error().message, .error = outcome.error().kind};
+      problem = RunDetached{.message = outcome.error().message,
+                            .error = outcome.error().kind,
+                            .bytes = journal::bytes_of(appends[passed.size()])};
     } else if (const auto& refusal = (*outcome)[passed.size()]) {
       problem = RunDetached{.message = describe_refusal(*refusal), .refusal = refusal};
     }

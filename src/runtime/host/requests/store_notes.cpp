@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -118,11 +119,18 @@ void StoreNotes::check_store(std::function<void(Done)> then) {
   if (checking_.size() > 1) return;
   checked_at_ = now;
   // It has expired already: the next append with a note removes it.
-  keep({"store/checked", "", 0}, [this](const Stored& kept) { on_checked(kept); });
+  keep({"store/checked", std::string(check_bytes_, ' '), 0},
+       [this, bytes = check_bytes_](const Stored& kept) { on_checked(kept, bytes); });
 }
 
-void StoreNotes::on_checked(const Stored& kept) {
+void StoreNotes::note_full(std::size_t bytes) {
+  check_bytes_ = std::max(check_bytes_, std::min(check_bytes_min + bytes, check_bytes_max));
+  checked_at_.reset();
+}
+
+void StoreNotes::on_checked(const Stored& kept, std::size_t bytes) {
   last_check_ = {};
+  if (kept && bytes == check_bytes_) check_bytes_ = check_bytes_min;
   if (!kept) {
     using Kind = journal::StoreError::Kind;
     const Kind kind = kept.error().kind;

@@ -54,20 +54,28 @@ class StoreNotes {
   void keep_result(const RequestKey& key, std::string result, std::function<void(Done)> then);
   /// Keeps the reply to a request whose effect on a run is durable already, as far as that is possible.
   void keep_reply(const RequestKey& key, const Accepted& accepted, std::function<void()> then);
-  /// Makes a small change durable, to see whether requests could be accepted now. Within a second the result of the
-  /// last check is repeated. The message names no file.
+  /// Makes a change durable that is as large as a small step of a run, to see whether requests could be accepted now.
+  /// Within a second the result of the last check is repeated. The message names no file.
   void check_store(std::function<void(Done)> then);
+  /// An append of that size did not fit on the disk: until as much has been written, a check writes as much, as far as
+  /// a check may.
+  void note_full(std::size_t bytes);
 
  private:
+  /// A small step of a run changes some pages of a store.
+  static constexpr std::size_t check_bytes_min = std::size_t{32} << 10U;
+  static constexpr std::size_t check_bytes_max = std::size_t{1} << 20U;
+
   using Stored = Result<void, journal::StoreError>;
   void keep(journal::Note note, std::function<void(const Stored&)> then);
-  void on_checked(const Stored& kept);
+  void on_checked(const Stored& kept, std::size_t bytes);
   [[nodiscard]] std::string fingerprint_of(const RequestKey& key) const;
   [[nodiscard]] std::int64_t now_ms() const;
 
   Parts parts_;
   std::optional<std::chrono::nanoseconds> checked_at_;  ///< Clock::monotonic
   Done last_check_;
+  std::size_t check_bytes_ = check_bytes_min;
   std::vector<std::function<void(Done)>> checking_;  ///< who waits for the check in progress
 };
 
