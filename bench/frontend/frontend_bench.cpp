@@ -182,6 +182,70 @@ std::vector<WideProgram> wide_programs() {
   };
 }
 
+/// A `pursue` of as many actions as it may have. `contract`: the lines of an action's contract, by its number.
+std::string pursuit(const std::string& goal, const std::function<std::string(std::size_t)>& contract) {
+  constexpr std::size_t actions = 256;
+  std::string text = "struct State { n: i32, m: i32 }\n";
+  std::string all;
+  for (std::size_t number = 0; number < actions; ++number) {
+    const std::string name = "act_" + std::to_string(number);
+    text += "fn " + name + "(s: State) -> State\n" + contract(number) + "{\n    s\n}\n";
+    all += "        " + name + "(_)\n";
+  }
+  return text + "fn main(ctx: Context) -> State {\n    pursue " + goal + " from State { n: 0, m: 0 } {\n" + all +
+         "    }\n}\n";
+}
+
+/// `count` lines of a contract.
+std::string contract_of(std::size_t count, const std::function<std::string(std::size_t)>& line) {
+  std::string text;
+  for (std::size_t number = 0; number < count; ++number) text += "    " + line(number) + "\n";
+  return text;
+}
+
+/// Each `pursue` compares what its actions ensure with what they require.
+std::vector<WideProgram> pursuits() {
+  constexpr std::size_t conditions = 3'000;
+  const auto digits = [](std::size_t number) { return std::to_string(number); };
+  std::string fields = "struct Wide {\n";
+  for (std::size_t number = 0; number <= conditions; ++number) fields += "    f" + digits(number) + ": i32\n";
+  const auto ordered = [&](const std::string& kind, const std::string& of) {
+    return contract_of(conditions, [&](std::size_t number) {
+      return kind + " " + of + ".f" + digits(number) + " < " + of + ".f" + digits(number + 1);
+    });
+  };
+  return {
+      {"pursue_actions", pursuit("|s| s.n > 9",
+                                 [&](std::size_t number) {
+                                   return "    requires s.n != " + digits(number + 1) + "\n    ensures result.n >= 0\n";
+                                 })},
+      {"pursue_texts", pursuit("\"the end\"",
+                               [&](std::size_t number) {
+                                 return "    requires \"needs " + digits(number / 2) + "\"\n    ensures \"needs " +
+                                        digits(number) + "\"\n";
+                               })},
+      // Half of the actions can never be taken, which is found out for the values of all others.
+      {"pursue_dead", pursuit("|s| s.n > 9",
+                              [&](std::size_t number) {
+                                return std::string(number % 2 == 0 ? "    requires s.n < 5\n"
+                                                                   : "    requires s.n > 5\n") +
+                                       "    ensures result.n <= 5\n    ensures result.m == " + digits(number) + "\n";
+                              })},
+      {"pursue_contracts",
+       pursuit("|s| s.n > 9",
+               [&](std::size_t number) {
+                 return contract_of(10,
+                                    [&](std::size_t at) {
+                                      return "requires s.n > " + digits(number + at) + " || s.m < " + digits(at + 1);
+                                    }) +
+                        contract_of(10, [&](std::size_t at) { return "ensures result.n > " + digits(number + at); });
+               })},
+      {"pursue_ordered",
+       fields + "}\nfn sort(s: Wide) -> Wide\n" + ordered("requires", "s") + ordered("ensures", "result") +
+           "{ s }\nfn main(ctx: Context, s: Wide) -> Wide {\n    pursue |s| s.f0 > 9 from s { sort(_) }\n}\n"},
+  };
+}
+
 double best_seconds(const std::function<void()>& work) {
   double best = 1e9;
   for (int round = 0; round < rounds; ++round) {
@@ -244,6 +308,7 @@ int main(int argc, char** argv) {
   measure("format", [&] { static_cast<void>(syntax::format(tree)); });
   std::vector<WideProgram> all = wide_matches();
   for (WideProgram& program : wide_programs()) all.push_back(std::move(program));
+  for (WideProgram& program : pursuits()) all.push_back(std::move(program));
   for (const WideProgram& wide : all) {
     test::OneFile wide_file(wide.text);
     lines = static_cast<std::size_t>(std::count(wide.text.begin(), wide.text.end(), '\n'));

@@ -125,9 +125,10 @@ std::uint32_t PursueCompiler::action_part(const Action& action, Part part) {
 void PursueCompiler::pursue(NodeId node, Register to) {
   const Temporaries scope(*this);
   const NodeId goal = tree().first(node);
-  PursuitCode code{.facts = module_.pursuits.at(node.index),
-                   .plan = types::make_plan(program_.checked(), declaration_.module, node, program_.checked().verdicts),
-                   .goal = goal};
+  PursuitCode code{
+      .facts = module_.pursuits.at(node.index),
+      .texts = types::find_known_texts(program_.checked(), declaration_.module, node, program_.checked().verdicts),
+      .goal = goal};
   code.is_judged = tree().kind(goal) != NodeKind::ClosureExpression;
   code.goal_text = allocate();
   if (code.is_judged) {
@@ -208,7 +209,7 @@ std::vector<std::size_t> PursueCompiler::walk(const PursuitCode& code) {
     take_action(code, action);
     const std::size_t end = here();
     emit(Opcode::AddI64Short, steps, steps, 1);
-    if (code.plan.gives_goal[action.number]) {
+    if (code.texts.gives_goal[action.number]) {
       reached.push_back(emit_jump(Opcode::Jump));
     } else {
       if (code.facts.may_reach[action.number]) reached.push_back(emit_jump(Opcode::JumpIf, is_goal(code, &action)));
@@ -404,7 +405,7 @@ void PursueCompiler::take_action(const PursuitCode& code, const Action& action) 
 /// known = the keys of texts that are satisfied by every state with that tag.
 void PursueCompiler::load_known(const PursuitCode& code, std::uint32_t tag) {
   const Temporaries scope(*this);
-  const std::vector<std::string>& known = code.plan.known[tag];
+  const std::vector<std::string>& known = code.texts.known[tag];
   const Register texts = allocate(std::max<std::size_t>(known.size(), 1));
   for (std::size_t at = 0; at < known.size(); ++at) load_string(static_cast<Register>(texts + at), known[at]);
   emit(Opcode::MakeList, code.known, texts, static_cast<std::uint16_t>(known.size()));

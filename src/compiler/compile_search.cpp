@@ -199,7 +199,7 @@ void PursueCompiler::try_steps(const PursuitCode& code, Register work) {
     load_string(field(name_field), action.shape.name);
     const std::size_t begin = here();
     take_action(code, action);
-    if (code.plan.gives_goal[action.number]) {
+    if (code.texts.gives_goal[action.number]) {
       emit(Opcode::LoadBoolean, field(holds_field), 1);
     } else if (code.facts.may_reach[action.number]) {
       emit(Opcode::Move, field(holds_field), is_goal(code, &action));

@@ -31,7 +31,7 @@ struct Action {
 /// The variables of the loop.
 struct PursuitCode {
   const types::Pursuit& facts;
-  types::PursuitPlan plan;
+  types::KnownTexts texts;
   std::vector<Action> actions = {};
   syntax::NodeId goal;
   Register goal_text = 0;  ///< the goal as text

@@ -13,6 +13,9 @@ namespace {
 using Node = Condition::Node;
 using Case = std::vector<Literal>;
 
+/// To find a literal in a condition takes as long as to copy this many.
+constexpr std::size_t literal_steps = 4;
+
 /// Adds the partial terms that have been computed, without a failure, whenever the condition (or its negation) is
 /// true: for `a && b` both, for `a || b` only `a` must have been evaluated.
 void list_computed(const Node& node, bool is_negated, std::set<std::string_view>& terms) {
@@ -40,9 +43,17 @@ void list_partial(const Node& node, std::set<std::string_view>& terms) {
   for (const NodePointer& part : node.parts) list_partial(*part, terms);
 }
 
-/// The cases in which the condition is true (or false). False: there are too many of them.
+std::size_t count_atoms(const Node& node) {
+  std::size_t count = node.kind == Node::Kind::Atom ? 1 : 0;
+  for (const NodePointer& part : node.parts) count += count_atoms(*part);
+  return count;
+}
+
+/// The cases in which the condition is true (or false). False: there are too many of them, or no steps are left.
 class Cases {
  public:
+  explicit Cases(ComparisonSteps& steps) : steps_(steps) {}
+
   /// Restricts each case to those in which `node`, or its negation, is also true.
   bool narrow(const Node& node, bool is_negated) {
     switch (node.kind) {
@@ -65,6 +76,7 @@ class Cases {
     std::vector<Case> all;
     for (const NodePointer& part : node.parts) {
       cases_ = before;
+      if (!take_copy()) return false;
       if (!narrow(*part, is_negated)) return false;
       all.insert(all.end(), cases_.begin(), cases_.end());
     }
@@ -72,10 +84,20 @@ class Cases {
     return cases_.size() <= condition_cases_max;
   }
 
-  [[nodiscard]] bool any_possible() const { return std::any_of(cases_.begin(), cases_.end(), is_possible); }
+  [[nodiscard]] bool any_possible() const {
+    return std::any_of(cases_.begin(), cases_.end(), [&](const Case& one) { return is_possible(one, steps_); });
+  }
 
  private:
+  /// Steps for a copy of all cases.
+  bool take_copy() {
+    std::size_t literals = 0;
+    for (const Case& one : cases_) literals += one.size();
+    return steps_.take(literals);
+  }
+
   bool narrow(const Atom& atom, bool is_negated) {
+    if (!steps_.take(literal_steps * cases_.size())) return false;
     if (!is_negated || atom.kind != Atom::Kind::Integer) {
       for (Case& one : cases_) one.push_back({&atom, is_negated});
       return true;
@@ -88,6 +110,7 @@ class Cases {
       const bool is_nothing = (side.low == integer_lowest && atom.integers.low == integer_lowest) ||
                               (side.high == integer_highest && atom.integers.high == integer_highest);
       if (is_nothing) continue;
+      if (!take_copy()) return false;
       made_.push_back(std::make_shared<Atom>(atom));
       made_.back()->integers = side;
       for (const Case& one : cases_) {
@@ -99,6 +122,7 @@ class Cases {
     return cases_.size() <= condition_cases_max;
   }
 
+  ComparisonSteps& steps_;
   std::vector<Case> cases_{Case{}};
   std::vector<std::shared_ptr<Atom>> made_;
 };
@@ -121,9 +145,24 @@ Condition Condition::operator&&(const Condition& other) const {
   return Condition(make_both(root_, other.root_));
 }
 
+bool may_hold(const Condition& given, ComparisonSteps& steps) {
+  Cases cases(steps);
+  return !cases.narrow(*given.root_, false) || cases.any_possible();
+}
+
+bool may_hold(const Condition& given, const Condition& wanted, ComparisonSteps& steps) {
+  Cases cases(steps);
+  return !cases.narrow(*given.root_, false) || !cases.narrow(*wanted.root_, false) || cases.any_possible();
+}
+
+std::size_t size_of(const Condition& condition) {
+  return count_atoms(*condition.root_);
+}
+
 Relation relate(const Condition& given, const Condition& wanted) {
+  ComparisonSteps unlimited;
   const auto may_be = [&](std::optional<bool> wanted_holds) {
-    Cases cases;
+    Cases cases(unlimited);
     if (!cases.narrow(*given.root_, false)) return true;
     if (wanted_holds && !cases.narrow(*wanted.root_, !*wanted_holds)) return true;
     return cases.any_possible();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,6 +27,19 @@ struct CallArguments {
   std::map<std::uint32_t, Constant> constants;  ///< by the parameter's variable
 };
 
+/// How much comparing conditions may cost: literals that are copied, and what takes as long. Where nothing is
+/// left, a comparison finds that everything is possible.
+struct ComparisonSteps {
+  std::size_t left = SIZE_MAX;
+
+  /// False if there are fewer.
+  bool take(std::size_t steps) {
+    const bool are_left = steps <= left;
+    left -= are_left ? steps : left;
+    return are_left;
+  }
+};
+
 /// A Boolean expression about one value, in a form that can be compared with others: comparisons of terms, such as the
 /// `len()` of the value, with constants and with one another; everything else is a term that is either true or false.
 /// Contracts only inspect values, so equal terms have equal values.
@@ -49,6 +63,9 @@ class Condition {
  private:
   explicit Condition(std::shared_ptr<const Node> root) : root_(std::move(root)) {}
   friend Relation relate(const Condition& given, const Condition& wanted);
+  friend bool may_hold(const Condition& given, ComparisonSteps& steps);
+  friend bool may_hold(const Condition& given, const Condition& wanted, ComparisonSteps& steps);
+  friend std::size_t size_of(const Condition& condition);
 
   std::shared_ptr<const Node> root_;
 };
@@ -60,5 +77,12 @@ inline constexpr std::size_t condition_cases_max = 256;
 /// entailed only if `given` computes the same terms. `Open` if comparing terms is not sufficient, or if nothing can
 /// satisfy `given`.
 [[nodiscard]] Relation relate(const Condition& given, const Condition& wanted);
+
+/// Whether something may satisfy the condition.
+[[nodiscard]] bool may_hold(const Condition& condition, ComparisonSteps& steps);
+/// The same for both at once: if `given` may hold alone, and not with `wanted`, they contradict each other.
+[[nodiscard]] bool may_hold(const Condition& given, const Condition& wanted, ComparisonSteps& steps);
+/// The number of comparisons in the condition.
+[[nodiscard]] std::size_t size_of(const Condition& condition);
 
 }  // namespace tenon::types

@@ -82,8 +82,9 @@ struct Literal {
   bool is_negated = false;
 };
 
-/// Whether all literals can be true at once, as far as known. A negated Integer is not among them.
-[[nodiscard]] bool is_possible(const std::vector<Literal>& literals);
+/// Whether all literals can be true at once, as far as known. A negated Integer is not among them. True if not enough
+/// steps are left.
+[[nodiscard]] bool is_possible(const std::vector<Literal>& literals, ComparisonSteps& steps);
 
 /// The expression as a condition about `subject`.
 [[nodiscard]] NodePointer read_condition(const CheckedProgram& program, ModuleId module, syntax::NodeId expression,

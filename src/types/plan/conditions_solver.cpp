@@ -19,6 +19,11 @@ namespace {
 constexpr std::size_t integer_terms_max = 48;
 constexpr std::size_t ordered_terms_max = 64;
 
+/// To enter a node takes about as long as to copy this many literals, and to copy one as long as this many tries at a
+/// shorter path.
+constexpr std::size_t node_steps = 4;
+constexpr std::size_t path_steps = 16;
+
 /// The sum of two upper bounds; `integer_highest` is none. A sum below the limits becomes a weaker bound.
 std::int64_t add_bounds(std::int64_t left, std::int64_t right) {
   if (left == integer_highest || right == integer_highest) return integer_highest;
@@ -29,7 +34,7 @@ std::int64_t add_bounds(std::int64_t left, std::int64_t right) {
 
 class Solver {
  public:
-  explicit Solver(const std::vector<Literal>& literals) : literals_(literals) {
+  Solver(const std::vector<Literal>& literals, ComparisonSteps& steps) : literals_(literals), steps_(steps) {
     for (const Literal& literal : literals) {
       add(*literal.atom->left);
       if (literal.atom->right) add(*literal.atom->right);
@@ -51,6 +56,7 @@ class Solver {
       if (!atom.right && number != index_.end()) join(find(*atom.left), number->second);
     }
     do {
+      if (!steps_.take(node_steps * nodes_.size())) return true;
       has_changed_ = false;
       close_congruence();
       if (!restrict_values()) return false;
@@ -172,7 +178,7 @@ class Solver {
       if (nodes_[at].is_integer) numbers.emplace(find(at), numbers.size() + 1);
     }
     const std::size_t count = numbers.size() + 1;
-    if (count > integer_terms_max) return true;
+    if (count > integer_terms_max || !steps_.take(count * count * count / path_steps)) return true;
     std::vector<std::int64_t> bounds(count * count, integer_highest);
     const auto limit = [&](std::size_t left, std::size_t right, const Integers& range) {
       std::int64_t& upper = bounds[left * count + right];
@@ -248,7 +254,7 @@ class Solver {
         if (constants.emplace(end, count).second) ++count;
       }
     }
-    if (count > ordered_terms_max) return true;
+    if (count > ordered_terms_max || !steps_.take(count * count * count / path_steps)) return true;
     std::vector<Path> paths(count * count, Path::None);
     const auto path = [&](std::size_t from, std::size_t to) -> Path& { return paths[from * count + to]; };
     const auto connect = [&](std::size_t from, std::size_t to, Path edge) {
@@ -326,6 +332,7 @@ class Solver {
   }
 
   const std::vector<Literal>& literals_;
+  ComparisonSteps& steps_;
   std::vector<Node> nodes_;
   std::map<std::string, std::size_t> index_;  ///< by text
   bool has_changed_ = false;
@@ -333,8 +340,9 @@ class Solver {
 
 }  // namespace
 
-bool is_possible(const std::vector<Literal>& literals) {
-  return Solver(literals).is_possible();
+bool is_possible(const std::vector<Literal>& literals, ComparisonSteps& steps) {
+  if (!steps.take(node_steps * literals.size())) return true;
+  return Solver(literals, steps).is_possible();
 }
 
 }  // namespace tenon::types

@@ -275,6 +275,51 @@ TEST(Conditions, TooManyCasesAreOpen) {
   EXPECT_EQ(relation("i32", many, "r < 600"), open);
 }
 
+TEST(Conditions, AreComparedInStepsLinearInTheirSize) {
+  TypeTable types;
+  const auto within = [&](std::int64_t low, std::int64_t high) {
+    Refinement range;
+    range.low = low;
+    range.high = high;
+    return Condition(types, types.refined(TypeTable::i32, range));
+  };
+  constexpr std::size_t steps_per_comparison_max = 50;
+  for (const std::int64_t count : {1, 10, 100, 1'000}) {
+    Condition given;
+    for (std::int64_t number = 0; number < count; ++number) given = given && within(1'000 + number, 5'000);
+    EXPECT_EQ(size_of(given), static_cast<std::size_t>(count));
+    ComparisonSteps steps{1'000'000};
+    EXPECT_TRUE(may_hold(given, steps));
+    EXPECT_FALSE(may_hold(given, within(0, 10), steps));
+    EXPECT_LT(1'000'000 - steps.left, 2 * steps_per_comparison_max * static_cast<std::size_t>(count + 1));
+    ComparisonSteps none{1};
+    EXPECT_TRUE(may_hold(given, within(0, 10), none)) << "as far as known";
+    EXPECT_EQ(none.left, 0U);
+  }
+}
+
+TEST(Plans, EachActionOfAPursueIsComparedWithWhatPrecedesIt) {
+  // Every second action requires more than any action gives.
+  std::string text = "struct State { n: i32, m: i32 }\n";
+  std::string actions;
+  constexpr int count = 64;
+  for (int number = 0; number < count; ++number) {
+    text += "fn act" + std::to_string(number) + "(s: State) -> State\n    requires s.n " +
+            (number % 2 == 0 ? "<= 5" : "> 5") +
+            "\n    ensures result.n <= 5 && result.m == " + std::to_string(number) + "\n{ s }\n";
+    actions += "act" + std::to_string(number) + "(_)\n";
+  }
+  test::OneFile file(text + "fn main(ctx: Context) -> State { pursue |s| s.n == 3 from State { n: 0, m: 0 } {\n" +
+                     actions + "} }");
+  const Checked checked = check("program.tn", file, Strictness::Relaxed);
+  EXPECT_FALSE(checked.diagnostics.has_errors());
+  EXPECT_EQ(checked.diagnostics.all().size(), static_cast<std::size_t>(count / 2));
+  const std::vector<PursuitPlan> plans = make_plans(checked.program, {});
+  for (int number = 0; number < count; ++number) {
+    EXPECT_EQ(plans.at(0).actions.at(static_cast<std::size_t>(number)).is_reachable, number % 2 == 0) << number;
+  }
+}
+
 TEST(PlanVerdicts, TheFileIsReadAsItIsWritten) {
   PlanVerdicts verdicts;
   for (const char* const wanted : {"b \"quoted\"\n", "a"}) {

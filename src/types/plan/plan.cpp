@@ -3,6 +3,11 @@
 #include "types/plan/plan.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "diagnostics/kinds.h"
 #include "types/plan/contract_words.h"
@@ -22,6 +27,7 @@ struct StateFacts {
   std::vector<std::string> keys;         ///< of texts that a judge has found to hold
   std::vector<std::string> given;        ///< all that is ensured, in words
   std::vector<std::string> definitions;  ///< of its type, and of the functions that are called in these
+  std::optional<bool> may_hold;          ///< whether `computed` may be true; nothing until it was asked
 };
 
 /// What is asked of a state.
@@ -32,51 +38,202 @@ struct Demand {
   Condition computed;
 };
 
+/// What a planner is for. What is not needed for it is not read.
+enum class PlanPart : std::uint8_t {
+  All,     ///< every edge, with everything that is known of it
+  Faults,  ///< what `check` warns of
+  Texts,   ///< which texts need not be judged
+};
+
 class Planner {
  public:
-  Planner(const CheckedProgram& program, ModuleId module, NodeId node, const PlanVerdicts& verdicts)
+  /// The conditions are compared as long as there are `steps`, which outlive this; `All` takes no steps.
+  Planner(const CheckedProgram& program, ModuleId module, NodeId node, const PlanVerdicts& verdicts, PlanPart part,
+          ComparisonSteps& steps)
       : program_(program),
         module_id_(module),
         module_(program.modules[module.index]),
         tree_(*module_.tree),
         pursuit_(module_.pursuits.at(node.index)),
-        verdicts_(verdicts) {
+        verdicts_(verdicts),
+        part_(part),
+        has_questions_(part == PlanPart::All || !verdicts.empty()),
+        steps_(steps) {
     plan_.module = module;
     plan_.node = node;
+    read();
   }
 
-  PursuitPlan run() {
+  PursuitPlan make_plan() {
+    for (std::uint32_t from = 0; from < states_.size(); ++from) {
+      for (std::uint32_t to = 0; to < wanted_.size(); ++to) {
+        if (has_edge(from, to)) add_edge(from, to);
+      }
+    }
+    mark_reachable();
+    find_missing();
+    plan_.texts = find_known();
+    return std::move(plan_);
+  }
+
+  void warn(diagnostics::Diagnostics& diagnostics) {
+    for (const StateFacts& state : states_) steps_.left += steps_for(state.computed);
+    for (const std::vector<Demand>& demands : wanted_) {
+      for (const Demand& demand : demands) steps_.left += steps_for(demand.computed);
+    }
+    const std::vector<bool> reachable = find_reachable();
+    for (std::uint32_t action = 0; action < pursuit_.actions.size(); ++action) {
+      if (reachable[action]) continue;
+      diagnostics.report(diagnostics::ActionNeverEnabled, tree_.span(pursuit_.actions[action]), pursuit_.names[action]);
+    }
+    for (std::uint32_t from = 0; from < states_.size(); ++from) {
+      if (has_edge(from, goal_target()) && !is_closed(from, goal_target())) return;
+    }
+    auto& report = diagnostics.report(diagnostics::GoalImpossible, plan_.goal_span, plan_.goal);
+    for (std::uint32_t from = 1; from < states_.size(); ++from) {
+      if (fits(from, goal_target()))
+        report.label(tree_.span(pursuit_.actions[from - 1]), "its result always violates the goal");
+    }
+    report.hint("change the goal or an `ensures`, or add an action whose value can be the goal");
+  }
+
+  /// As PursuitPlan::texts.
+  [[nodiscard]] KnownTexts find_known() const {
+    struct Place {
+      std::uint32_t to = 0;
+      std::size_t at = 0;
+    };
+    std::unordered_map<std::string_view, std::vector<Place>> places;  // of a text's key, in order
+    std::vector<Place> judged;
+    for (std::uint32_t to = 0; to < goal_target(); ++to) {
+      for (std::size_t at = 0; at < wanted_[to].size(); ++at) {
+        const Demand& demand = wanted_[to][at];
+        if (!demand.is_judged || demand.key.empty()) continue;
+        places[demand.key].push_back({to, at});
+        judged.push_back({to, at});
+      }
+    }
+    KnownTexts texts;
+    texts.known.resize(states_.size());
+    texts.known[0] = states_[0].keys;
+    texts.gives_goal.assign(goal_target(), false);
+    for (std::uint32_t from = 0; from < states_.size(); ++from) {
+      const StateFacts& state = states_[from];
+      std::vector<std::pair<Place, std::string_view>> entailed;
+      for (const std::string& key : state.keys) {
+        const auto found = places.find(key);
+        if (found == places.end()) continue;
+        const auto place = std::find_if(found->second.begin(), found->second.end(),
+                                        [&](const Place& one) { return fits(from, one.to); });
+        if (place != found->second.end()) entailed.emplace_back(*place, key);
+      }
+      for (const Place& place : verdicts_.empty() ? std::vector<Place>() : judged) {
+        const Demand& demand = wanted_[place.to][place.at];
+        if (!fits(from, place.to) || compare(state, demand).relation != Relation::Entails) continue;
+        entailed.emplace_back(place, demand.key);
+      }
+      std::stable_sort(entailed.begin(), entailed.end(), [](const auto& one, const auto& other) {
+        return std::pair(one.first.to, one.first.at) < std::pair(other.first.to, other.first.at);
+      });
+      std::vector<std::string>& known = texts.known[from];
+      std::unordered_set<std::string_view> seen;
+      if (from == 0) seen.insert(state.keys.begin(), state.keys.end());
+      for (const auto& [place, key] : entailed) {
+        if (seen.insert(key).second) known.emplace_back(key);
+      }
+      // Whether the goal is reached is left to a judge of the value, unless one has just said so.
+      const Demand& wanted = wanted_.back().front();
+      if (from > 0 && wanted.is_judged && !wanted.key.empty() && fits(from, goal_target())) {
+        texts.gives_goal[from - 1] = std::find(state.keys.begin(), state.keys.end(), wanted.key) != state.keys.end();
+      }
+    }
+    return texts;
+  }
+
+ private:
+  /// For each comparison in a condition; what was left by one condition is there for the others.
+  static constexpr std::size_t steps_per_comparison = 100;
+
+  [[nodiscard]] static std::size_t steps_for(const Condition& condition) {
+    return steps_per_comparison * size_of(condition);
+  }
+
+  void read() {
     const NodeId goal = tree_.first(plan_.node);
     const NodeId start = tree_.next(goal);
     plan_.goal_span = tree_.span(goal);
     plan_.start_type = program_.types.describe(module_.facts_of(start).type);
     plan_.goal_type = program_.types.describe(pursuit_.type);
     states_.push_back(facts_of_start(start));
-    std::vector<std::vector<Demand>> wanted;
     for (const NodeId action : pursuit_.actions) {
       const FunctionDeclaration* const callee = callee_of(action);
       const std::size_t hole = hole_of(action);
       const CallArguments arguments = arguments_in(action, callee);
-      wanted.push_back(callee == nullptr ? std::vector<Demand>{} : required_by(*callee, hole, arguments));
+      wanted_.push_back(callee == nullptr ? std::vector<Demand>{} : required_by(*callee, hole, arguments));
       StateFacts given = callee == nullptr ? StateFacts{} : ensured_by(*callee, hole, arguments);
       given.type = module_.facts_of(action).type;
-      given.computed = given.computed && Condition(program_.types, given.type);
+      if (part_ != PlanPart::Texts) given.computed = given.computed && refinements_of(given.type);
       add_definitions_of_type(given);
-      add_action(action, given.type);
+      if (part_ == PlanPart::All) add_action(action, given.type);
       states_.push_back(std::move(given));
     }
-    wanted.push_back({goal_of(goal)});
-    plan_.goal = wanted.back().front().words;
-    for (std::uint32_t from = 0; from < states_.size(); ++from) {
-      for (std::uint32_t to = 0; to < wanted.size(); ++to) add_edge(from, to, wanted[to]);
-    }
-    mark_reachable();
-    find_missing(wanted);
-    find_known();
-    return std::move(plan_);
+    wanted_.push_back({goal_of(goal)});
+    plan_.goal = wanted_.back().front().words;
   }
 
- private:
+  /// The number that the goal has among the targets of edges.
+  [[nodiscard]] std::uint32_t goal_target() const { return static_cast<std::uint32_t>(pursuit_.actions.size()); }
+
+  /// A judged goal is not checked before the first step.
+  [[nodiscard]] bool has_edge(std::uint32_t from, std::uint32_t to) const {
+    return from > 0 || to < goal_target() || (!wanted_.back().front().is_judged && pursuit_.may_start_there);
+  }
+
+  [[nodiscard]] bool fits(std::uint32_t from, std::uint32_t to) const {
+    return to < goal_target() ? pursuit_.takes[to][from] : from == 0 || pursuit_.may_reach[from - 1];
+  }
+
+  /// Whether a requirement contradicts what is known of the state, as far as there are steps to find out.
+  [[nodiscard]] bool is_closed(std::uint32_t from, std::uint32_t to) {
+    return !fits(from, to) || std::any_of(wanted_[to].begin(), wanted_[to].end(), [&](const Demand& demand) {
+      if (!demand.is_judged) return contradicts(states_[from], demand.computed);
+      return !verdicts_.empty() && compare(states_[from], demand).relation == Relation::Contradicts;
+    });
+  }
+
+  [[nodiscard]] bool contradicts(StateFacts& state, const Condition& wanted) {
+    if (!state.may_hold) state.may_hold = may_hold(state.computed, steps_);
+    return *state.may_hold && !may_hold(state.computed, wanted, steps_);
+  }
+
+  /// Most actions give a value of the same type.
+  [[nodiscard]] const Condition& refinements_of(TypeId type) {
+    const auto [found, is_new] = refinements_.try_emplace(type.index);
+    if (is_new) found->second = Condition(program_.types, type);
+    return found->second;
+  }
+
+  /// Which actions a path of edges leads to that are not closed.
+  [[nodiscard]] std::vector<bool> find_reachable() {
+    std::vector<bool> reachable(goal_target(), false);
+    std::vector<std::uint32_t> others(goal_target());
+    std::iota(others.begin(), others.end(), 0U);
+    std::vector<std::uint32_t> open{0};
+    for (std::size_t at = 0; at < open.size() && !others.empty(); ++at) {
+      std::vector<std::uint32_t> left;
+      for (const std::uint32_t to : others) {
+        if (is_closed(open[at], to)) {
+          left.push_back(to);
+          continue;
+        }
+        reachable[to] = true;
+        open.push_back(to + 1);
+      }
+      others = std::move(left);
+    }
+    return reachable;
+  }
+
   /// Null for an extern without a contract.
   [[nodiscard]] const FunctionDeclaration* callee_of(NodeId call) const {
     const Target& target = module_.facts_of(call).target;
@@ -131,27 +288,34 @@ class Planner {
         facts.given.push_back(text.words);
         continue;
       }
-      const bool has_words =
-          contract.words.exists() && words_in_call(program_, function, contract.words, state, given).is_plain;
-      if (has_words) {
-        facts.given.push_back(words_in_call(program_, function, contract.words, state, given).words);
-      } else {
-        facts.given.push_back(words_of_expression(program_, function, contract.expression, given));
-        for (std::string& one : definitions_of_calls(program_, function.module, contract.expression)) {
-          const bool is_new =
-              std::find(facts.definitions.begin(), facts.definitions.end(), one) == facts.definitions.end();
-          if (is_new) facts.definitions.push_back(std::move(one));
-        }
-      }
+      if (has_questions_) add_words(facts, function, contract, state, given);
+      if (part_ == PlanPart::Texts) continue;
       facts.computed =
           facts.computed && Condition(program_, function.module, contract.expression, contract.result, given);
     }
     return facts;
   }
 
+  /// Adds what a condition ensures in words, and the definitions that these need.
+  void add_words(StateFacts& facts, const FunctionDeclaration& function, const Contract& contract,
+                 std::optional<std::size_t> state, const CallArguments& given) const {
+    if (contract.words.exists()) {
+      ContractWords text = words_in_call(program_, function, contract.words, state, given);
+      if (text.is_plain) {
+        facts.given.push_back(std::move(text.words));
+        return;
+      }
+    }
+    facts.given.push_back(words_of_expression(program_, function, contract.expression, given));
+    for (std::string& one : definitions_of_calls(program_, function.module, contract.expression)) {
+      const bool is_new = std::find(facts.definitions.begin(), facts.definitions.end(), one) == facts.definitions.end();
+      if (is_new) facts.definitions.push_back(std::move(one));
+    }
+  }
+
   /// Adds them before those of functions, if a model could be asked about the state.
   void add_definitions_of_type(StateFacts& state) const {
-    if (state.given.empty()) return;
+    if (state.given.empty() || !has_questions_) return;
     std::vector<std::string> all = definitions_of_type(program_, state.type);
     all.insert(all.end(), state.definitions.begin(), state.definitions.end());
     state.definitions = std::move(all);
@@ -169,8 +333,10 @@ class Planner {
       }
     }
     state.type = module_.facts_of(start).type;
-    state.computed =
-        state.computed && Condition(program_.types, state.type) && Condition::of_value(program_, module_id_, start);
+    if (part_ != PlanPart::Texts) {
+      state.computed =
+          state.computed && Condition(program_.types, state.type) && Condition::of_value(program_, module_id_, start);
+    }
     add_definitions_of_type(state);
     return state;
   }
@@ -198,8 +364,10 @@ class Planner {
       const syntax::SyntaxTree& tree = *program_.modules[function.module.index].tree;
       Demand wanted;
       wanted.words = std::string(tree.text(contract.expression));
-      wanted.computed = Condition(program_, function.module, contract.expression,
-                                  parameter_local(program_, function, parameter), given);
+      if (part_ != PlanPart::Texts) {
+        wanted.computed = Condition(program_, function.module, contract.expression,
+                                    parameter_local(program_, function, parameter), given);
+      }
       all.push_back(std::move(wanted));
     }
     return all;
@@ -213,6 +381,7 @@ class Planner {
     if (tree_.kind(goal) != NodeKind::ClosureExpression) return judged(words_of_text(program_, module_id_, goal));
     Demand wanted;
     wanted.words = std::string(tree_.text(goal));
+    if (part_ == PlanPart::Texts) return wanted;
     const std::vector<NodeId> parts = tree_.children(goal);
     const source::Span bound = tree_.main_span(parts.front());
     LocalId subject;
@@ -223,13 +392,9 @@ class Planner {
     return wanted;
   }
 
-  void add_edge(std::uint32_t from, std::uint32_t to, const std::vector<Demand>& wanted) {
-    const bool is_goal = to == plan_.actions.size();
-    // A judged goal is not checked before the first step.
-    if (is_goal && from == 0 && (wanted.front().is_judged || !pursuit_.may_start_there)) return;
-    const bool fits = !is_goal ? pursuit_.takes[to][from] : from == 0 || pursuit_.may_reach[from - 1];
-    PlanEdge edge{from, to, fits, {}};
-    for (const Demand& one : wanted) {
+  void add_edge(std::uint32_t from, std::uint32_t to) {
+    PlanEdge edge{from, to, fits(from, to), {}};
+    for (const Demand& one : wanted_[to]) {
       if (edge.fits) edge.requirements.push_back(compare(states_[from], one));
     }
     plan_.edges.push_back(std::move(edge));
@@ -261,46 +426,32 @@ class Planner {
   }
 
   void mark_reachable() {
+    std::vector<std::vector<std::uint32_t>> ways(states_.size());  // by state, to actions
+    for (const PlanEdge& edge : plan_.edges) {
+      if (edge.to < goal_target() && !edge.is_closed()) ways[edge.from].push_back(edge.to);
+    }
     std::vector<std::uint32_t> open{0};
     while (!open.empty()) {
       const std::uint32_t state = open.back();
       open.pop_back();
-      for (const PlanEdge& edge : plan_.edges) {
-        if (edge.from != state || edge.to == plan_.actions.size() || edge.is_closed()) continue;
-        PlannedAction& action = plan_.actions[edge.to];
-        if (action.is_reachable) continue;
-        action.is_reachable = true;
-        open.push_back(edge.to + 1);
+      for (const std::uint32_t to : ways[state]) {
+        if (std::exchange(plan_.actions[to].is_reachable, true)) continue;
+        open.push_back(to + 1);
       }
     }
   }
 
-  void find_missing(const std::vector<std::vector<Demand>>& wanted) {
-    for (std::uint32_t to = 0; to < wanted.size(); ++to) {
-      for (std::size_t at = 0; at < wanted[to].size(); ++at) {
-        const bool is_given = std::any_of(plan_.edges.begin(), plan_.edges.end(), [&](const PlanEdge& edge) {
-          return edge.to == to && edge.fits && edge.requirements[at].relation == Relation::Entails;
-        });
-        if (!is_given) plan_.missing.push_back({to, wanted[to][at].words});
-      }
-    }
-  }
-
-  void find_known() {
-    plan_.known.resize(states_.size());
-    plan_.known[0] = states_[0].keys;
-    plan_.gives_goal.assign(plan_.actions.size(), false);
+  void find_missing() {
+    std::vector<std::vector<bool>> are_given;
+    for (const std::vector<Demand>& demands : wanted_) are_given.emplace_back(demands.size(), false);
     for (const PlanEdge& edge : plan_.edges) {
-      const bool is_goal = edge.to == plan_.actions.size();
-      for (const PlannedRequirement& requirement : edge.requirements) {
-        if (!requirement.is_judged || requirement.relation != Relation::Entails) continue;
-        // Whether the goal is reached is left to a judge of the value, unless one has just said so.
-        if (is_goal) {
-          if (edge.from > 0) plan_.gives_goal[edge.from - 1] = requirement.by == DecidedBy::Words;
-          continue;
-        }
-        std::vector<std::string>& known = plan_.known[edge.from];
-        if (std::find(known.begin(), known.end(), requirement.key) == known.end()) known.push_back(requirement.key);
+      for (std::size_t at = 0; at < edge.requirements.size(); ++at) {
+        if (edge.requirements[at].relation == Relation::Entails) are_given[edge.to][at] = true;
+      }
+    }
+    for (std::uint32_t to = 0; to < wanted_.size(); ++to) {
+      for (std::size_t at = 0; at < wanted_[to].size(); ++at) {
+        if (!are_given[to][at]) plan_.missing.push_back({to, wanted_[to][at].words});
       }
     }
   }
@@ -311,9 +462,14 @@ class Planner {
   const syntax::SyntaxTree& tree_;
   const Pursuit& pursuit_;
   const PlanVerdicts& verdicts_;
+  const PlanPart part_;
+  const bool has_questions_;  ///< whether it matters what a model would be asked
+  ComparisonSteps& steps_;
   PursuitPlan plan_;
   std::vector<StateFacts> states_;
-  std::uint32_t next_call_ = 1;  ///< 0 is the goal, which is not part of a call
+  std::vector<std::vector<Demand>> wanted_;         ///< by action, then of the goal
+  std::map<std::uint32_t, Condition> refinements_;  ///< by type
+  std::uint32_t next_call_ = 1;                     ///< 0 is the goal, which is not part of a call
 };
 
 }  // namespace
@@ -355,12 +511,11 @@ bool PursuitPlan::is_goal_impossible() const {
                       [&](const PlanEdge& edge) { return edge.to == actions.size() && !edge.is_closed(); });
 }
 
-PursuitPlan make_plan(const CheckedProgram& program, ModuleId module, NodeId pursue, const PlanVerdicts& verdicts) {
-  return Planner(program, module, pursue, verdicts).run();
-}
+namespace {
 
-std::vector<PursuitPlan> make_plans(const CheckedProgram& program, const PlanVerdicts& verdicts) {
-  std::vector<PursuitPlan> plans;
+/// Each `pursue` of the program except the standard library, in the order of its modules and their text.
+template <class Visit>
+void visit_pursuits(const CheckedProgram& program, const Visit& visit) {
   for (std::uint32_t at = 0; at < program.modules.size(); ++at) {
     const Module& module = program.modules[at];
     std::vector<NodeId> nodes;
@@ -368,25 +523,32 @@ std::vector<PursuitPlan> make_plans(const CheckedProgram& program, const PlanVer
     std::sort(nodes.begin(), nodes.end(), [&](NodeId left, NodeId right) {
       return module.tree->span(left).offset < module.tree->span(right).offset;
     });
-    for (const NodeId node : nodes) plans.push_back(make_plan(program, ModuleId{at}, node, verdicts));
+    for (const NodeId node : nodes) visit(ModuleId{at}, node);
   }
+}
+
+}  // namespace
+
+KnownTexts find_known_texts(const CheckedProgram& program, ModuleId module, NodeId pursue,
+                            const PlanVerdicts& verdicts) {
+  ComparisonSteps none{0};
+  return Planner(program, module, pursue, verdicts, PlanPart::Texts, none).find_known();
+}
+
+std::vector<PursuitPlan> make_plans(const CheckedProgram& program, const PlanVerdicts& verdicts) {
+  std::vector<PursuitPlan> plans;
+  ComparisonSteps unlimited;
+  visit_pursuits(program, [&](ModuleId module, NodeId node) {
+    plans.push_back(Planner(program, module, node, verdicts, PlanPart::All, unlimited).make_plan());
+  });
   return plans;
 }
 
 void warn_of_plans(const CheckedProgram& program, diagnostics::Diagnostics& diagnostics) {
-  for (const PursuitPlan& plan : make_plans(program, program.verdicts)) {
-    for (const PlannedAction& action : plan.actions) {
-      if (!action.is_reachable) diagnostics.report(diagnostics::ActionNeverEnabled, action.span, action.name);
-    }
-    if (!plan.is_goal_impossible()) continue;
-    auto& report = diagnostics.report(diagnostics::GoalImpossible, plan.goal_span, plan.goal);
-    for (const PlanEdge& edge : plan.edges) {
-      if (edge.to != plan.actions.size() || !edge.fits || edge.from == 0) continue;
-      const PlannedAction& action = plan.actions[edge.from - 1];
-      report.label(action.span, "its result always violates the goal");
-    }
-    report.hint("change the goal or an `ensures`, or add an action whose value can be the goal");
-  }
+  ComparisonSteps steps{comparison_steps_min};
+  visit_pursuits(program, [&](ModuleId module, NodeId node) {
+    Planner(program, module, node, program.verdicts, PlanPart::Faults, steps).warn(diagnostics);
+  });
 }
 
 std::string_view decider_name(DecidedBy by) {

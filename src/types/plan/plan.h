@@ -61,6 +61,14 @@ struct MissingAction {
   std::string words;
 };
 
+/// What need not be judged in a run, as far as known before it: what follows from texts that have been found to be
+/// satisfied.
+struct KnownTexts {
+  std::vector<std::vector<std::string>> known;  ///< by state: keys (contract_words.h)
+  /// By action: whether its value is the goal without judging it, because it was just ensured with the same text.
+  std::vector<bool> gives_goal;
+};
+
 /// The Kripke structure of one `pursue`.
 struct PursuitPlan {
   ModuleId module;
@@ -71,24 +79,27 @@ struct PursuitPlan {
   std::vector<PlannedAction> actions;
   std::vector<PlanEdge> edges;  ///< every pair, by `from`, then by `to`
   std::vector<MissingAction> missing;
-  /// By state, the keys (contract_words.h) of texts that need not be judged, as far as known before a run: what follows
-  /// from texts that have been found to be satisfied.
-  std::vector<std::vector<std::string>> known;
-  /// By action: whether its value is the goal without judging it, because it was just ensured with the same text.
-  std::vector<bool> gives_goal;
+  KnownTexts texts;
 
   [[nodiscard]] bool is_goal_entailed() const;
   /// Whether no state can be the goal, not even one that no path leads to.
   [[nodiscard]] bool is_goal_impossible() const;
 };
 
-/// For a `pursue` in a program without errors. The verdicts of models are taken from `verdicts`.
-[[nodiscard]] PursuitPlan make_plan(const CheckedProgram& program, ModuleId module, syntax::NodeId pursue,
-                                    const PlanVerdicts& verdicts);
-/// For the entire program except the standard library, in the order of its modules and their text.
+/// For a `pursue` in a program without errors. The verdicts of models are taken from `verdicts`. Without verdicts it
+/// takes time linear in the contracts.
+[[nodiscard]] KnownTexts find_known_texts(const CheckedProgram& program, ModuleId module, syntax::NodeId pursue,
+                                          const PlanVerdicts& verdicts);
+/// For the entire program except the standard library, in the order of its modules and their text. Every condition is
+/// compared with what is known of every state, so it takes time quadratic in the number of actions.
 [[nodiscard]] std::vector<PursuitPlan> make_plans(const CheckedProgram& program, const PlanVerdicts& verdicts);
 
-/// Reports actions that no path leads to, and goals that contradict what is known of every state.
+/// How much comparing the conditions of a whole program may cost, besides what its size gives: enough to compare each
+/// of some 50 actions with all others.
+inline constexpr std::size_t comparison_steps_min = 100'000;
+
+/// Reports actions that no path leads to, and goals that contradict what is known of every state. Takes time linear in
+/// the program: an edge that is not compared within the steps that its size gives counts as open.
 void warn_of_plans(const CheckedProgram& program, diagnostics::Diagnostics& diagnostics);
 
 /// `types`, `words`, `checker`, `model`, `run` or `undecided`.

@@ -77,10 +77,13 @@ TypeId PursueChecker::check_pursue(NodeId node, Expectation expected) {
   } else {
     check_value(goal, TypeTable::string);
   }
+  std::map<std::uint32_t, std::vector<bool>> known;  // which states an action takes, by the type that it takes
   for (std::size_t action = 0; action < taken.size(); ++action) {
-    std::vector<bool> from;
-    for (const TypeId state : given) from.push_back(is_assignable(state, taken[action]));
-    pursuit.takes.push_back(std::move(from));
+    const auto [row, is_new] = known.try_emplace(taken[action].index);
+    if (is_new) {
+      for (const TypeId state : given) row->second.push_back(is_assignable(state, taken[action]));
+    }
+    pursuit.takes.push_back(row->second);
     pursuit.may_reach.push_back(is_assignable(given[action + 1], type));
   }
   if (std::none_of(pursuit.may_reach.begin(), pursuit.may_reach.end(), [](bool reaches) { return reaches; }) &&
