@@ -14,7 +14,7 @@ namespace tenon::cli {
 
 int fork(const ForkCommand& command, const Environment& environment) {
   const engine::System& system = environment.system;
-  const journal::RunName name = journal::make_run_name(wall_ms(system.clock));
+  journal::RunName name;
   engine::ForkChoice choice{.from = {command.run},
                             .at = command.at,
                             .budgets = command.budgets,
@@ -30,6 +30,7 @@ int fork(const ForkCommand& command, const Environment& environment) {
     const auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
     if (!store) return report(store.error(), environment);
     journal::Store& journals = (*store)->journals();
+    name = journal::make_run_name(wall_ms(system.clock));
     if (!command.program.empty()) {
       auto compiled = engine::compile({command.program}, system);
       if (!compiled) return report(compiled.error(), environment);

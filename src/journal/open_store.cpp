@@ -63,13 +63,13 @@ std::string name_of_store(const std::string& url) {
 Result<std::unique_ptr<StoreConnection>, StoreError> open_store(const std::string& url, const StoreOptions& options) {
   const auto location = parse_store_url(url);
   if (!location) return failure(location.error());
-  switch (location->kind) {
-    case StoreLocation::Kind::File:
-      return sqlite::open_sqlite(location->path, options);
-    case StoreLocation::Kind::Database:
-      return postgres::open_postgres(location->path, options);
-  }
-  ENSURE(false);
+  auto opened = location->kind == StoreLocation::Kind::File ? sqlite::open_sqlite(location->path, options)
+                                                            : postgres::open_postgres(location->path, options);
+  if (!opened || options.access != Access::Owner) return opened;
+  const auto newest = (*opened)->runs().newest();
+  if (!newest) return failure(newest.error());
+  if (*newest) make_run_names_after(**newest);
+  return opened;
 }
 
 }  // namespace tenon::journal

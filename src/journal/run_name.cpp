@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <tuple>
 
 #include "base/ensure.h"
 #include "journal/store.h"
@@ -45,11 +46,44 @@ std::string text_of(const NameParts& parts) {
   return text;
 }
 
+NameParts parts_of(std::string_view text) {
+  __extension__ using Wide = unsigned __int128;
+  Wide bits = 0;
+  for (const char digit : text) bits = (bits << 5U) | digits.find(digit);
+  const auto upper = static_cast<std::uint64_t>(bits >> 64U);
+  return {upper >> 16U, upper & 0xFFFU, static_cast<std::uint64_t>(bits) & ((1ULL << 62U) - 1)};
+}
+
+/// A name of a later time leaves no room for those after it.
+constexpr std::uint64_t last_followed_ms = 0xFFFF'FFFF'FFFFULL - std::uint64_t{24} * 60 * 60 * 1000;
+
+/// The newest name that this process has made or is to follow.
+struct NewestName {
+  std::mutex mutex;
+  NameParts parts;
+};
+
+NewestName& newest_name() {
+  static NewestName newest;
+  return newest;
+}
+
 }  // namespace
 
+void make_run_names_after(const RunName& newest) {
+  if (!is_run_name(newest.text)) return;
+  NameParts parts = parts_of(newest.text);
+  if (parts.milliseconds > last_followed_ms) return;
+  if (text_of(parts) < newest.text) ++parts.milliseconds;  // it has other fixed bits than a UUID version 7
+  const std::scoped_lock lock(newest_name().mutex);
+  NameParts& last = newest_name().parts;
+  const auto place = [](const NameParts& of) { return std::tie(of.milliseconds, of.high, of.low); };
+  if (place(last) < place(parts)) last = parts;
+}
+
 RunName make_run_name(std::int64_t now_ms) {
-  static std::mutex mutex;
-  static NameParts last;
+  std::mutex& mutex = newest_name().mutex;
+  NameParts& last = newest_name().parts;
   const auto milliseconds = static_cast<std::uint64_t>(now_ms) & 0xFFFF'FFFF'FFFFULL;
   const std::scoped_lock lock(mutex);
   if (milliseconds > last.milliseconds) {

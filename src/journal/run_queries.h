@@ -49,6 +49,8 @@ class RunQueries {
   /// Returns the smallest `wake_at` of the runs that come after this one, and that this owner has or may claim.
   [[nodiscard]] virtual Result<std::optional<std::int64_t>, StoreError> next_due(const std::optional<DueRun>& after,
                                                                                  OwnerId owner) = 0;
+  /// Returns the name that sorts last, of all runs, forgotten ones too; none in an empty store.
+  [[nodiscard]] virtual Result<std::optional<RunName>, StoreError> newest() = 0;
   /// Counts all runs, which takes a while in a large store.
   [[nodiscard]] virtual Result<StoreCounts, StoreError> count() = 0;
 };

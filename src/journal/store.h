@@ -211,6 +211,9 @@ class Store : public RunReader {
 
 /// A name that sorts after those made before; 74 random bits of it come from the system.
 [[nodiscard]] RunName make_run_name(std::int64_t now_ms);
+/// The names that this process makes from now on sort after this one, whatever the clock says. Not after one that was
+/// made in the last hours that a name can express, which an error or an import from elsewhere has brought.
+void make_run_names_after(const RunName& newest);
 inline constexpr std::size_t run_name_bytes = 26;
 [[nodiscard]] bool is_run_name(std::string_view text);
 /// The name whose chain starts with `chain`, if it differs from a damaged name in one character at most.

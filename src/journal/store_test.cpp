@@ -47,6 +47,21 @@ TEST(RunName, HasVersionAndVariantOfAUuid) {
   EXPECT_EQ(bits.substr(64, 2), "10");
 }
 
+TEST(RunName, FollowsANewerName) {
+  // Later than those of the tests above, which this process has made.
+  const RunName newer{"02ayzzzzzzfwbyqvk0abcdefgh"};
+  make_run_names_after(newer);
+  const RunName next = make_run_name(1'700'000'000'000);
+  EXPECT_LT(newer.text, next.text);
+  EXPECT_TRUE(is_run_name(next.text)) << next.text;
+  make_run_names_after({"01a00000000000000000000000"});  // an older one changes nothing
+  make_run_names_after({"7zzzzzzzzzzzzzzzzzzzzzzzzz"});  // nor does one that leaves no room
+  make_run_names_after({"not a name"});
+  const RunName later = make_run_name(1'700'000'000'000);
+  EXPECT_LT(next.text, later.text);
+  EXPECT_LT(later.text, "02b");
+}
+
 TEST(RunName, RejectsInvalidNames) {
   EXPECT_TRUE(is_run_name("01jd3qq5x8fwbyqvk0abcdefgh"));
   EXPECT_FALSE(is_run_name("81jd3qq5x8fwbyqvk0abcdefgh"));  // more than 128 bits
@@ -63,6 +78,16 @@ class StoreContract : public test::StoreContractTest {
   RunName other = make_run_name(2);
 };
 TENON_INSTANTIATE_FOR_STORES(StoreContract);
+
+TEST_P(StoreContract, NewRunsHaveNamesAfterTheNewestWhateverTheClockSays) {
+  EXPECT_EQ(*store->runs().newest(), std::nullopt);
+  const RunName newest{"02caaaaaaafwbyqvk0abcdefgh"};
+  ASSERT_EQ(commit(make_append(newest, 1, {"a"})), std::nullopt);
+  ASSERT_EQ(commit(make_append(RunName{"01aaaaaaaafwbyqvk0abcdefgh"}, 1, {"a"})), std::nullopt);
+  EXPECT_EQ(*store->runs().newest(), newest);
+  reopen();
+  EXPECT_LT(newest.text, make_run_name(1'700'000'000'000).text);
+}
 
 TEST_P(StoreContract, RecordsAreReadInOrder) {
   EXPECT_EQ(commit(make_append(run, 1, {"a", "b"})), std::nullopt);

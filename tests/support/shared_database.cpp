@@ -353,6 +353,12 @@ Result<std::optional<std::int64_t>, journal::StoreError> SharedConnection::next_
   return runs->empty() ? std::nullopt : std::optional(runs->front().wake_at);
 }
 
+Result<std::optional<journal::RunName>, journal::StoreError> SharedConnection::newest() {
+  const auto heads = list({});
+  if (!heads) return failure(heads.error());
+  return heads->empty() ? std::nullopt : std::optional(heads->back().run);
+}
+
 Result<std::uint64_t, journal::StoreError> SharedConnection::send(const journal::NewCommand& command) {
   if (auto why = problem()) return failure(std::move(*why));
   SharedDatabase::CommandRow row{.run = command.run,

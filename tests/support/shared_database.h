@@ -159,6 +159,7 @@ class SharedConnection final : public journal::StoreConnection,
   Result<std::vector<journal::DueRun>> due(const journal::DueFilter& filter) override;
   Result<std::optional<std::int64_t>> next_due(const std::optional<journal::DueRun>& after,
                                                journal::OwnerId owner) override;
+  Result<std::optional<journal::RunName>> newest() override;
   Result<journal::StoreCounts> count() override;
   // Inbox
   Result<std::uint64_t> send(const journal::NewCommand& command) override;

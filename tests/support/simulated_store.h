@@ -36,6 +36,8 @@ class SimulatedStore final : public journal::AsyncStore {
   void fail_runs(std::function<bool(const journal::RunName& run)> fails) { reader_->fails = std::move(fails); }
   /// Reads that were begun and not performed.
   [[nodiscard]] std::size_t waiting_reads() const { return reads_.size(); }
+  /// Reads that were begun.
+  [[nodiscard]] std::size_t reads() const { return begun_reads_; }
 
   /// Whether `on_progress` was called while a thread of a real store could have called the previous function.
   [[nodiscard]] bool has_raced() const { return has_raced_; }
@@ -52,6 +54,7 @@ class SimulatedStore final : public journal::AsyncStore {
   void read(Work work, Done done) override {
     may_notify_ = true;
     ++in_progress_;
+    ++begun_reads_;
     reads_.push_back({std::move(work), std::move(done)});
   }
   std::size_t deliver() override {
@@ -142,6 +145,10 @@ class SimulatedStore final : public journal::AsyncStore {
       if (is_failing) return failure(error());
       return connection_->runs().next_due(after, owner);
     }
+    Result<std::optional<journal::RunName>, journal::StoreError> newest() override {
+      if (is_failing) return failure(error());
+      return connection_->runs().newest();
+    }
     Result<journal::StoreCounts, journal::StoreError> count() override {
       if (is_failing) return failure(error());
       return connection_->runs().count();
@@ -200,6 +207,7 @@ class SimulatedStore final : public journal::AsyncStore {
   std::vector<Read> reads_;
   std::vector<Done> performed_;
   std::size_t in_progress_ = 0;
+  std::size_t begun_reads_ = 0;
   bool are_reads_held_ = false;
   bool delivers_all_ = false;
   bool may_notify_ = false;  ///< something was begun since the last `finish`

@@ -24,6 +24,7 @@ const Statement select_next_due{
     "AND r.wake_at IS NOT NULL AND " TENON_OF_OWNER " ORDER BY r.wake_at, r.name LIMIT 1"};
 #undef TENON_OF_OWNER
 
+const Statement select_newest{"SELECT name FROM runs ORDER BY name DESC LIMIT 1"};
 const Statement count_runs{"SELECT state, count(*) FROM runs GROUP BY state"};
 const Statement count_commands{"SELECT count(*) FROM inbox WHERE reply IS NULL"};
 
@@ -66,6 +67,13 @@ Result<std::optional<std::int64_t>, StoreError> PostgresQueries::next_due(const 
   if (!rows) return failure(rows.error());
   if (rows->size() == 0) return std::optional<std::int64_t>();
   return std::optional(rows->get_integer(0, 0));
+}
+
+Result<std::optional<RunName>, StoreError> PostgresQueries::newest() {
+  const auto rows = connection_.link().query(select_newest, Parameters());
+  if (!rows) return failure(rows.error());
+  if (rows->size() == 0) return std::optional<RunName>();
+  return std::optional(RunName{rows->get_text(0, 0)});
 }
 
 Result<StoreCounts, StoreError> PostgresQueries::count() {

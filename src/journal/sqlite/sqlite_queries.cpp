@@ -60,6 +60,15 @@ Result<std::optional<std::int64_t>, StoreError> SqliteQueries::next_due(const st
   return std::optional(query.get_integer(0));
 }
 
+Result<std::optional<RunName>, StoreError> SqliteQueries::newest() {
+  if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
+  Execution query(connection_.statements().select_newest);
+  const StepResult step = query.step();
+  if (step == StepResult::Failed) return failure(query.error());
+  if (step == StepResult::Done) return std::optional<RunName>();
+  return std::optional(RunName{std::string(query.get_bytes(0))});
+}
+
 Result<StoreCounts, StoreError> SqliteQueries::count() {
   if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
   StoreCounts counts;

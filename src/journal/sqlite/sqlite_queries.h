@@ -13,6 +13,7 @@ class SqliteQueries final : public RunQueries {
   [[nodiscard]] Result<std::vector<DueRun>, StoreError> due(const DueFilter& filter) override;
   [[nodiscard]] Result<std::optional<std::int64_t>, StoreError> next_due(const std::optional<DueRun>& after,
                                                                          OwnerId owner) override;
+  [[nodiscard]] Result<std::optional<RunName>, StoreError> newest() override;
   [[nodiscard]] Result<StoreCounts, StoreError> count() override;
 
  private:

@@ -24,6 +24,7 @@ struct Statements {
                              " AND wake_at <= ?3 ORDER BY wake_at, id LIMIT ?4"),
         select_next_due(database, "SELECT wake_at FROM runs WHERE (wake_at, id) > " TENON_DUE_PLACE
                                   " AND wake_at IS NOT NULL ORDER BY wake_at, id LIMIT 1"),
+        select_newest(database, "SELECT name FROM runs ORDER BY name DESC LIMIT 1"),
         count_runs(database, "SELECT state, count(*) FROM runs GROUP BY state"),
         count_commands(database, "SELECT count(*) FROM inbox WHERE reply IS NULL"),
         insert_run(
@@ -75,7 +76,8 @@ struct Statements {
         withdraw_command(database, "DELETE FROM inbox WHERE id = ?1 AND reply IS NULL"),
         delete_commands_of_run(database, "DELETE FROM inbox WHERE run = ?1") {}
 
-  Statement select_run, select_runs, select_runs_of_state, select_due, select_next_due, count_runs, count_commands;
+  Statement select_run, select_runs, select_runs_of_state, select_due, select_next_due, select_newest, count_runs,
+      count_commands;
   Statement insert_run, update_head, update_texts, update_state;
   Statement insert_batch, select_batch, select_milestone, delete_batch;
   Statement select_content, select_content_hash, insert_content, select_links, delete_contents;
