@@ -24,8 +24,8 @@ struct Environment {
   std::atomic<int>* stop_signal = nullptr;  ///< the newest of these signals
   /// Seconds after the first signal at which the process ends at once; 0: it does not.
   std::atomic<unsigned>* stop_seconds_max = nullptr;
-  /// From now on a SIGINT or SIGTERM ends the process at once.
-  std::function<void()> exit_on_next_signal = {};
+  /// This first `signal` was taken elsewhere: the next SIGINT or SIGTERM ends the process at once.
+  std::function<void(int signal)> exit_on_next_signal = {};
   bool error_is_terminal = false;
   bool output_is_terminal = false;
   /// Like read_line, but a terminal does not echo the line. Prints the prompt to stderr once the echo is off.

@@ -45,10 +45,11 @@ void notify_waiting(const runtime::EffectsInProgress& effects, std::chrono::mill
   const std::size_t count = effects.count();
   if (count == 0 || grace.count() == 0) return;
   const bool is_terminated = environment.stop_signal->load() == SIGTERM;
-  notify(fmt::format("waiting up to {} s for {} in progress: {}; {} to stop now",
+  notify(fmt::format("waiting up to {} s for {} in progress: {}; {} at once, without {}",
                      std::chrono::duration_cast<std::chrono::seconds>(grace).count(),
                      count == 1 ? "1 call" : fmt::format("{} calls", count), describe(effects),
-                     is_terminated ? "send the signal again" : "press Ctrl-C again"),
+                     is_terminated ? "a second SIGTERM ends the process" : "press Ctrl-C again to end the process",
+                     count == 1 ? "its outcome" : "their outcomes"),
          environment);
 }
 

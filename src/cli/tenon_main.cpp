@@ -29,7 +29,12 @@ void exit_at_once(int signal) {
   ::_exit(tenon::cli::exit_signal_base + signal);
 }
 
-/// The second signal ends the process at once.
+void exit_on_signals() {
+  std::signal(SIGINT, exit_at_once);
+  std::signal(SIGTERM, exit_at_once);
+}
+
+/// The second signal, of either kind, ends the process at once.
 void on_stop(int signal) {
   stop_signal = signal;
   if (interrupted.exchange(true)) exit_at_once(signal);
@@ -75,6 +80,11 @@ bool calls_functions(const tenon::cli::Command& command) {
          std::holds_alternative<ForkCommand>(command) || std::holds_alternative<TestCommand>(command);
 }
 
+/// Whether the command notices that it is asked to stop. The first signal ends the others.
+bool notices_signals(const tenon::cli::Command& command) {
+  return calls_functions(command) || std::holds_alternative<tenon::cli::PlanCommand>(command);
+}
+
 /// A command whose output was lost has failed. A reader that closed the pipe needs no message.
 int with_output(int code) {
   if (output_error == 0) return code;
@@ -111,9 +121,9 @@ int run_command(int argc, char** argv) {
       .stop_signal = &stop_signal,
       .stop_seconds_max = &stop_seconds_max,
       .exit_on_next_signal =
-          [] {
-            std::signal(SIGINT, exit_at_once);
-            std::signal(SIGTERM, exit_at_once);
+          [](int signal) {
+            stop_signal = signal;
+            exit_on_signals();
           },
       .error_is_terminal = ::isatty(STDERR_FILENO) != 0,
       .output_is_terminal = ::isatty(STDOUT_FILENO) != 0,
@@ -133,6 +143,7 @@ int run_command(int argc, char** argv) {
                                                : error.help);
     return cli::exit_usage;
   }
+  if (!notices_signals(*command)) exit_on_signals();
   if (calls_functions(*command)) reserve_stdout();
   if (const auto* run = std::get_if<cli::RunCommand>(&*command)) return cli::run(*run, environment);
   if (const auto* chat = std::get_if<cli::ChatCommand>(&*command)) return cli::chat(*chat, environment);

@@ -472,14 +472,14 @@ Result<std::uint16_t, std::string> HttpServer::listen(const Address& address) {
   return acceptor.local_endpoint().port();
 }
 
-void HttpServer::run(const std::function<void()>& on_stop) {
+void HttpServer::run(const std::function<void(int signal)>& on_stop) {
   State& state = *state_;
   // Without signals to wait for, this never happens; it does not keep the server from ending.
-  state.signals.async_wait([&](error_code error, int) {
+  state.signals.async_wait([&](error_code error, int signal) {
     if (error) return;
     error_code ignored;
     state.signals.clear(ignored);
-    if (on_stop) on_stop();
+    if (on_stop) on_stop(signal);
     state.drain(std::chrono::seconds(state.limits.drain_seconds));
   });
   asio::co_spawn(state.io, state.accept(), [](std::exception_ptr thrown) {

@@ -33,8 +33,9 @@ class HttpServer {
   /// Listens; returns the number of the port. The error is a message for the operator.
   [[nodiscard]] Result<std::uint16_t, std::string> listen(const Address& address);
   /// Serves until a signal stops it: then no connection is accepted, streams of events end, and other requests in
-  /// progress get `drain_seconds`. `on_stop` is called then; signals are no longer handled here after that.
-  void run(const std::function<void()>& on_stop = {});
+  /// progress get `drain_seconds`. `on_stop` is called with the signal then; signals are no longer handled here after
+  /// that.
+  void run(const std::function<void(int signal)>& on_stop = {});
   /// Stops without that time. From any thread.
   void stop();
 

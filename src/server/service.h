@@ -31,7 +31,7 @@ class Service final {
 
   // As those of HttpServer.
   [[nodiscard]] Result<std::uint16_t, std::string> listen(const Address& address) { return http_.listen(address); }
-  void run(const std::function<void()>& on_stop = {}) { http_.run(on_stop); }
+  void run(const std::function<void(int signal)>& on_stop = {}) { http_.run(on_stop); }
   void stop() { http_.stop(); }
 
  private:

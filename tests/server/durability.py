@@ -226,6 +226,13 @@ int64_t hang(int64_t x) {
 '''
 
 
+def wait_for_line(server, text):
+    deadline = time.monotonic() + SECONDS_MAX
+    while not any(text in line for line in server.output):
+        assert time.monotonic() < deadline, server.output
+        time.sleep(0.01)
+
+
 def slow_server(work, *options):
     library = build_library(work, "slow", SLOW_LIBRARY)
     return Server(work, "--extern", library, *options, program=SLOW, environment={"CALLS": str(work / "calls")})
@@ -249,7 +256,7 @@ def test_a_function_that_hangs_does_not_keep_the_server(work):
         began = time.monotonic()
         assert server.stop() == 0, server.output
         assert 0.9 < time.monotonic() - began < 30
-        waited = "tenon: waiting up to 1 s for 1 call in progress: `hang`; press Ctrl-C again to stop now"
+        waited = "tenon: waiting up to 1 s for 1 call in progress: `hang`; a second SIGTERM ends the process at once, without its outcome"
         assert any(waited in line for line in server.output), server.output
         server.start()
         wait_for_calls(work / "calls", 2)
@@ -257,6 +264,11 @@ def test_a_function_that_hangs_does_not_keep_the_server(work):
         time.sleep(0.3)
         assert server.process.poll() is None
         assert server.stop() == 143, "a second signal ends it at once"
+        server.start()
+        wait_for_calls(work / "calls", 3)
+        server.process.send_signal(signal.SIGINT)
+        wait_for_line(server, "press Ctrl-C again to end the process at once, without its outcome")
+        assert server.stop() == 143, "so does one of the other kind"
 
 
 class Answering(http.server.BaseHTTPRequestHandler):
