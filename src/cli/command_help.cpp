@@ -67,6 +67,7 @@ std::string option_name(const CLI::Option& option) {
   for (const std::string& one : option.get_lnames()) name += (name.empty() ? "--" : ", --") + one;
   const bool is_flag = option.get_items_expected_min() == 0;
   if (!is_flag) name += " " + option.get_type_name();
+  if (is_flag && !option.get_type_name().empty()) name += "[=" + option.get_type_name() + "]";
   return name;
 }
 

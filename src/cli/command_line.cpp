@@ -259,6 +259,7 @@ Finish add_serve(CLI::App& app) {
   struct Given {
     ServeCommand command;
     std::vector<std::string> budgets, limits, retries;
+    std::string store_wait;
   };
   const auto given = std::make_shared<Given>();
   ServeCommand& serve = given->command;
@@ -308,11 +309,16 @@ Finish add_serve(CLI::App& app) {
   add_model_options(app, serve.settings.model);
   add_repair_option(app, serve.settings.repairs);
   add_needed_store_option(app, serve.settings.store);
+  add_store_wait_option(app, given->store_wait,
+                        "Wait until the process that uses the store has ended, this long at most, and take over then");
   add_durability_option(app, serve.settings.store);
   add_reports_option(app, serve.settings.store);
   add_grace_option(app, serve.settings.grace_seconds);
   add_retry_option(app, given->retries);
   return [given, &serve]() -> Result<Command, UsageError> {
+    auto store_wait = read_store_wait(given->store_wait);
+    if (!store_wait) return failure(std::move(store_wait.error()));
+    serve.store_wait = *store_wait;
     if (auto read = read_budgets(given->budgets, serve.settings.budgets); !read)
       return failure(std::move(read.error()));
     if (auto read = read_retries(given->retries, serve.settings.retry); !read) return failure(std::move(read.error()));
@@ -341,6 +347,7 @@ Finish add_resume(CLI::App& app) {
   struct Given {
     ResumeCommand command;
     std::vector<std::string> budgets;
+    std::string store_wait;
   };
   const auto given = std::make_shared<Given>();
   ResumeCommand& resume = given->command;
@@ -366,10 +373,16 @@ Finish add_resume(CLI::App& app) {
   add_trace_and_prompts_options(app, resume.trace, resume.show_prompts);
   add_model_options(app, resume.model);
   add_needed_store_option(app, resume.store);
+  add_store_wait_option(app, given->store_wait,
+                        "Wait until the process that uses the store, or that continues the run, has ended, this long "
+                        "at most, instead of leaving the run to it");
   add_durability_option(app, resume.store);
   add_reports_option(app, resume.store);
   add_grace_option(app, resume.grace_seconds);
   return [given, &resume, wait]() -> Result<Command, UsageError> {
+    auto store_wait = read_store_wait(given->store_wait);
+    if (!store_wait) return failure(std::move(store_wait.error()));
+    resume.store_wait = *store_wait;
     resume.waits_for_timers = wait->count() > 0 && resume.wait.empty();
     if (auto read = read_budgets(given->budgets, resume.budgets); !read) return failure(std::move(read.error()));
     if (!given->budgets.empty() && (resume.input || !resume.program.empty())) {

@@ -17,6 +17,12 @@ namespace tenon::cli {
 using engine::ModelChoice;
 using engine::StoreChoice;
 
+/// `--wait-for-store`: whether a command waits for a store that another process uses, and how long.
+struct StoreWaitChoice {
+  bool is_wanted = false;
+  std::optional<std::uint64_t> milliseconds_max = {};  ///< none: any time
+};
+
 /// Seconds that effects in progress get when the process is asked to stop.
 inline constexpr std::uint32_t default_grace_seconds = 10;
 
@@ -56,6 +62,7 @@ struct ResumeCommand {
   std::string trace;
   bool show_prompts = false;
   std::uint32_t grace_seconds = default_grace_seconds;
+  StoreWaitChoice store_wait = {};
 };
 struct CancelCommand {
   std::string run;
@@ -90,6 +97,7 @@ struct ServeCommand {
   std::string engine = "local";         ///< `ray`: runs continue in the hosts of a cluster
   bool upgrades_conversations = false;  ///< to the served programs, at their next turn
   bool edits = false;                   ///< clients may read and edit the programs' files
+  StoreWaitChoice store_wait = {};
 };
 /// `tenon trace artifacts|hash|show|diff|reconstruct`.
 struct TraceCommand {

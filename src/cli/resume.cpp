@@ -6,6 +6,7 @@
 #include "cli/run_report.h"
 #include "cli/shown_store.h"
 #include "cli/stopping.h"
+#include "cli/store_wait.h"
 #include "cli/terminal_engine.h"
 #include "engine/stored_program.h"
 #include "runtime/recovery/recovery.h"
@@ -134,9 +135,15 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   const journal::RunName name{command.run};
   engine::EngineOptions options;
   options.store_choice = command.store;
+  StoreWait wait(command.store_wait, is_shared(command.store) ? StoreWait::database_interval : StoreWait::file_interval,
+                 environment);
   auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
-  if (!store && store.error().kind == engine::EngineError::Kind::InUse) {
-    return resume_with_owner(command, name, environment);
+  while (!store && store.error().kind == engine::EngineError::Kind::InUse) {
+    if (wait.may_try_again(store.error().message)) {
+      store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
+    } else {
+      return wait.was_stopped() ? exit_code_of_stop(environment) : resume_with_owner(command, name, environment);
+    }
   }
   if (!store) return report(store.error(), environment);
   options.store = std::move(*store);
@@ -156,8 +163,15 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   if (!trace) return fail(trace.error(), environment);
   auto local = TerminalEngine::open(std::move(options), std::move(*trace), ShownAnswers::WhenWhole, environment);
   if (!local) return report(local.error(), environment);
-  const auto id = (*local)->engine().resume(name, engine::images_with(program->image),
-                                            is_same_model ? runtime::SameModel::Yes : runtime::SameModel::No);
+  const auto resume_here = [&] {
+    return (*local)->engine().resume(name, engine::images_with(program->image),
+                                     is_same_model ? runtime::SameModel::Yes : runtime::SameModel::No);
+  };
+  auto id = resume_here();
+  while (!id && id.error().kind == engine::EngineError::Kind::InUse && wait.may_try_again(id.error().message)) {
+    id = resume_here();
+  }
+  if (wait.was_stopped()) return exit_code_of_stop(environment);
   if (!id && id.error().kind == engine::EngineError::Kind::InUse) {
     local->reset();  // the store is used by others while this process waits for the reply
     return resume_with_owner(command, name, environment);

@@ -6,6 +6,7 @@
 #include "cli/engine_report.h"
 #include "cli/replace_file.h"
 #include "cli/stopping.h"
+#include "cli/store_wait.h"
 #include "engine/hosting.h"
 #include "server/service.h"
 
@@ -114,13 +115,18 @@ int serve(const ServeCommand& command, const Environment& environment) {
   if (command.upgrades_conversations) options.upgrades = engine::ConversationUpgrades::On;
   options.host.runtime.memory_bytes_max = std::uint64_t{limits.memory_mb} << 20U;
   options.host.idle_runs_max = limits.idle_runs;
+  StoreWait store_wait(command.store_wait, StoreWait::file_interval, environment);
+  options.on_store_in_use = [&store_wait](std::string_view why) { return store_wait.may_try_again(why); };
   const auto hosting = engine::Hosting::open(std::move(*loaded), std::move(options), hub, environment.system);
+  if (store_wait.was_stopped()) return exit_code_of_stop(environment);
   if (!hosting) return report(hosting.error(), environment);
   runtime::Host& host = (*hosting)->host();
   const server::ProgramFiles programs = program_files(command, environment);
   server::Service http(**hosting, hub,
                        {.limits = limits, .token = std::move(*token), .programs = command.edits ? &programs : nullptr});
   listening = &http;
+  // From here on the service handles the signals; those that came before are not lost.
+  if (environment.interrupted->load()) return exit_code_of_stop(environment);
   const auto port = http.listen({command.host, command.port});
   if (!port) {
     return fail(port.error(), environment);

@@ -4,6 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
+
+#include "base/duration.h"
 
 namespace tenon::cli {
 
@@ -13,6 +16,28 @@ CLI::Option* add_store_option(CLI::App& app, StoreChoice& store, const std::stri
 
 void add_needed_store_option(CLI::App& app, StoreChoice& store) {
   add_store_option(app, store, "File with the recorded runs, or the postgres:// URL of a database")->required();
+}
+
+namespace {
+
+/// The value of the option without one.
+constexpr std::string_view any_time = "any";
+
+}  // namespace
+
+void add_store_wait_option(CLI::App& app, std::string& text, const std::string& help) {
+  app.add_flag(fmt::format("--wait-for-store{{{}}}", any_time), text, help)->type_name("TIME")->group(store_group);
+}
+
+Result<StoreWaitChoice, UsageError> read_store_wait(const std::string& text) {
+  if (text.empty()) return StoreWaitChoice{};
+  if (text == any_time) return StoreWaitChoice{.is_wanted = true};
+  const auto time = read_duration_ms(text);
+  if (!time) {
+    return failure(UsageError{
+        fmt::format("invalid value for `--wait-for-store`: expected a time such as 500ms, 30s or 5m, got `{}`", text)});
+  }
+  return StoreWaitChoice{.is_wanted = true, .milliseconds_max = time};
 }
 
 void add_store_options(CLI::App& group, StoreCommand& command) {

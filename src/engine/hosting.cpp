@@ -167,6 +167,10 @@ Result<std::unique_ptr<Hosting>, EngineError> Hosting::open(HostedPrograms progr
   owners_choice.role = options.host.role;
   owners_choice.pool = pools.here();
   auto owner = open_store(owners_choice, StoreUse::Change, system);
+  while (!owner && owner.error().kind == EngineError::Kind::InUse && options.on_store_in_use &&
+         options.on_store_in_use(owner.error().message)) {
+    owner = open_store(owners_choice, StoreUse::Change, system);
+  }
   if (!owner) return failure(std::move(owner.error()));
   if (!(*owner)->ownership().is_sole()) {
     options.host.runtime.pools = pools;

@@ -85,6 +85,9 @@ struct HostingOptions {
   /// host of `pool`.
   std::string agent = {};
   runtime::HostOptions host = {};
+  /// Is called when another process uses the store: waits a moment and returns true, and the store is tried again.
+  /// `why`: which process. May be empty.
+  std::function<bool(std::string_view why)> on_store_in_use = {};
 };
 
 /// For how long a call of Hosting::reader may wait for a database's server: its thread also sends what needs no store.
