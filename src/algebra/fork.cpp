@@ -164,7 +164,7 @@ class Fork {
   }
 
  private:
-  /// Feeds what is known until something is asked for that is not.
+  /// Feeds what is known until something is requested that is not.
   Result<void, AlgebraError> feed(runtime::RunCore& core, runtime::Conversation* conversation) {
     for (;;) {
       runtime::RunCore::Advance advance;

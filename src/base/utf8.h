@@ -28,8 +28,8 @@ inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 /// Appends the code point, which is a Unicode scalar value.
 void append_utf8(std::string& out, char32_t code_point);
 
-/// Half of a surrogate pair is no code point, but UTF-16 that was cut has some. These write it as a code point would be
-/// written, in three bytes that are not UTF-8, until its other half comes.
+/// Half of a surrogate pair is not a code point, but UTF-16 that was cut has some. These write it as a code point would
+/// be written, in three bytes that are not UTF-8, until its other half comes.
 ///
 /// Appends half of a pair: a value from 0xD800 to 0xDFFF.
 void append_half_surrogate(std::string& out, std::uint32_t half);

@@ -114,7 +114,7 @@ struct Extern {
   types::ExternCallOptions call_options;  ///< of a native one
 };
 
-/// What the model is asked for at one place of the program.
+/// What the model supplies at one place of the program.
 enum class SiteKind : std::uint8_t { Completion = 0, Fill = 1, Select = 2 };
 
 /// What a program requests: an answer of a model at a site, or the call of an extern. The numbers are part of the
@@ -158,7 +158,7 @@ struct Site {
   SiteKind kind = SiteKind::Completion;
   Place place;
   std::uint32_t function = 0;   ///< the function that contains it, and whose context is sent
-  types::TypeId result;         ///< Completion: the type that is asked for
+  types::TypeId result;         ///< Completion: the type of the value
   CallShape call;               ///< Fill
   std::vector<Clause> clauses;  ///< Select
   /// Completion: a function of the enclosing one's arguments and the beginning of an answer; false: no answer that

@@ -320,7 +320,7 @@ void CompletionCompiler::complete_by_candidates() {
   refuse_candidates(window);
 }
 
-/// window, three registers, = a list of candidates, which are asked for in parallel.
+/// window, three registers, = a list of candidates, which are requested in parallel.
 void CompletionCompiler::collect_candidates(Register window, bool are_judged) {
   const std::uint32_t site = completion_site(true);
   TypeTable& types = program_.type_table();

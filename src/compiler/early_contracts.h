@@ -11,7 +11,7 @@ namespace tenon::compiler {
                              syntax::NodeId node, std::span<const std::uint16_t> parameters);
 
 /// Whether the contract is computed only from given arguments in a call whose parameters at the positions `holes` are
-/// missing: then it can be checked before a model is asked for these.
+/// missing: then it can be checked before a model supplies these.
 [[nodiscard]] bool is_early(const types::CheckedProgram& program, const types::FunctionDeclaration& function,
                             const types::Contract& contract, std::span<const std::uint16_t> holes);
 

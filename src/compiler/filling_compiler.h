@@ -9,7 +9,7 @@ struct Refill {
   Register before = 0;    ///< the context as it was
   Register attempt = 0;   ///< counts from 1
   Register answer = 0;    ///< the key of the answer's request
-  std::size_t start = 0;  ///< where it is asked for
+  std::size_t start = 0;  ///< where it is requested
 };
 
 /// Arguments that a model supplies: what happens when they violate what the callee requires.

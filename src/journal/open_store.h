@@ -66,7 +66,7 @@ class StoreConnection {
   [[nodiscard]] virtual Store& journals() = 0;
   [[nodiscard]] virtual RunQueries& runs() = 0;
   [[nodiscard]] virtual Inbox& inbox() = 0;
-  /// Of a reader it is no owner's: it has no runs, and claims none.
+  /// Of a reader it does not belong to an owner: it has no runs, and claims none.
   [[nodiscard]] virtual Ownership& ownership() = 0;
   /// Any thread.
   [[nodiscard]] virtual Wakeups& wakeups() = 0;

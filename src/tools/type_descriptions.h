@@ -10,7 +10,7 @@
 
 namespace tenon::tools {
 
-/// Describes types as they are asked for, and the types that they consist of, in the form of docs/guides/library.md: a
+/// Describes types as they are requested, and the types that they consist of, in the form of docs/guides/library.md: a
 /// list, whose indices refer to its items.
 class TypeDescriptions {
  public:

@@ -20,7 +20,7 @@ ScopeId restored_scope(const MachineState& state, const Frame& frame, std::uint3
 }
 
 /// The caller of an agent has its own state again when the agent's frame ends, and the states that were kept for it;
-/// they stand in the registers of the frame's first instructions.
+/// they are in the registers of the frame's first instructions.
 void restore_caller_state(const MachineState& state, Fiber& fiber, const Frame& frame) {
   if (!state.program->program().functions[frame.function].is_agent_run || frame.pc == 0) return;
   const bytecode::Instruction first = state.program->callables()[frame.function].code[0];

@@ -27,7 +27,7 @@ struct AnswerItem {
   types::TypeId type;
 };
 
-/// One call whose missing arguments are asked for. Without a function: the `else` of a select.
+/// One call whose missing arguments the model supplies. Without a function: the `else` of a select.
 struct AnswerClause {
   std::string function;
   std::vector<AnswerItem> items;

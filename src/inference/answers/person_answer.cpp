@@ -71,7 +71,7 @@ Result<vm::Value, std::vector<Mismatch>> read_person_answer(const ValueReader& r
   }
   const auto json = parse_json(text);
   if (json || types::holds_secret(types, type)) return first;
-  // Where a word would not fit in quotes either, what is expected says more than that it is no JSON.
+  // Where a word would not fit in quotes either, what is expected says more than that it is not JSON.
   const bool is_word =
       json.error().problem == JsonProblem::UnknownWord && trimmed(text) == text.substr(json.error().offset);
   if (!is_word && !is_one_word(types, type)) return first;

@@ -10,7 +10,7 @@ namespace tenon::inference::answers {
 
 /// The JSON Schema (2020-12) of a type's values, as compact JSON: properties in the order of the fields, all required,
 /// nothing else allowed; `anyOf` for what can be several things; numbers always bounded; doc comments as descriptions.
-/// Repeated parts are under `$defs`. A `Result`, which no one is asked for, is as `to_json` writes it: `{"Ok": …}` or
+/// Repeated parts are under `$defs`. A `Result`, which no one supplies, is as `to_json` writes it: `{"Ok": …}` or
 /// `{"Err": …}`. The type must be one that can leave a run (types::can_leave_run).
 [[nodiscard]] std::string make_schema(const types::TypeTable& types, types::TypeId type);
 

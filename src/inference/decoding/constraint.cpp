@@ -26,7 +26,7 @@ struct TokenizerDeleter {
 using MatcherPointer = std::unique_ptr<LlgMatcher, MatcherDeleter>;
 using TokenizerPointer = std::unique_ptr<LlgTokenizer, TokenizerDeleter>;
 
-/// Forced runs are asked for in pieces of this many tokens.
+/// Forced runs are requested in pieces of this many tokens.
 constexpr std::size_t forced_tokens_max = 512;
 
 /// A schema deeper than this is refused before a recursive parser sees it.

@@ -35,7 +35,7 @@ class Vocabulary final {
   /// The token that every prompt begins with, when the model was trained with one.
   [[nodiscard]] std::span<const Token> prompt_begin() const { return prompt_begin_; }
 
-  /// The tokens that may stand in a plain text answer, one bit each: all but the control tokens, and the ends.
+  /// The tokens that may appear in a plain text answer, one bit each: all but the control tokens, and the ends.
   [[nodiscard]] std::span<const std::uint32_t> plain_text_mask() const { return plain_text_mask_; }
 
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }

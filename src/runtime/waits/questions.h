@@ -22,7 +22,7 @@ class Questions {
         prompter_(prompter),
         answers_come_later_(answers_come_later) {}
 
-  /// Whether `answer` accepts any text as it is: a text is asked for, or an extern asks. False if nothing waits.
+  /// Whether `answer` accepts any text as it is: a text is expected, or an extern asks. False if nothing waits.
   [[nodiscard]] bool takes_raw_answer(RunId run, std::string_view wait) const;
   /// The answer to a question: text types raw, the rest as JSON. `notes`: become durable together with the answer.
   [[nodiscard]] Result<void, AnswerRefusal> answer(RunId run, std::string_view wait, std::string_view input,

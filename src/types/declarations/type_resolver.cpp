@@ -40,7 +40,7 @@ constexpr std::pair<std::string_view, std::string_view> foreign_type_names[] = {
     {"Int", "i64"},      {"Float", "f64"},       {"Optional", "Option"}, {"void", "()"},       {"None", "Option<…>"},
 };
 
-/// Words that are no types here, with what is written instead.
+/// Words that are not types here, with what is written instead.
 constexpr std::pair<std::string_view, std::string_view> foreign_type_hints[] = {
     {"any", "there is no type of all values: write the type, or a type parameter as in `fn f<T>(x: T)`"},
     {"object", "there is no type of all values: declare a `struct`, or use `Map<…>`"},

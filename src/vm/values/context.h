@@ -20,7 +20,7 @@ struct ContextBuffer {
 };
 
 /// One entry of a context and, through `parent`, all entries before it. Contexts share their nodes: an injection
-/// makes one node and changes none. The text of the chain is made when it is asked for.
+/// makes one node and changes none. The text of the chain is made when it is needed.
 struct ContextNode : Object {
   ContextNode() : Object(Tag::Context) {}
 
@@ -32,7 +32,7 @@ struct ContextNode : Object {
   std::uint8_t role = 0;          ///< whose words the entry is: a bytecode::EntryRole
   bool has_roles = false;         ///< an entry up to here is more than program text and data
   ContextBuffer* buffer = nullptr;
-  std::unique_ptr<Hash> hash;  ///< made when it is asked for
+  std::unique_ptr<Hash> hash;  ///< made when it is needed
   bool is_recorded = false;    ///< the journal has it, and with it all before it
 };
 

@@ -16,7 +16,7 @@
 #include "runtime/run_options.h"
 #include "vm/machine.h"
 
-/// What a host is asked for.
+/// The requests that a host receives.
 namespace tenon::runtime {
 
 /// What a run is started with: a function with its arguments, or an agent with its first prompt.

@@ -1,4 +1,4 @@
-// What the host is asked for by threads of this process.
+// The requests that the host receives from threads of this process.
 #include <utility>
 
 #include "runtime/host/host.h"
