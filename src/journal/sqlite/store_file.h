@@ -26,7 +26,7 @@ namespace tenon::journal::sqlite {
 class StoreFile {
  public:
   /// `path` is resolved, `name` is for messages. An owner creates the file, and gets `InUse` if the file has an owner.
-  /// For a reader a file that does not exist is no error.
+  /// A reader may open a file that does not exist.
   [[nodiscard]] static Result<StoreFile, StoreError> open(const std::string& path, const std::string& name,
                                                           Access access);
   StoreFile(StoreFile&& other) noexcept;
