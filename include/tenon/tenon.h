@@ -21,7 +21,12 @@
  * Rules for everything here:
  *  - A function that can fail returns a status. Unless it is TENON_OK or TENON_TIMED_OUT, nothing was done, and
  *    `*error` is an error to be freed, unless `error` is NULL; otherwise `*error` is left as it is. Nothing is ever
- *    printed, and the process is never ended.
+ *    printed, and the process is never ended. What it returns through other pointers is NULL or 0 then (a descriptor is
+ *    -1), also after TENON_TIMED_OUT, where nothing else is said.
+ *  - A handle, or a pointer for a result, that is NULL where it may not be is TENON_USAGE; so is a call of an extern
+ * where one of `tenon_call_new` is expected. Functions without a status do nothing then, or return an empty text, NULL
+ * or 0.
+ *  - A struct with a member `size` may be one of an earlier version: members that it does not have count as NULL.
  *  - An engine and everything of it can be used from any thread, and by several at once; a single object is freed when
  *    no other thread uses it. Objects may be freed in any order, and NULL may be freed.
  *  - A function that waits continues the runs of the engine on its own thread meanwhile. So externs and models of the
@@ -160,7 +165,8 @@ TENON_API bool tenon_defer(tenon_call* call);
  * call. False, also if the call was cancelled: it is completed without its work, after tenon_fail_unavailable. */
 TENON_API bool tenon_may_begin(tenon_call* call);
 /* Completes a deferred call, with its result or its failure. Once for each deferred call, from any thread, even if the
- * call was cancelled (`tenon_is_cancelled`) or its engine was closed. */
+ * call was cancelled (`tenon_is_cancelled`) or its engine was closed; then the call is invalid. Does nothing if the
+ * call was not deferred. */
 TENON_API void tenon_finish(tenon_call* call);
 
 /* A model of the host. `start` begins an answer and does not wait for it. `request` is an object, valid during the
@@ -197,7 +203,8 @@ TENON_API tenon_status tenon_engine_open(const tenon_options* options, tenon_eng
  * the store. Then outcomes and events can be taken, and everything be freed; the rest is TENON_CONFLICT, as are waits
  * in progress. */
 TENON_API tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error** error);
-/* As tenon_engine_stop without a grace time, if it was not called. */
+/* As tenon_engine_stop without a grace time, if it was not called. Does nothing within a function that the engine
+ * calls. */
 TENON_API void tenon_engine_free(tenon_engine* engine);
 /* Gives the engine a thread of its own, which continues the runs while no other thread does. */
 TENON_API tenon_status tenon_engine_start_thread(tenon_engine* engine, tenon_error** error);
@@ -316,7 +323,8 @@ TENON_API tenon_status tenon_call_new(tenon_program* program, const char* functi
 TENON_API tenon_slot* tenon_call_parameter(tenon_call* call, size_t index);
 /* Starts the function, continues the runs until it has ended, and forgets the run. On success, `*value` is what it has
  * returned, valid as long as `call`; otherwise `*value` is NULL, and `*outcome` says how the run has ended; if it did
- * not end within `timeout` or waits for a person, `*run` has it. A call is made once. */
+ * not end within `timeout` or waits for a person, `*run` has it. A call is made once; while an argument is missing
+ * (TENON_WRONG_INPUT), it can still be stored. */
 TENON_API tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_value** value,
                                        tenon_outcome** outcome, tenon_run** run, tenon_error** error);
 /* Starts the function as a run of its own, as tenon_run_start does with JSON. A call is made or started once. */
@@ -328,6 +336,13 @@ TENON_API tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const 
 TENON_API void tenon_call_free(tenon_call* call);
 
 /* --- Recorded runs -------------------------------------------------------------------------------------------- */
+
+/* The runs of the options' store, also while another process owns it, a list of objects in the order of their names,
+ * which is by age: `run`, its name; `state`, as `tenon runs` shows it; `function`, `records`, `created_at` and
+ * `updated_at` in milliseconds since 1970; and `waits`, its open questions. Those after the run `after` (NULL: from the
+ * first), `limit` at most. `state`: only those; NULL: all. TENON_NOT_FOUND: there is no such store. */
+TENON_API tenon_status tenon_store_runs(const tenon_options* options, const char* state, const char* after,
+                                        size_t limit, tenon_string** runs, tenon_error** error);
 
 /* Starts a run that repeats another one of the engine's store up to its record `at`: the outcomes that are recorded
  * until then are used again, and the run continues from there. `program`: a changed one; NULL: that of the run. */

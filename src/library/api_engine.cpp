@@ -14,6 +14,8 @@ using library::text_or_empty;
 using library::view;
 
 tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engine, tenon_error** error) {
+  if (!library::prepare(error, {options}, engine)) return TENON_USAGE;
+  if (!options->problem.empty()) return report(TENON_USAGE, options->problem, error);
   try {
     *engine = new tenon_engine{std::make_shared<library::EngineState>(options->options)};
     return TENON_OK;
@@ -23,6 +25,7 @@ tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engi
 }
 
 tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error** error) {
+  if (!library::prepare(error, {engine})) return TENON_USAGE;
   return guarded(*engine->state, error, [&] {
     engine->state->stop(library::milliseconds_of(grace));
     return TENON_OK;
@@ -31,11 +34,13 @@ tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error
 
 void tenon_engine_free(tenon_engine* engine) {
   if (engine == nullptr) return;
-  static_cast<void>(tenon_engine_stop(engine, 0, nullptr));
+  // Within a function that it calls, an engine stays: nothing of it can be freed there.
+  if (tenon_engine_stop(engine, 0, nullptr) == TENON_CONFLICT) return;
   delete engine;
 }
 
 tenon_status tenon_engine_start_thread(tenon_engine* engine, tenon_error** error) {
+  if (!library::prepare(error, {engine})) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {
     auto opened = engine->state->open();
     if (!opened) return report(std::move(opened.error()), error);
@@ -45,6 +50,9 @@ tenon_status tenon_engine_start_thread(tenon_engine* engine, tenon_error** error
 }
 
 tenon_status tenon_engine_descriptor(tenon_engine* engine, int* descriptor, tenon_error** error) {
+  const bool is_complete = library::prepare(error, {engine, descriptor});
+  if (descriptor != nullptr) *descriptor = -1;
+  if (!is_complete) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {
     auto opened = engine->state->open();
     if (!opened) return report(std::move(opened.error()), error);
@@ -55,6 +63,7 @@ tenon_status tenon_engine_descriptor(tenon_engine* engine, int* descriptor, teno
 
 tenon_status tenon_program_load(tenon_engine* engine, const char* path, const char* text, tenon_program** program,
                                 tenon_error** error) {
+  if (!library::prepare(error, {engine}, program)) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {
     engine::ProgramSource source{text_or_empty(path)};
     if (text != nullptr) source.text = text;
@@ -67,6 +76,7 @@ tenon_status tenon_program_load(tenon_engine* engine, const char* path, const ch
 
 tenon_status tenon_program_compile(tenon_engine* engine, const char* path, const char* text, tenon_program** program,
                                    tenon_error** error) {
+  if (!library::prepare(error, {engine}, program)) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {
     engine::ProgramSource source{text_or_empty(path)};
     if (text != nullptr) source.text = text;
@@ -79,6 +89,7 @@ tenon_status tenon_program_compile(tenon_engine* engine, const char* path, const
 
 tenon_status tenon_program_of_run(tenon_engine* engine, const char* name, tenon_program** program,
                                   tenon_error** error) {
+  if (!library::prepare(error, {engine}, program)) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {
     auto loaded = engine->state->load_stored(text_or_empty(name));
     if (!loaded) return report(std::move(loaded.error()), error);
@@ -92,15 +103,16 @@ void tenon_program_free(tenon_program* program) {
 }
 
 tenon_string* tenon_program_describe(const tenon_program* program) {
-  return new tenon_string{library::describe_program(program->program.code())};
+  return library::text_for_host(program, [&] { return library::describe_program(program->program.code()); });
 }
 
 tenon_string* tenon_program_warnings(const tenon_program* program) {
-  return new tenon_string{library::to_json(program->program.warnings).dump()};
+  return library::text_for_host(program, [&] { return library::to_json(program->program.warnings).dump(); });
 }
 
 tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t timeout, tenon_event** event,
                               tenon_error** error) {
+  if (!library::prepare(error, {engine}, event)) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {
     auto opened = engine->state->open();
     if (!opened) return report(std::move(opened.error()), error);
@@ -122,16 +134,17 @@ tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t tim
 }
 
 tenon_text tenon_event_json(const tenon_event* event) {
-  return view(event->event.json);
+  return library::view_of(event, [](const tenon_event& one) -> auto& { return one.event.json; });
 }
 
 tenon_text tenon_event_type(const tenon_event* event) {
+  if (event == nullptr) return tenon_text_of(nullptr);
   const std::string_view name = protocol::event_type(event->event.kind).name;
   return {name.data(), name.size()};
 }
 
 uint64_t tenon_event_run(const tenon_event* event) {
-  return event->run;
+  return event == nullptr ? 0 : event->run;
 }
 
 void tenon_event_free(tenon_event* event) {

@@ -1,8 +1,13 @@
 // Hosts and gateways of tenon/tenon.h.
+#include <cstddef>
 #include <future>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/file_system.h"
 #include "engine/listings.h"
+#include "engine/process_system.h"
+#include "engine/store_access.h"
 #include "json/reader.h"
 #include "library/follower.h"
 #include "library/handles.h"
@@ -97,6 +102,9 @@ std::optional<Json> read_input(tenon_text text, tenon_error** error) {
 
 tenon_status tenon_host_open(const tenon_options* options, tenon_host_role role, const char* const* files, size_t count,
                              tenon_host** host, tenon_error** error) {
+  if (!library::prepare(error, {options}, host)) return TENON_USAGE;
+  if (!options->problem.empty()) return report(TENON_USAGE, options->problem, error);
+  if (files == nullptr && count > 0) return library::report_null(error);
   std::shared_ptr<HostState> state;
   try {
     state = std::make_shared<HostState>(options->options);
@@ -114,6 +122,7 @@ tenon_status tenon_host_open(const tenon_options* options, tenon_host_role role,
 }
 
 tenon_status tenon_host_begin(tenon_host* host, tenon_error** error) {
+  if (!library::prepare(error, {host})) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
     if (!host->state->begin()) return report(TENON_CONFLICT, "the host has begun, or was stopped", error);
     return TENON_OK;
@@ -121,6 +130,7 @@ tenon_status tenon_host_begin(tenon_host* host, tenon_error** error) {
 }
 
 tenon_status tenon_host_stop(tenon_host* host, uint64_t grace, tenon_error** error) {
+  if (!library::prepare(error, {host})) return TENON_USAGE;
   return guarded(*host->state, error, [&] {
     host->state->stop(library::milliseconds_of(grace));
     return TENON_OK;
@@ -134,10 +144,12 @@ void tenon_host_free(tenon_host* host) {
 }
 
 tenon_string* tenon_host_status(const tenon_host* host) {
-  return new tenon_string{host->state->is_of_parent() ? std::string("{}") : host->state->status()};
+  return library::text_for_host(
+      host, [&] { return host->state->is_of_parent() ? std::string("{}") : host->state->status(); });
 }
 
 tenon_status tenon_host_owners(tenon_host* host, tenon_string** owners, tenon_error** error) {
+  if (!library::prepare(error, {host}, owners)) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
     const auto found = host->state->read([](journal::StoreConnection& store) { return store.ownership().owners(); });
     if (!found) return report(found.error(), error);
@@ -149,6 +161,7 @@ tenon_status tenon_host_owners(tenon_host* host, tenon_string** owners, tenon_er
 }
 
 tenon_status tenon_host_counts(tenon_host* host, tenon_string** counts, tenon_error** error) {
+  if (!library::prepare(error, {host}, counts)) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
     const auto found = host->state->read([](journal::StoreConnection& store) { return store.runs().count(); });
     if (!found) return report(found.error(), error);
@@ -160,6 +173,7 @@ tenon_status tenon_host_counts(tenon_host* host, tenon_string** counts, tenon_er
 }
 
 tenon_status tenon_host_pools_without_hosts(tenon_host* host, tenon_string** pools, tenon_error** error) {
+  if (!library::prepare(error, {host}, pools)) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
     const auto found =
         host->state->read([](journal::StoreConnection& store) { return store.ownership().pools_without_hosts(); });
@@ -173,6 +187,7 @@ tenon_status tenon_host_pools_without_hosts(tenon_host* host, tenon_string** poo
 
 tenon_status tenon_host_release(tenon_host* host, size_t count, uint64_t timeout, size_t* released,
                                 tenon_error** error) {
+  if (!library::prepare(error, {host}, released)) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
     const auto promise = std::make_shared<std::promise<std::size_t>>();
     auto done = promise->get_future();
@@ -189,11 +204,11 @@ tenon_status tenon_host_release(tenon_host* host, size_t count, uint64_t timeout
 }
 
 tenon_string* tenon_host_describe(const tenon_host* host) {
-  return new tenon_string{host->state->description()};
+  return library::text_for_host(host, [&] { return host->state->description(); });
 }
 
 tenon_string* tenon_host_placements(const tenon_host* host) {
-  return new tenon_string{host->state->placements()};
+  return library::text_for_host(host, [&] { return host->state->placements(); });
 }
 
 static tenon_status send_start(tenon_host* host, runtime::Host& to, const tenon_request& request,
@@ -286,47 +301,58 @@ static tenon_status ask(tenon_host* host, const tenon_request& request, std::uin
 
 tenon_status tenon_host_send(tenon_host* host, const tenon_request* request, tenon_reply_function function, void* user,
                              tenon_error** error) {
+  if (!library::prepare(error, {host})) return TENON_USAGE;
+  if (request == nullptr || function == nullptr) return library::report_null(error);
+  const tenon_request known = library::known_members(*request);
+  if (known.size < offsetof(tenon_request, input))
+    return report(TENON_USAGE, "the `size` of the request is too small", error);
   return guarded(*host->state, error, [&] {
     const auto reply_with = [function, user](const runtime::HostReply& reply) {
       tenon_error* refusal = nullptr;
       if (!reply) report(reply.error(), &refusal);
       function(user, library::view(reply ? reply->run.text : std::string()), reply ? reply->after : 0, refusal);
     };
-    return send(host, *request, reply_with, error);
+    return send(host, known, reply_with, error);
   });
 }
 
 tenon_status tenon_host_start(tenon_host* host, const char* name, tenon_text arguments, const char* key,
                               uint64_t timeout, tenon_string** run, tenon_error** error) {
+  if (!library::prepare(error, {host}, run)) return TENON_USAGE;
   return ask(host, {sizeof(tenon_request), TENON_START, name, nullptr, arguments, key}, timeout, error,
              [&](const runtime::Accepted& accepted) { *run = new tenon_string{accepted.run.text}; });
 }
 
 tenon_status tenon_host_prompt(tenon_host* host, const char* run, tenon_text input, const char* key, uint64_t timeout,
                                tenon_error** error) {
+  if (!library::prepare(error, {host})) return TENON_USAGE;
   return ask(host, {sizeof(tenon_request), TENON_PROMPT, run, nullptr, input, key}, timeout, error,
              [](const runtime::Accepted&) {});
 }
 
 tenon_status tenon_host_answer(tenon_host* host, const char* run, const char* wait, tenon_text input, const char* key,
                                uint64_t timeout, tenon_error** error) {
+  if (!library::prepare(error, {host})) return TENON_USAGE;
   return ask(host, {sizeof(tenon_request), TENON_ANSWER, run, wait, input, key}, timeout, error,
              [](const runtime::Accepted&) {});
 }
 
 tenon_status tenon_host_cancel(tenon_host* host, const char* run, const char* reason, const char* key, uint64_t timeout,
                                tenon_error** error) {
+  if (!library::prepare(error, {host})) return TENON_USAGE;
   return ask(host, {sizeof(tenon_request), TENON_CANCEL, run, nullptr, tenon_text_of(reason), key}, timeout, error,
              [](const runtime::Accepted&) {});
 }
 
 tenon_status tenon_host_cancel_turn(tenon_host* host, const char* run, const char* reason, const char* key,
                                     uint64_t timeout, tenon_error** error) {
+  if (!library::prepare(error, {host})) return TENON_USAGE;
   return ask(host, {sizeof(tenon_request), TENON_CANCEL_TURN, run, nullptr, tenon_text_of(reason), key}, timeout, error,
              [](const runtime::Accepted&) {});
 }
 
 tenon_status tenon_host_run(tenon_host* host, const char* run, tenon_string** state, tenon_error** error) {
+  if (!library::prepare(error, {host}, state)) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
     const auto head =
         host->state->read([&](journal::StoreConnection& store) { return store.journals().head({text_or_empty(run)}); });
@@ -336,24 +362,57 @@ tenon_status tenon_host_run(tenon_host* host, const char* run, tenon_string** st
   });
 }
 
+namespace {
+
+/// Lists the runs of a store that `read` gives for a filter.
+template <class Read>
+tenon_status list_runs(const char* state, const char* after, std::size_t limit, tenon_string** runs,
+                       tenon_error** error, Read read) {
+  journal::RunFilter filter{.after = text_or_empty(after), .limit = limit};
+  if (state != nullptr) {
+    filter.state = journal::find_state(state);
+    if (!filter.state) return report(TENON_USAGE, "there is no state `" + std::string(state) + "`", error);
+  }
+  const auto heads = read(filter);
+  if (!heads) return report(heads.error(), error);
+  Json list = Json::array();
+  for (const journal::RunHead& head : *heads) list.push_back(engine::describe_run(head));
+  *runs = new tenon_string{list.dump()};
+  return TENON_OK;
+}
+
+}  // namespace
+
+tenon_status tenon_store_runs(const tenon_options* options, const char* state, const char* after, size_t limit,
+                              tenon_string** runs, tenon_error** error) {
+  if (!library::prepare(error, {options}, runs)) return TENON_USAGE;
+  try {
+    const engine::StoreChoice& choice = options->options.store;
+    if (choice.path.empty()) return report(TENON_USAGE, "the options have no `store`", error);
+    RealFileSystem files;
+    RealClock clock;
+    const engine::System system = engine::process_system(files, clock);
+    auto store = engine::open_store(choice, engine::StoreUse::Read, system);
+    if (!store) return report(std::move(store.error()), error);
+    return list_runs(state, after, limit, runs, error,
+                     [&](const journal::RunFilter& filter) { return (*store)->runs().list(filter); });
+  } catch (...) {
+    return library::report_exception(error);
+  }
+}
+
 tenon_status tenon_host_runs(tenon_host* host, const char* state, const char* after, size_t limit, tenon_string** runs,
                              tenon_error** error) {
+  if (!library::prepare(error, {host}, runs)) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
-    journal::RunFilter filter{.after = text_or_empty(after), .limit = limit};
-    if (state != nullptr) {
-      filter.state = journal::find_state(state);
-      if (!filter.state) return report(TENON_USAGE, "there is no state `" + std::string(state) + "`", error);
-    }
-    const auto heads = host->state->read([&](journal::StoreConnection& store) { return store.runs().list(filter); });
-    if (!heads) return report(heads.error(), error);
-    Json list = Json::array();
-    for (const journal::RunHead& head : *heads) list.push_back(engine::describe_run(head));
-    *runs = new tenon_string{list.dump()};
-    return TENON_OK;
+    return list_runs(state, after, limit, runs, error, [&](const journal::RunFilter& filter) {
+      return host->state->read([&](journal::StoreConnection& store) { return store.runs().list(filter); });
+    });
   });
 }
 
 tenon_status tenon_host_outcome(tenon_host* host, const char* run, tenon_outcome** outcome, tenon_error** error) {
+  if (!library::prepare(error, {host}, outcome)) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
     auto found = host->state->read([&](journal::StoreConnection& store) {
       return library::read_outcome(*host->state, store.journals(), {text_or_empty(run)});
@@ -367,6 +426,7 @@ tenon_status tenon_host_outcome(tenon_host* host, const char* run, tenon_outcome
 
 tenon_status tenon_host_follow(tenon_host* host, const char* run, uint64_t after, tenon_follower** follower,
                                tenon_error** error) {
+  if (!library::prepare(error, {host}, follower)) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
     auto head =
         host->state->read([&](journal::StoreConnection& store) { return store.journals().head({text_or_empty(run)}); });
@@ -377,6 +437,7 @@ tenon_status tenon_host_follow(tenon_host* host, const char* run, uint64_t after
 }
 
 tenon_status tenon_follower_next(tenon_follower* follower, uint64_t timeout, tenon_event** event, tenon_error** error) {
+  if (!library::prepare(error, {follower}, event)) return TENON_USAGE;
   return guarded(follower->follower.host(), error, [&]() -> tenon_status {
     protocol::Event found;
     const auto state = follower->follower.next(library::milliseconds_of(timeout), found);
@@ -391,6 +452,7 @@ tenon_status tenon_follower_next(tenon_follower* follower, uint64_t timeout, ten
 }
 
 tenon_status tenon_follower_state(tenon_follower* follower, tenon_run_state* state, tenon_error** error) {
+  if (!library::prepare(error, {follower}, state)) return TENON_USAGE;
   return guarded(follower->follower.host(), error, [&]() -> tenon_status {
     const auto found = follower->follower.state();
     if (!found) return report(found.error(), error);
@@ -400,7 +462,7 @@ tenon_status tenon_follower_state(tenon_follower* follower, tenon_run_state* sta
 }
 
 int tenon_follower_descriptor(const tenon_follower* follower) {
-  return follower->follower.descriptor();
+  return follower == nullptr ? -1 : follower->follower.descriptor();
 }
 
 void tenon_follower_free(tenon_follower* follower) {
@@ -409,6 +471,8 @@ void tenon_follower_free(tenon_follower* follower) {
 
 tenon_status tenon_host_serve(tenon_host* host, const char* address, uint16_t port, const char* token,
                               uint16_t* listening, tenon_error** error) {
+  if (listening != nullptr) *listening = {};
+  if (!library::prepare(error, {host})) return TENON_USAGE;
   return guarded(*host->state, error, [&]() -> tenon_status {
     auto served = host->state->serve({text_or_empty(address), port}, text_or_empty(token));
     if (!served) return report(std::move(served.error()), error);

@@ -117,6 +117,15 @@ tenon_status report_exception(tenon_error** to) noexcept {
   }
 }
 
+tenon_status report_null(tenon_error** to) noexcept {
+  try {
+    return report(TENON_USAGE, "a handle, or a pointer for a result, is NULL", to);
+  } catch (...) {  // there is no memory for the error
+    if (to != nullptr) *to = nullptr;
+    return TENON_USAGE;
+  }
+}
+
 tenon_status report_stopped(tenon_error** to) {
   return report(TENON_CONFLICT, "the engine was stopped", to);
 }
@@ -137,7 +146,7 @@ const char* tenon_version(void) {
 }
 
 tenon_text tenon_string_text(const tenon_string* string) {
-  return view(string->text);
+  return tenon::library::view_of(string, [](const tenon_string& one) -> auto& { return one.text; });
 }
 
 void tenon_string_free(tenon_string* string) {
@@ -162,7 +171,7 @@ void tenon_error_free(tenon_error* error) {
 }
 
 tenon_options* tenon_options_new(void) {
-  return new tenon_options;
+  return new (std::nothrow) tenon_options;
 }
 
 void tenon_options_free(tenon_options* options) {
@@ -170,11 +179,19 @@ void tenon_options_free(tenon_options* options) {
 }
 
 tenon_status tenon_options_set(tenon_options* options, const char* name, const char* value, tenon_error** error) {
-  auto set = tenon::library::set_option(options->options, text_or_empty(name), text_or_empty(value));
-  return set ? TENON_OK : report(std::move(set.error()), error);
+  if (!tenon::library::prepare(error, {options})) return TENON_USAGE;
+  try {
+    auto set = tenon::library::set_option(options->options, text_or_empty(name), text_or_empty(value));
+    return set ? TENON_OK : report(std::move(set.error()), error);
+  } catch (...) {
+    return tenon::library::report_exception(error);
+  }
 }
 
 void tenon_options_on_notice(tenon_options* options, tenon_notice_function function, void* user) {
+  if (options == nullptr) return;
+  options->options.on_notice = nullptr;
+  if (function == nullptr) return;
   options->options.on_notice = [function, user](tenon::engine::NoticeKind kind, std::string_view text) {
     const std::string whole(text);
     function(user, kind == tenon::engine::NoticeKind::Warning, view(whole));
@@ -183,29 +200,43 @@ void tenon_options_on_notice(tenon_options* options, tenon_notice_function funct
 
 void tenon_options_add_extern(tenon_options* options, const char* name, tenon_host_function function, void* user,
                               void (*release)(void* user)) {
-  options->options.functions[text_or_empty(name)] = [function, shared = share_user(user, release)](tenon_call* call) {
+  auto shared = share_user(user, release);
+  if (options == nullptr) return;
+  if (function == nullptr) options->problem = "the extern `" + std::string(text_or_empty(name)) + "` has no function";
+  options->options.functions[text_or_empty(name)] = [function, shared = std::move(shared)](tenon_call* call) {
     function(call, shared.get());
   };
 }
 
 void tenon_options_set_model(tenon_options* options, const char* name, const tenon_model* model, void* user,
                              void (*release)(void* user)) {
-  options->options.model = {text_or_empty(name), *model, share_user(user, release)};
+  auto shared = share_user(user, release);
+  if (options == nullptr) return;
+  const tenon_model known = model == nullptr ? tenon_model{} : tenon::library::known_members(*model);
+  if (known.start == nullptr) {
+    options->problem = "the model has no function `start`: it is NULL, or not within the `size` of its struct";
+  }
+  options->options.model = {text_or_empty(name), known, std::move(shared)};
 }
 
 void tenon_options_set_extern_hooks(tenon_options* options, const tenon_extern_hooks* hooks, void* user,
                                     void (*release)(void* user)) {
   const auto shared = share_user(user, release);
+  if (options == nullptr) return;
   tenon::tools::ProvidedHooks& set = options->options.function_hooks;
   set = {};
-  if (hooks->before_calls != nullptr) set.before_calls = [call = hooks->before_calls, shared] { call(shared.get()); };
-  if (hooks->after_calls != nullptr) set.after_calls = [call = hooks->after_calls, shared] { call(shared.get()); };
-  if (hooks->cancelled != nullptr) {
-    set.on_cancelled = [call = hooks->cancelled, shared](const tenon_call* which) { call(shared.get(), which); };
+  if (hooks == nullptr) return;
+  const tenon_extern_hooks known = tenon::library::known_members(*hooks);
+  if (known.size == 0) options->problem = "the `size` of the hooks of externs is 0";
+  if (known.before_calls != nullptr) set.before_calls = [call = known.before_calls, shared] { call(shared.get()); };
+  if (known.after_calls != nullptr) set.after_calls = [call = known.after_calls, shared] { call(shared.get()); };
+  if (known.cancelled != nullptr) {
+    set.on_cancelled = [call = known.cancelled, shared](const tenon_call* which) { call(shared.get(), which); };
   }
 }
 
 void tenon_options_set_worker(tenon_options* options, const char* const* command) {
+  if (options == nullptr) return;
   options->options.worker.clear();
   for (; command != nullptr && *command != nullptr; ++command) options->options.worker.emplace_back(*command);
 }
@@ -215,13 +246,13 @@ int tenon_extern_worker(void) {
 }
 
 bool tenon_defer(tenon_call* call) {
-  return tenon::tools::defer(call);
+  return call != nullptr && tenon::tools::defer(call);
 }
 
 bool tenon_may_begin(tenon_call* call) {
-  return tenon::tools::may_begin(call);
+  return call != nullptr && tenon::tools::may_begin(call);
 }
 
 void tenon_finish(tenon_call* call) {
-  tenon::tools::finish_deferred(call);
+  if (call != nullptr) tenon::tools::finish_deferred(call);
 }

@@ -57,6 +57,7 @@ Result<std::string, engine::EngineError> begin_fork(const library::EngineState& 
 
 tenon_status tenon_run_fork(tenon_engine* engine, const char* name, uint64_t at, tenon_program* program, uint32_t flags,
                             tenon_run** run, tenon_error** error) {
+  if (!library::prepare(error, {engine}, run)) return TENON_USAGE;
   std::string fork;
   const tenon_status begun = with_store(engine, error, [&](engine::Engine& used, journal::Store& store) {
     auto made = begin_fork(*engine->state, used, store, name, at, program);
@@ -69,6 +70,7 @@ tenon_status tenon_run_fork(tenon_engine* engine, const char* name, uint64_t at,
 
 tenon_status tenon_run_replay(tenon_engine* engine, const char* name, tenon_program* program, tenon_string** difference,
                               tenon_error** error) {
+  if (!library::prepare(error, {engine}, difference)) return TENON_USAGE;
   return with_store(engine, error, [&](engine::Engine&, journal::Store& store) -> tenon_status {
     auto replayed =
         engine::replay(store, {text_or_empty(name)}, program != nullptr ? program->program.image->loaded() : nullptr);
@@ -80,6 +82,7 @@ tenon_status tenon_run_replay(tenon_engine* engine, const char* name, tenon_prog
 
 tenon_status tenon_run_artifacts(tenon_engine* engine, const char* name, const char* form, tenon_string** artifacts,
                                  tenon_error** error) {
+  if (!library::prepare(error, {engine}, artifacts)) return TENON_USAGE;
   const std::string wanted = text_or_empty(form);
   if (wanted != "json" && wanted != "npz" && wanted != "hash" && wanted != "calls") {
     return report(TENON_USAGE, "expected the form `json`, `npz`, `hash` or `calls`, got `" + wanted + "`", error);

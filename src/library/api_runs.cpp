@@ -87,6 +87,7 @@ tenon_status status_of(Result<void, engine::EngineError> done, tenon_error** err
 
 tenon_status tenon_run_start(tenon_program* program, const char* function, tenon_text arguments, uint32_t flags,
                              tenon_run** run, tenon_error** error) {
+  if (!library::prepare(error, {program}, run)) return TENON_USAGE;
   return start(
       program->state, flags, program->program.image->loaded(), run, error,
       [started = program->program, name = std::string(text_or_empty(function)),
@@ -95,6 +96,7 @@ tenon_status tenon_run_start(tenon_program* program, const char* function, tenon
 
 tenon_status tenon_run_start_agent(tenon_program* program, const char* agent, uint32_t flags, tenon_run** run,
                                    tenon_error** error) {
+  if (!library::prepare(error, {program}, run)) return TENON_USAGE;
   return start(program->state, flags, program->program.image->loaded(), run, error,
                [started = program->program, name = std::string(text_or_empty(agent))](engine::Engine& used) {
                  return used.start_conversation(started, name);
@@ -103,6 +105,7 @@ tenon_status tenon_run_start_agent(tenon_program* program, const char* agent, ui
 
 tenon_status tenon_run_resume(tenon_engine* engine, const char* name, uint32_t flags, tenon_run** run,
                               tenon_error** error) {
+  if (!library::prepare(error, {engine}, run)) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {
     const auto slot = engine->state->make_slot(flags, nullptr);
     auto resumed = engine->state->resume(text_or_empty(name), flags,
@@ -118,29 +121,29 @@ void tenon_run_free(tenon_run* run) {
   const bool is_of_parent = run->state->is_of_parent();  // whose threads may hold any lock
   if (!is_of_parent) run->state->stops().forget(*run->slot);
   if (!is_of_parent && !run->slot->has_end) {
-    // Not waited for: the engine may be busy.
-    static_cast<void>(guarded(*run->state, nullptr, [&]() -> tenon_status {
-      engine::SharedEngine* const engine = run->state->engine_or_null();
-      engine->post([slot = run->slot](engine::Engine& used) {
+    // Not waited for: the engine may be busy, or call the function that frees the run.
+    try {
+      run->state->engine_or_null()->post([slot = run->slot](engine::Engine& used) {
         slot->is_freed = true;
         if (slot->is_begun && !slot->has_end) used.let_go(slot->id);
       });
-      return TENON_OK;
-    }));
+    } catch (...) {
+      // The engine was given up and has no runs, or there is no memory: nothing can be done.
+    }
   }
   delete run;
 }
 
 const char* tenon_run_name(const tenon_run* run) {
-  return !run->slot->is_begun || run->slot->name.empty() ? nullptr : run->slot->name.c_str();
+  return run == nullptr || !run->slot->is_begun || run->slot->name.empty() ? nullptr : run->slot->name.c_str();
 }
 
 const char* tenon_run_title(const tenon_run* run) {
-  return !run->slot->is_begun || run->slot->title.empty() ? nullptr : run->slot->title.c_str();
+  return run == nullptr || !run->slot->is_begun || run->slot->title.empty() ? nullptr : run->slot->title.c_str();
 }
 
 uint64_t tenon_run_number(const tenon_run* run) {
-  return run->slot->number;
+  return run == nullptr ? 0 : run->slot->number;
 }
 
 namespace {
@@ -157,17 +160,20 @@ tenon_status nothing_to_do(const library::RunEnd& /*end*/) {
 }  // namespace
 
 tenon_status tenon_run_prompt(tenon_run* run, tenon_text input, tenon_error** error) {
+  if (!library::prepare(error, {run})) return TENON_USAGE;
   return change(run, error, conflict(error),
                 [&](engine::Engine& used, RunId id) { return status_of(used.prompt(id, view(input)), error); });
 }
 
 tenon_status tenon_run_answer(tenon_run* run, const char* wait, tenon_text input, tenon_error** error) {
+  if (!library::prepare(error, {run})) return TENON_USAGE;
   return change(run, error, conflict(error), [&](engine::Engine& used, RunId id) {
     return status_of(used.answer(id, text_or_empty(wait), view(input)), error);
   });
 }
 
 tenon_status tenon_run_cancel(tenon_run* run, const char* reason, tenon_error** error) {
+  if (!library::prepare(error, {run})) return TENON_USAGE;
   return change(run, error, nothing_to_do, [&](engine::Engine& used, RunId id) {
     used.cancel(id, text_or_empty(reason));
     return TENON_OK;
@@ -175,6 +181,7 @@ tenon_status tenon_run_cancel(tenon_run* run, const char* reason, tenon_error** 
 }
 
 tenon_status tenon_run_cancel_turn(tenon_run* run, const char* reason, tenon_error** error) {
+  if (!library::prepare(error, {run})) return TENON_USAGE;
   return change(run, error, nothing_to_do, [&](engine::Engine& used, RunId id) {
     used.cancel_turn(id, text_or_empty(reason));
     return TENON_OK;
@@ -182,6 +189,8 @@ tenon_status tenon_run_cancel_turn(tenon_run* run, const char* reason, tenon_err
 }
 
 tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* state, tenon_error** error) {
+  if (state != nullptr) *state = {};
+  if (!library::prepare(error, {run})) return TENON_USAGE;
   return guarded(*run->state, error, [&]() -> tenon_status {
     tenon_run_state now = TENON_RUNNING;
     const library::RunSlot& slot = *run->slot;
@@ -204,6 +213,8 @@ tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* s
 
 tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, tenon_stop* stops, size_t capacity, size_t* count,
                               tenon_error** error) {
+  if (!library::prepare(error, {engine}, count)) return TENON_USAGE;
+  if (stops == nullptr && capacity > 0) return library::report_null(error);
   return guarded(*engine->state, error, [&]() -> tenon_status {
     auto opened = engine->state->open();
     if (!opened) return report(std::move(opened.error()), error);
@@ -220,6 +231,7 @@ tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, tenon_stop
 }
 
 tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon_error** error) {
+  if (!library::prepare(error, {run}, questions)) return TENON_USAGE;
   const auto none = [&](const library::RunEnd&) {
     *questions = new tenon_string{"[]"};
     return TENON_OK;
@@ -231,6 +243,7 @@ tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon
 }
 
 tenon_status tenon_run_prompts(tenon_run* run, tenon_string** prompts, tenon_error** error) {
+  if (!library::prepare(error, {run}, prompts)) return TENON_USAGE;
   const auto none = [&](const library::RunEnd&) {
     *prompts = new tenon_string{"[]"};
     return TENON_OK;
@@ -242,6 +255,7 @@ tenon_status tenon_run_prompts(tenon_run* run, tenon_string** prompts, tenon_err
 }
 
 tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** outcome, tenon_error** error) {
+  if (!library::prepare(error, {run}, outcome)) return TENON_USAGE;
   const auto copy_end = [&](const library::RunEnd& end) -> tenon_status {
     if (end.start_error) return report(*end.start_error, error);
     engine::RunResult result;
@@ -264,23 +278,23 @@ tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** outcome, tenon_er
 }
 
 tenon_run_state tenon_outcome_state(const tenon_outcome* outcome) {
-  return outcome->state;
+  return outcome == nullptr ? TENON_RUNNING : outcome->state;
 }
 
 tenon_text tenon_outcome_value(const tenon_outcome* outcome) {
-  return view(outcome->result.value);
+  return library::view_of(outcome, [](const tenon_outcome& one) -> auto& { return one.result.value; });
 }
 
 tenon_text tenon_outcome_message(const tenon_outcome* outcome) {
-  return view(outcome->result.message);
+  return library::view_of(outcome, [](const tenon_outcome& one) -> auto& { return one.result.message; });
 }
 
 tenon_text tenon_outcome_kind(const tenon_outcome* outcome) {
-  return view(outcome->result.kind);
+  return library::view_of(outcome, [](const tenon_outcome& one) -> auto& { return one.result.kind; });
 }
 
 tenon_text tenon_outcome_blame(const tenon_outcome* outcome) {
-  return view(outcome->result.blame);
+  return library::view_of(outcome, [](const tenon_outcome& one) -> auto& { return one.result.blame; });
 }
 
 void tenon_outcome_free(tenon_outcome* outcome) {
@@ -293,6 +307,7 @@ namespace {
 struct HostCall {
   HostCall(std::shared_ptr<EngineState> owner, engine::Program of, std::uint32_t index)
       : state(std::move(owner)), program(std::move(of)), function(index), header(refinements(), code()) {
+    header.owner = tools::CallOwner::Caller;
     header.host = this;
   }
   [[nodiscard]] const vm::Refinements& refinements() const { return program.image->loaded()->refinements(); }
@@ -316,13 +331,32 @@ struct HostCall {
   bool is_made = false;
 };
 
-HostCall& host_call(tenon_call* call) {
-  return *static_cast<HostCall*>(tools::HeaderCall::of(call).host);
+/// Null for NULL, and for a call of an extern, which tenon_call_new has not made.
+HostCall* host_call(tenon_call* call) {
+  if (call == nullptr) return nullptr;
+  const tools::HeaderCall& header = tools::HeaderCall::of(call);
+  return header.owner == tools::CallOwner::Caller ? static_cast<HostCall*>(header.host) : nullptr;
+}
+
+tenon_status report_foreign_call(tenon_error** error) {
+  return report(TENON_USAGE, "the call is one of an extern, not one of `tenon_call_new`", error);
+}
+
+/// Opens the engine of a call that is to be started, and takes its arguments, which are left if anything is missing.
+Result<std::vector<vm::Argument>, tenon_status> take_arguments(HostCall& host, tenon_error** error) {
+  if (host.state->is_stopped()) return failure(report_stopped(error));
+  if (host.is_made) return failure(report(TENON_CONFLICT, "the call was made before", error));
+  if (auto opened = host.state->open(); !opened) return failure(report(std::move(opened.error()), error));
+  auto taken = runtime::take_arguments(*host.program.image, host.code(), host.header.slots);
+  if (!taken) return failure(report(TENON_WRONG_INPUT, std::move(taken.error()), error));
+  host.is_made = true;
+  return std::move(*taken);
 }
 
 }  // namespace
 
 tenon_status tenon_call_new(tenon_program* program, const char* function, tenon_call** call, tenon_error** error) {
+  if (!library::prepare(error, {program}, call)) return TENON_USAGE;
   return guarded(*program->state, error, [&]() -> tenon_status {
     const auto index = runtime::find_function(program->program.code(), text_or_empty(function));
     if (!index) {
@@ -335,23 +369,23 @@ tenon_status tenon_call_new(tenon_program* program, const char* function, tenon_
 }
 
 tenon_slot* tenon_call_parameter(tenon_call* call, size_t index) {
-  const HostCall& host = host_call(call);
-  if (index >= host.parameters.size()) return nullptr;
-  return tools::handle_of(tools::HeaderCall::of(call).slots.root(host.parameters[index]));
+  const HostCall* const host = host_call(call);
+  if (host == nullptr || index >= host->parameters.size()) return nullptr;
+  return tools::handle_of(tools::HeaderCall::of(call).slots.root(host->parameters[index]));
 }
 
 tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_value** value, tenon_outcome** outcome,
                              tenon_run** run, tenon_error** error) {
-  HostCall& host = host_call(call);
-  *value = nullptr;
+  if (outcome != nullptr) *outcome = {};
+  if (run != nullptr) *run = {};
+  if (!library::prepare(error, {call}, value)) return TENON_USAGE;
+  HostCall* const made = host_call(call);
+  if (made == nullptr) return report_foreign_call(error);
+  HostCall& host = *made;
   return guarded(*host.state, error, [&]() -> tenon_status {
-    if (host.state->is_stopped()) return report_stopped(error);
-    if (std::exchange(host.is_made, true)) return report(TENON_CONFLICT, "the call was made before", error);
-    auto arguments = runtime::take_arguments(*host.program.image, host.code(), host.header.slots);
-    if (!arguments) return report(TENON_WRONG_INPUT, std::move(arguments.error()), error);
-    const auto opened = host.state->open();
-    if (!opened) return report(opened.error(), error);
-    engine::SharedEngine& engine = **opened;
+    auto arguments = take_arguments(host, error);
+    if (!arguments) return arguments.error();
+    engine::SharedEngine& engine = *host.state->engine_or_null();
     std::optional<RunId> id;
     tenon_status refusal = TENON_FAILED;
     tenon_run_state state = TENON_RUNNING;
@@ -402,19 +436,26 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
 }
 
 tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run, tenon_error** error) {
-  HostCall& host = host_call(call);
-  if (std::exchange(host.is_made, true)) return report(TENON_CONFLICT, "the call was made before", error);
-  auto arguments = runtime::take_arguments(*host.program.image, host.code(), host.header.slots);
-  if (!arguments) return report(TENON_WRONG_INPUT, std::move(arguments.error()), error);
-  return start(host.state, flags, host.program.image->loaded(), run, error,
-               [program = host.program, function = host.function,
-                given = std::make_shared<std::vector<vm::Argument>>(std::move(*arguments))](engine::Engine& used) {
-                 return used.start(program, function, std::move(*given));
-               });
+  if (!library::prepare(error, {call}, run)) return TENON_USAGE;
+  HostCall* const made = host_call(call);
+  if (made == nullptr) return report_foreign_call(error);
+  HostCall& host = *made;
+  return guarded(*host.state, error, [&]() -> tenon_status {
+    auto arguments = take_arguments(host, error);
+    if (!arguments) return arguments.error();
+    return start(host.state, flags, host.program.image->loaded(), run, error,
+                 [program = host.program, function = host.function,
+                  given = std::make_shared<std::vector<vm::Argument>>(std::move(*arguments))](engine::Engine& used) {
+                   return used.start(program, function, std::move(*given));
+                 });
+  });
 }
 
 tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_value** value, tenon_error** error) {
-  HostCall& host = host_call(call);
+  if (!library::prepare(error, {call, run}, value)) return TENON_USAGE;
+  HostCall* const made = host_call(call);
+  if (made == nullptr) return report_foreign_call(error);
+  HostCall& host = *made;
   const auto take = [&](const std::optional<vm::Value>& found) {
     if (!host.value) host.value = found;
     if (!host.value) return TENON_TIMED_OUT;
@@ -430,5 +471,5 @@ tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_valu
 }
 
 void tenon_call_free(tenon_call* call) {
-  if (call != nullptr) delete &host_call(call);
+  delete host_call(call);
 }

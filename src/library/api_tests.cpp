@@ -11,19 +11,27 @@ using library::guarded;
 using library::report;
 using library::text_or_empty;
 
-tenon_string* tenon_program_tests(const tenon_program* program) {
-  const bytecode::Program& code = program->program.code();
+namespace {
+
+std::string list_tests(const bytecode::Program& code) {
   Json list = Json::array();
   for (const bytecode::TestCase& test : code.tests) {
     list.push_back(Json::object({{"name", test.name},
                                  {"path", code.sources[test.place.file].path},
                                  {"line", static_cast<std::int64_t>(test.place.line)}}));
   }
-  return new tenon_string{list.dump()};
+  return list.dump();
+}
+
+}  // namespace
+
+tenon_string* tenon_program_tests(const tenon_program* program) {
+  return library::text_for_host(program, [&] { return list_tests(program->program.code()); });
 }
 
 tenon_status tenon_program_run_test(const tenon_program* program, size_t index, uint32_t flags, tenon_string** problem,
                                     tenon_error** error) {
+  if (!library::prepare(error, {program}, problem)) return TENON_USAGE;
   return guarded(*program->state, error, [&]() -> tenon_status {
     const auto& tests = program->program.code().tests;
     if (index >= tests.size()) return report(TENON_USAGE, "the program has no such test", error);
@@ -36,6 +44,7 @@ tenon_status tenon_program_run_test(const tenon_program* program, size_t index, 
 
 tenon_status tenon_program_graph(const tenon_program* program, const char* form, tenon_string** graph,
                                  tenon_error** error) {
+  if (!library::prepare(error, {program}, graph)) return TENON_USAGE;
   const std::string wanted = text_or_empty(form);
   if (wanted != "svg" && wanted != "dot" && wanted != "json") {
     return report(TENON_USAGE, "expected the form `svg`, `dot` or `json`, got `" + wanted + "`", error);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +34,7 @@ struct tenon_string {
 
 struct tenon_options {
   tenon::library::Options options;
+  std::string problem;  ///< why nothing can be opened with them; empty if it can
 };
 
 struct tenon_engine {
@@ -63,6 +66,11 @@ namespace tenon::library {
 [[nodiscard]] inline tenon_text view(const std::string& text) {
   return {text.c_str(), text.size()};
 }
+/// Of what a handle has; empty if the handle is NULL.
+template <class Handle, class Get>
+[[nodiscard]] tenon_text view_of(const Handle* handle, Get get) {
+  return handle == nullptr ? tenon_text{"", 0} : view(get(*handle));
+}
 [[nodiscard]] inline std::string_view view(tenon_text text) {
   return text.data == nullptr ? std::string_view() : std::string_view(text.data, text.length);
 }
@@ -83,8 +91,41 @@ tenon_status report(tenon_status status, std::string message, tenon_error** to);
 /// no exception may leave a function of tenon/tenon.h.
 tenon_status report_exception(tenon_error** to) noexcept;
 
+/// Reports that a handle or a pointer is NULL that may not be.
+tenon_status report_null(tenon_error** to) noexcept;
+
 /// Reports that an engine was stopped, so that its runs do not continue.
 tenon_status report_stopped(tenon_error** to);
+
+/// A text for the host. NULL if there is no memory for it, or a handle is NULL.
+template <class Make>
+tenon_string* text_for_host(const void* handle, Make make) noexcept {
+  if (handle == nullptr) return nullptr;
+  try {
+    return new tenon_string{make()};
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+/// Begins a function of tenon/tenon.h: sets what it returns through pointers to nothing, so that it is defined after a
+/// failure, and reports handles and pointers that are NULL. False: that was TENON_USAGE.
+template <class... Results>
+[[nodiscard]] bool prepare(tenon_error** error, std::initializer_list<const void*> handles, Results*... results) {
+  ((results != nullptr ? static_cast<void>(*results = {}) : static_cast<void>(0)), ...);
+  const bool is_complete =
+      (... && (results != nullptr)) && std::find(handles.begin(), handles.end(), nullptr) == handles.end();
+  if (!is_complete) report_null(error);
+  return is_complete;
+}
+
+/// The members of a struct of the host that it knows, by its member `size`; the others are null.
+template <class Struct>
+[[nodiscard]] Struct known_members(const Struct& given) {
+  Struct known = {};
+  std::memcpy(&known, &given, std::min<std::size_t>(given.size, sizeof known));
+  return known;
+}
 
 /// Checks that an engine may be used by this thread and process, and turns exceptions into errors. `use` returns a
 /// status.

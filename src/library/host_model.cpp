@@ -85,9 +85,15 @@ void add_report(HostModel::Reports& reports, HostModel::Reports::Report report) 
 
 /// The host's end of a generation.
 void end_generation(tenon_generation* generation, GenerationOutcome outcome) {
-  std::shared_ptr<tenon_generation> self = std::exchange(generation->self, nullptr);
+  if (generation == nullptr) return;
+  const auto reports = generation->reports;
+  std::shared_ptr<tenon_generation> self;
+  {
+    const std::scoped_lock lock(reports->mutex);
+    self.swap(generation->self);
+  }
+  if (self == nullptr) return;  // it was ended before
   self->has_ended = true;
-  const auto reports = self->reports;
   add_report(*reports, {std::move(self), std::move(outcome)});
 }
 
@@ -164,7 +170,13 @@ using tenon::library::end_generation;
 using tenon::library::text_of;
 
 void tenon_generation_add(tenon_generation* generation, tenon_text piece) {
-  add_report(*generation->reports, {generation->self, text_of(piece)});
+  if (generation == nullptr) return;
+  std::shared_ptr<tenon_generation> self;
+  {
+    const std::scoped_lock lock(generation->reports->mutex);
+    self = generation->self;
+  }
+  if (self != nullptr) add_report(*self->reports, {self, text_of(piece)});
 }
 
 void tenon_generation_finish(tenon_generation* generation, tenon_text text) {
@@ -178,5 +190,5 @@ void tenon_generation_fail(tenon_generation* generation, tenon_model_failure fai
 }
 
 bool tenon_generation_is_cancelled(const tenon_generation* generation) {
-  return generation->is_cancelled;
+  return generation == nullptr || generation->is_cancelled;
 }

@@ -134,6 +134,10 @@ Result<std::vector<vm::Argument>, std::string> read_json_arguments(const Program
 Result<std::vector<vm::Argument>, std::string> take_arguments(const ProgramImage& image,
                                                               const bytecode::Function& function,
                                                               tools::ResultSlots& slots) {
+  for (std::size_t at = 0; at < function.parameters.size(); ++at) {
+    if (is_context(image.program().types, function.parameters[at])) continue;
+    if (auto missing = slots.find_missing(at)) return failure(std::move(*missing));
+  }
   std::vector<vm::Argument> values;
   for (std::size_t at = 0; at < function.parameters.size(); ++at) {
     if (is_context(image.program().types, function.parameters[at])) {

@@ -31,6 +31,7 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
         finished(std::move(list)),
         header(inputs.table->refinements(), inputs.table->program().externs[inputs.subject].result, inputs.arguments,
                blame(), {.key = inputs.key, .input = inputs.input, .is_cancelled = &is_cancelled}) {
+    header.owner = CallOwner::Provided;
     header.host = this;
   }
 
@@ -47,11 +48,23 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
   std::exception_ptr exception;  ///< thrown instead of the outcome
 };
 
+namespace {
+
+/// Null for a call that no function of the embedding program performs.
+ProvidedFunctions::Call* provided_call(tenon_call* call) {
+  const HeaderCall& header = HeaderCall::of(call);
+  return header.owner == CallOwner::Provided ? static_cast<ProvidedFunctions::Call*>(header.host) : nullptr;
+}
+
+}  // namespace
+
 bool defer(tenon_call* call) {
   HeaderCall& header = HeaderCall::of(call);
-  auto* const provided = static_cast<ProvidedFunctions::Call*>(header.host);
+  auto* const provided = provided_call(call);
   if (provided == nullptr) {
-    header.slots.fail("only a function of the program that runs this one can be completed later");
+    if (header.owner == CallOwner::Library) {
+      header.slots.fail("only a function of the program that runs this one can be completed later");
+    }
     return false;
   }
   if (provided->is_deferred) return true;
@@ -67,7 +80,8 @@ bool defer(tenon_call* call) {
 }
 
 bool may_begin(tenon_call* call) {
-  const auto* const provided = static_cast<ProvidedFunctions::Call*>(HeaderCall::of(call).host);
+  const auto* const provided = provided_call(call);
+  if (provided == nullptr) return false;
   ProvidedFunctions::Finished& list = *provided->finished;
   // Under the lock, so that it is not asked after the call was cancelled.
   const std::scoped_lock lock(list.mutex);
@@ -75,14 +89,20 @@ bool may_begin(tenon_call* call) {
 }
 
 void finish_deferred(tenon_call* call) {
-  auto* const provided = static_cast<ProvidedFunctions::Call*>(HeaderCall::of(call).host);
-  std::shared_ptr<ProvidedFunctions::Call> self = std::exchange(provided->self, nullptr);
+  auto* const provided = provided_call(call);
+  if (provided == nullptr) return;
+  const std::shared_ptr<ProvidedFunctions::Finished> list = provided->finished;
+  std::shared_ptr<ProvidedFunctions::Call> self;
+  {
+    const std::scoped_lock lock(list->mutex);
+    self.swap(provided->self);
+  }
+  if (self == nullptr) return;  // it was not deferred, or was finished before
   try {
     provided->outcome = provided->header.finish(provided->blame());
   } catch (...) {
     provided->exception = std::current_exception();
   }
-  const std::shared_ptr<ProvidedFunctions::Finished> list = provided->finished;
   const std::scoped_lock lock(list->mutex);
   if (!list->wake) return;
   list->calls.push_back(std::move(self));

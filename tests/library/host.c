@@ -1,4 +1,5 @@
-/* A program in C that uses all of tenon/tenon.h. Its arguments are the paths of desk.tn and of a library with externs. */
+/* A program in C that uses all of tenon/tenon.h. Its arguments are the paths of desk.tn and of a library with externs.
+ */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -29,7 +30,9 @@ typedef struct Shop {
   int batches, open_batches, cancelled, hooks_released;
 } Shop;
 
-static void release_shop(void* user) { ++((Shop*)user)->released; }
+static void release_shop(void* user) {
+  ++((Shop*)user)->released;
+}
 
 static void price(tenon_call* call, void* user) {
   Shop* shop = user;
@@ -60,14 +63,18 @@ static void before_calls(void* user) {
   ++((Shop*)user)->open_batches;
 }
 
-static void after_calls(void* user) { --((Shop*)user)->open_batches; }
+static void after_calls(void* user) {
+  --((Shop*)user)->open_batches;
+}
 
 static void call_cancelled(void* user, const tenon_call* call) {
   ((Shop*)user)->cancelled_call = call;
   ++((Shop*)user)->cancelled;
 }
 
-static void release_hooks(void* user) { ++((Shop*)user)->hooks_released; }
+static void release_hooks(void* user) {
+  ++((Shop*)user)->hooks_released;
+}
 
 static const tenon_extern_hooks hooks = {sizeof(tenon_extern_hooks), before_calls, after_calls, call_cancelled};
 
@@ -100,7 +107,9 @@ typedef struct Mind {
   char request[4096];
 } Mind;
 
-static void release_mind(void* user) { ++((Mind*)user)->released; }
+static void release_mind(void* user) {
+  ++((Mind*)user)->released;
+}
 
 static void start_answer(void* user, tenon_generation* generation, tenon_text request) {
   Mind* mind = user;
@@ -262,7 +271,7 @@ static void values_need_no_json(Shop* shop, Mind* mind) {
   tenon_call* call = NULL;
   const tenon_value* value = NULL;
   tenon_outcome* outcome = NULL;
-  tenon_run* run = NULL;
+  tenon_run *run = NULL, *other = NULL;
   tenon_slot *order, *tags;
   FAILS(tenon_call_new(program, "thrice", &call, &error), TENON_USAGE, "did you mean `twice`?");
   DONE(tenon_call_new(program, "twice", &call, &error));
@@ -312,7 +321,8 @@ static void values_need_no_json(Shop* shop, Mind* mind) {
   CHECK(tenon_call_parameter(call, 0) != NULL && tenon_call_parameter(call, 1) == NULL);
   tenon_put_json(call, tenon_call_parameter(call, 0), "{\"item\": \"tea\", \"count\": 1, \"tags\": []}");
   DONE(tenon_call_start(call, TENON_WITH_EVENTS, &run, &error));
-  FAILS(tenon_call_start(call, 0, &run, &error), TENON_CONFLICT, "made before");
+  FAILS(tenon_call_start(call, 0, &other, &error), TENON_CONFLICT, "made before");
+  CHECK(other == NULL);
   value = NULL;
   CHECK(tenon_call_value(call, run, &value, NULL) == TENON_TIMED_OUT && value == NULL);
   CHECK(wait_for(run) == TENON_RETURNED);
@@ -372,6 +382,7 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
   tenon_program* program = load(engine);
   tenon_run *run, *chat = NULL;
   tenon_string* questions = NULL;
+  tenon_options* options;
   char name[64], chat_name[64];
   run = start(program, "colour", "{}", 0);
   snprintf(name, sizeof name, "%s", tenon_run_name(run));
@@ -389,6 +400,17 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
   FAILS(tenon_run_prompt(chat, tenon_text_of("two"), &error), TENON_CONFLICT, "turn");
   CHECK(wait_for(chat) == TENON_READY);
   tenon_run_free(chat);
+
+  /* What a store has can be listed while it is in use. */
+  options = tenon_options_new();
+  FAILS(tenon_store_runs(options, NULL, NULL, 10, &questions, &error), TENON_USAGE, "no `store`");
+  DONE(tenon_options_set(options, "store", store, &error));
+  FAILS(tenon_store_runs(options, "lost", NULL, 10, &questions, &error), TENON_USAGE, "no state `lost`");
+  DONE(tenon_store_runs(options, "waiting", NULL, 10, &questions, &error));
+  CHECK(strstr(tenon_string_text(questions).data, name) != NULL);
+  CHECK(strstr(tenon_string_text(questions).data, "\"function\":\"colour\"") != NULL);
+  tenon_string_free(questions);
+  tenon_options_free(options);
 
   other = open_engine(shop, mind, store);
   FAILS(tenon_run_resume(other, name, 0, &chat, &error), TENON_IN_USE, store);
@@ -535,7 +557,8 @@ static void stops_are_reported(Shop* shop, Mind* mind) {
   run = start(program, "half", "{\"n\": 4}", TENON_WITH_STOPS);
   DONE(tenon_engine_stop(engine, 1000, &error));
   run = (tenon_run_free(run), NULL);
-  FAILS(tenon_run_start(program, "half", tenon_text_of("{}"), TENON_START_LATER, &run, &error), TENON_CONFLICT, "stopped");
+  FAILS(tenon_run_start(program, "half", tenon_text_of("{}"), TENON_START_LATER, &run, &error), TENON_CONFLICT,
+        "stopped");
   tenon_program_free(program);
   tenon_engine_free(engine);
 }
@@ -600,7 +623,8 @@ static void recorded_runs_are_forked_and_replayed(Shop* shop, Mind* mind, const 
   FAILS(tenon_run_replay(engine, name, changed, &text, &error), TENON_FAILED, "Which one?");
   tenon_program_free(changed);
   DONE(tenon_program_load(engine, "changed.tn",
-                          "fn colour() -> String { \"It is all \" + ask<String>(\"Which colour?\") }", &changed, &error));
+                          "fn colour() -> String { \"It is all \" + ask<String>(\"Which colour?\") }", &changed,
+                          &error));
   DONE(tenon_run_replay(engine, name, changed, &text, &error));
   CHECK(strstr(tenon_string_text(text).data, "It is all red") != NULL);
   tenon_string_free(text);

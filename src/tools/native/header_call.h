@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <span>
@@ -29,6 +30,13 @@ struct CallCircumstances {
   std::optional<std::string_view> input = std::nullopt;
   /// Set from another thread when the result is no longer needed. May be null.
   const std::atomic<bool>* is_cancelled = nullptr;
+};
+
+/// Who a call belongs to, and so what may be done with it.
+enum class CallOwner : std::uint8_t {
+  Library,   ///< a function of a library performs it
+  Provided,  ///< a function of the embedding program performs it: see tools/provided_functions.h
+  Caller,    ///< the embedding program makes it
 };
 
 /// What a `tenon_call*` points to: values to read, and slots for values to write. Views are valid while it exists.
@@ -59,7 +67,8 @@ class HeaderCall final : public tenon_call {
   bool is_interrupted = false;  ///< the first failure is that the work was interrupted
   ResultSlots slots;
   std::deque<std::string> texts;  ///< that were made for the caller, and are valid as long as the call
-  void* host = nullptr;           ///< of a call that the embedding program performs: see tools/provided_functions.h
+  CallOwner owner = CallOwner::Library;
+  void* host = nullptr;  ///< the owner's object; null for a library
 };
 
 /// The address of a handle's object, and back. The handles' types are never defined.

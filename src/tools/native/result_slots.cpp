@@ -439,6 +439,29 @@ std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const 
   return copied;
 }
 
+std::optional<std::string> ResultSlots::find_missing(std::size_t root_index) const {
+  const Slot* const missing = has_failed() ? nullptr : find_missing_in(&slots_[root_index]);
+  return missing == nullptr ? std::nullopt : std::optional(describe_missing(missing));
+}
+
+const Slot* ResultSlots::find_missing_in(const Slot* slot) const {
+  if (slot->state == SlotState::Empty) {
+    const TypeKind kind = types_.kind(base(slot));
+    const bool has_default = kind == TypeKind::Unit || kind == TypeKind::Option ||
+                             (kind == TypeKind::Struct && types_.struct_type(base(slot)).fields.empty());
+    return has_default ? nullptr : slot;
+  }
+  if (slot->state == SlotState::Whole) return nullptr;
+  for (const Slot* const part : slot->parts) {
+    if (const Slot* const missing = find_missing_in(part)) return missing;
+  }
+  return nullptr;
+}
+
+std::string ResultSlots::describe_missing(const Slot* slot) const {
+  return fmt::format("nothing was stored in {}, which is declared `{}`", describe(slot), types_.describe(slot->type));
+}
+
 std::optional<Value> ResultSlots::finish(std::size_t root_index) {
   if (has_failed()) return std::nullopt;
   return finish_slot(root(root_index));
@@ -454,8 +477,7 @@ std::optional<Value> ResultSlots::finish_slot(Slot* slot) {
       if (kind == TypeKind::Option) return Value::none();
       if (kind == TypeKind::Struct && types_.struct_type(base(slot)).fields.empty())
         return Value::record(base(slot), {});
-      fail(
-          fmt::format("nothing was stored in {}, which is declared `{}`", describe(slot), types_.describe(slot->type)));
+      fail(describe_missing(slot));
       return std::nullopt;
     }
     case SlotState::Parts:

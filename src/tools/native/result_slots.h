@@ -82,6 +82,8 @@ class ResultSlots final {
   [[nodiscard]] Slot* some(Slot* slot);
   [[nodiscard]] Slot* ok(Slot* slot);
 
+  /// Which part of a value was not stored yet, as a message. That is not a failure: it can still be stored.
+  [[nodiscard]] std::optional<std::string> find_missing(std::size_t root = 0) const;
   /// The value, once it is complete; nothing after a failure.
   [[nodiscard]] std::optional<vm::Value> finish(std::size_t root = 0);
 
@@ -100,6 +102,8 @@ class ResultSlots final {
                                               std::uint32_t depth);
   [[nodiscard]] std::optional<std::vector<vm::Value>> copy_all(const Slot* slot, std::span<const types::TypeId> types,
                                                                std::span<const vm::Value> values, std::uint32_t depth);
+  [[nodiscard]] const Slot* find_missing_in(const Slot* slot) const;
+  [[nodiscard]] std::string describe_missing(const Slot* slot) const;
   [[nodiscard]] std::optional<vm::Value> finish_slot(Slot* slot);
   [[nodiscard]] std::optional<vm::Value> assemble(const Slot* slot, std::vector<vm::Value> parts);
   /// `the result`, `.items[3].price` of the result.

@@ -1,0 +1,231 @@
+/* A program in C that uses tenon/tenon.h wrongly: each mistake is an error, and nothing is lost by it. Its argument is
+ * the path of desk.tn. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tenon/tenon.h>
+
+#include "checks.h"
+
+#define TEA "{\"order\": {\"item\": \"tea\", \"count\": 3, \"tags\": []}}"
+
+static const char* desk;
+
+/* What the extern `price` does within its engine. */
+typedef struct Desk {
+  int price;
+  bool finishes; /* what it has not deferred */
+  tenon_engine* engine;
+  tenon_run* run;   /* to be freed */
+  tenon_call* made; /* of tenon_call_new */
+  tenon_call* deferred;
+} Desk;
+
+static void price(tenon_call* call, void* user) {
+  Desk* state = user;
+  const tenon_value* value;
+  tenon_outcome* outcome;
+  tenon_run* run;
+  if (state->finishes) {
+    tenon_finish(call);
+    /* A call of an extern is not one of the host. */
+    CHECK(tenon_call_parameter(call, 0) == NULL);
+    FAILS(tenon_call_make(call, 0, &value, &outcome, &run, &error), TENON_USAGE, "one of an extern");
+    FAILS(tenon_call_start(call, 0, &run, &error), TENON_USAGE, "one of an extern");
+    tenon_call_free(call);
+  }
+  if (state->run != NULL) {
+    tenon_run_free(state->run);
+    state->run = NULL;
+  }
+  if (state->engine != NULL) {
+    FAILS(tenon_engine_stop(state->engine, 0, &error), TENON_CONFLICT, "complete the call later");
+    tenon_engine_free(state->engine);
+  }
+  if (state->made != NULL) {
+    FAILS(tenon_call_start(state->made, 0, &run, &error), TENON_CONFLICT, "complete the call later");
+    CHECK(run == NULL);
+  }
+  tenon_put_i64(call, tenon_result(call), state->price);
+}
+
+static void slow_price(tenon_call* call, void* user) {
+  CHECK(tenon_defer(call));
+  ((Desk*)user)->deferred = call;
+}
+
+static void start_twice(void* user, tenon_generation* generation, tenon_text request) {
+  (void)user;
+  (void)request;
+  tenon_generation_finish(generation, tenon_text_of("once"));
+  tenon_generation_finish(generation, tenon_text_of("twice"));
+  tenon_generation_add(generation, tenon_text_of("more"));
+  tenon_generation_fail(generation, TENON_MODEL_REJECTED, tenon_text_of("thrice"));
+}
+
+static const tenon_model model = {sizeof(tenon_model), start_twice, NULL};
+
+static tenon_engine* open_engine(Desk* state) {
+  tenon_options* options = tenon_options_new();
+  tenon_engine* engine;
+  tenon_options_add_extern(options, "price", price, state, NULL);
+  tenon_options_add_extern(options, "slow_price", slow_price, state, NULL);
+  tenon_options_set_model(options, "mind", &model, NULL, NULL);
+  DONE(tenon_engine_open(options, &engine, &error));
+  tenon_options_free(options);
+  return engine;
+}
+
+static void ends_with(tenon_run* run, const char* value) {
+  tenon_outcome* outcome;
+  DONE(tenon_run_wait(run, WAIT_MAX, NULL, &error));
+  DONE(tenon_run_outcome(run, &outcome, &error));
+  CHECK(is_text(tenon_outcome_value(outcome), value));
+  tenon_outcome_free(outcome);
+  tenon_run_free(run);
+}
+
+static tenon_run* start(tenon_program* program, const char* function, const char* arguments) {
+  tenon_run* run;
+  DONE(tenon_run_start(program, function, tenon_text_of(arguments), 0, &run, &error));
+  return run;
+}
+
+/* A pointer that a function would have written to, for the check that it has. */
+#define WRONG(type) ((type*)(void*)&desk)
+
+static void handles_may_be_null(void) {
+  tenon_engine* engine = WRONG(tenon_engine);
+  tenon_program* program = WRONG(tenon_program);
+  tenon_run* run = WRONG(tenon_run);
+  tenon_call* call = WRONG(tenon_call);
+  tenon_event* event = WRONG(tenon_event);
+  tenon_outcome* outcome = WRONG(tenon_outcome);
+  tenon_string* string = WRONG(tenon_string);
+  tenon_host* host = WRONG(tenon_host);
+  tenon_run_state state = TENON_RETURNED;
+  size_t count = 7;
+  int descriptor = 7;
+  FAILS(tenon_options_set(NULL, "seed", "1", &error), TENON_USAGE, "NULL");
+  FAILS(tenon_engine_open(NULL, &engine, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_program_load(NULL, "x.tn", NULL, &program, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_run_start(NULL, "f", tenon_text_of("{}"), 0, &run, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_call_new(NULL, "f", &call, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_next_event(NULL, NULL, 0, &event, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_run_outcome(NULL, &outcome, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_run_questions(NULL, &string, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_run_wait(NULL, 0, &state, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_next_stops(NULL, 0, NULL, 0, &count, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_engine_descriptor(NULL, &descriptor, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_host_open(NULL, TENON_HOST, NULL, 0, &host, &error), TENON_USAGE, "NULL");
+  CHECK(engine == NULL && program == NULL && run == NULL && call == NULL && event == NULL && outcome == NULL);
+  CHECK(string == NULL && host == NULL && state == TENON_RUNNING && count == 0 && descriptor == -1);
+  CHECK(tenon_engine_open(NULL, NULL, NULL) == TENON_USAGE);
+  CHECK(tenon_program_describe(NULL) == NULL && tenon_run_name(NULL) == NULL && tenon_run_number(NULL) == 0);
+  CHECK(equals(tenon_string_text(NULL), "") && equals(tenon_outcome_value(NULL), ""));
+  CHECK(!tenon_defer(NULL) && !tenon_may_begin(NULL));
+  tenon_finish(NULL);
+  tenon_generation_finish(NULL, tenon_text_of(""));
+}
+
+static void structs_say_their_size(void) {
+  tenon_model short_model = {offsetof(tenon_model, start), start_twice, NULL};
+  tenon_extern_hooks no_hooks = {0, NULL, NULL, NULL};
+  tenon_options* options = tenon_options_new();
+  tenon_engine* engine;
+  tenon_options_set_model(options, "mind", &short_model, NULL, NULL);
+  FAILS(tenon_engine_open(options, &engine, &error), TENON_USAGE, "`start`");
+  CHECK(engine == NULL);
+  tenon_options_free(options);
+  options = tenon_options_new();
+  tenon_options_set_extern_hooks(options, &no_hooks, NULL, NULL);
+  FAILS(tenon_engine_open(options, &engine, &error), TENON_USAGE, "`size`");
+  tenon_options_free(options);
+  options = tenon_options_new();
+  tenon_options_add_extern(options, "price", NULL, NULL, NULL);
+  FAILS(tenon_engine_open(options, &engine, &error), TENON_USAGE, "`price`");
+  tenon_options_free(options);
+}
+
+static void results_are_nothing_after_a_failure(tenon_engine* engine, tenon_program* program) {
+  tenon_program* other = WRONG(tenon_program);
+  tenon_run* run = WRONG(tenon_run);
+  tenon_call* call = WRONG(tenon_call);
+  tenon_event* event = WRONG(tenon_event);
+  FAILS(tenon_program_load(engine, "x.tn", "fn main() -> i32 { y }", &other, &error), TENON_PROGRAM, "`y`");
+  FAILS(tenon_run_start(program, "totl", tenon_text_of("{}"), 0, &run, &error), TENON_USAGE, "`total`");
+  FAILS(tenon_call_new(program, "totl", &call, &error), TENON_USAGE, "`total`");
+  CHECK(tenon_next_event(engine, NULL, 0, &event, NULL) == TENON_TIMED_OUT);
+  CHECK(other == NULL && run == NULL && call == NULL && event == NULL);
+}
+
+static void a_call_of_which_something_is_missing_can_be_completed(tenon_program* program) {
+  tenon_call* call;
+  const tenon_value* value;
+  tenon_outcome* outcome;
+  tenon_run* run;
+  tenon_slot* order;
+  DONE(tenon_call_new(program, "twice", &call, &error));
+  order = tenon_call_parameter(call, 0);
+  tenon_put_string(call, tenon_put_field(call, order, "item"), "tea");
+  tenon_put_json(call, tenon_put_field(call, order, "tags"), "[]");
+  FAILS(tenon_call_make(call, WAIT_MAX, &value, &outcome, &run, &error), TENON_WRONG_INPUT, "count");
+  FAILS(tenon_call_start(call, 0, &run, &error), TENON_WRONG_INPUT, "count");
+  tenon_put_i64(call, tenon_put_field(call, order, "count"), 4);
+  DONE(tenon_call_make(call, WAIT_MAX, &value, &outcome, &run, &error));
+  CHECK(value != NULL && tenon_as_i32(call, tenon_field(call, value, "count")) == 8);
+  /* A call of the host is not one of an extern. */
+  CHECK(!tenon_defer(call) && !tenon_may_begin(call));
+  tenon_finish(call);
+  tenon_call_free(call);
+}
+
+static void an_extern_uses_its_engine(Desk* state, tenon_engine* engine, tenon_program* program) {
+  tenon_run* asks = start(program, "colour", "{}");
+  DONE(tenon_run_wait(asks, WAIT_MAX, NULL, &error));
+  state->finishes = true;
+  ends_with(start(program, "total", TEA), "21");
+  state->finishes = false;
+  DONE(tenon_call_new(program, "colour", &state->made, &error));
+  state->engine = engine;
+  state->run = asks;
+  ends_with(start(program, "total", TEA), "21");
+  CHECK(state->run == NULL);
+  state->engine = NULL;
+  /* What was refused there can still be done. */
+  DONE(tenon_call_start(state->made, 0, &asks, &error));
+  tenon_run_free(asks);
+  tenon_call_free(state->made);
+  state->made = NULL;
+}
+
+static void calls_and_answers_end_once(Desk* state, tenon_program* program) {
+  tenon_run* run = start(program, "slow_total", TEA);
+  CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_TIMED_OUT);
+  tenon_put_i64(state->deferred, tenon_result(state->deferred), 5);
+  tenon_finish(state->deferred);
+  tenon_finish(state->deferred); /* nothing has taken the result yet */
+  ends_with(run, "15");
+  ends_with(start(program, "greet", "{\"name\": \"Ada\"}"), "\"once\"");
+}
+
+int main(int count, char** arguments) {
+  Desk state = {7, false, NULL, NULL, NULL, NULL};
+  tenon_engine* engine;
+  tenon_program* program;
+  if (count != 2) return 2;
+  desk = arguments[1];
+  handles_may_be_null();
+  structs_say_their_size();
+  engine = open_engine(&state);
+  DONE(tenon_program_load(engine, desk, NULL, &program, &error));
+  results_are_nothing_after_a_failure(engine, program);
+  a_call_of_which_something_is_missing_can_be_completed(program);
+  an_extern_uses_its_engine(&state, engine, program);
+  calls_and_answers_end_once(&state, program);
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+  printf("%d checks passed\n", checks);
+  return 0;
+}
