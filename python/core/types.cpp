@@ -253,9 +253,17 @@ void write_struct(tenon_call* call, tenon_slot* slot, nb::handle object, const T
   }
 }
 
+/// Whether an object is of the same case of the same enum in another program that was loaded, or was unpickled.
+bool is_of_equal_class(nb::handle object, const EnumCase& known) {
+  const nb::handle found = object.type();
+  if (!nb::hasattr(found, "tenon_case")) return false;
+  return found.attr("tenon_case").equal(known.python_class.attr("tenon_case")) &&
+         found.attr("__name__").equal(known.python_class.attr("__name__"));
+}
+
 void write_enum(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
   for (const EnumCase& known : type.cases) {
-    if (!object.type().is(known.python_class)) continue;
+    if (!object.type().is(known.python_class) && !is_of_equal_class(object, known)) continue;
     tenon_put_case(call, slot, known.name.c_str());
     for (std::size_t at = 0; at < known.members.size(); ++at) {
       const Member& member = known.members[at];

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import keyword
-from typing import Any, Generic, Literal, Optional, TypeVar, Union, get_args
+from typing import Annotated, Any, Generic, Literal, Optional, TypeVar, Union, get_args
+
+from ._values import MEMBERS, Refined, remember
 
 T = TypeVar("T")
 
@@ -148,7 +150,7 @@ class Types:
         return "_".join("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
     def _make_class(self, name: str, documentation: str) -> type:
-        return type(name, (), {"__module__": self.module, "__doc__": documentation or None})
+        return type(name, (), {**MEMBERS, "__module__": self.module, "__doc__": documentation or None})
 
     def _complete(self, made: type, fields: list[tuple[str, int]]) -> None:
         # An option may be left out, like an argument, if only options follow it.
@@ -159,6 +161,7 @@ class Types:
             if is_optional:
                 setattr(made, name, None)
         dataclass(made)
+        remember(made)
 
     def annotation(self, index: int) -> Any:
         """The type as Python writes it in annotations."""
@@ -185,8 +188,10 @@ class Types:
             return Union[tuple(self._classes[index])]
         if kind == "union":
             return Literal[tuple(one["literals"])]
-        if kind in ("refined", "secret"):
-            return self.annotation(one["base"] if kind == "refined" else one["item"])
+        if kind == "refined":
+            return Annotated[self.annotation(one["base"]), Refined(one)]
+        if kind == "secret":
+            return self.annotation(one["item"])
         return Any
 
     def from_json(self, index: int, data: Any) -> Any:

@@ -202,3 +202,48 @@ def test_names_that_are_keywords_of_python_stay_apart(tmp_path):
         swapped = program.swap(program.Route(1, 2))
         assert (swapped.from_, swapped.from__) == (2, 1)
         assert program.swap({"from": 3, "from_": 4}) == program.Route(4, 3)
+
+
+def test_values_are_pickled_and_copied(folder):
+    import copy
+    import pickle
+
+    shop = tenon.load(folder / "types_of_shop.tn")
+    order = shop.Order("tea", 3, ["green"], "here")
+    shapes = [shop.ShapePoint(), shop.ShapeBox(1, 2), shop.deeper(shop.Node(1))]
+    assert pickle.loads(pickle.dumps([order, shapes])) == [order, shapes]
+    assert copy.deepcopy(order) == order == copy.copy(order) and copy.deepcopy(order).tags is not order.tags
+    (folder / "order.pickle").write_bytes(pickle.dumps([order, shapes[1]]))
+    # A process that has not loaded the program, and one that loads it later.
+    done = python(folder, "-c", "import pickle, tenon\n"
+                  "order, box = pickle.load(open('order.pickle', 'rb'))\n"
+                  "print(order, pickle.loads(pickle.dumps(order)) == order)\n"
+                  "shop = tenon.load('types_of_shop.tn')\n"
+                  "print(shop.same(order), shop.grown(box))\n"
+                  "order, box = pickle.load(open('order.pickle', 'rb'))\n"
+                  "print(type(order) is shop.Order, type(box) is shop.ShapeBox)")
+    assert done.returncode == 0, done.stderr
+    shown = "Order(item='tea', count=3, tags=['green'], from_='here', note=None)"
+    assert done.stdout == f"{shown} True\n{shown} ShapeBox(value_1=1.0, value_2=2.0)\nTrue True\n"
+
+
+def test_copies_have_the_class_of_their_program(folder):
+    import copy
+
+    first = tenon.load(folder / "types_of_shop.tn")
+    second = tenon.load(folder / "types_of_shop.tn")
+    assert type(copy.deepcopy(first.Node(1))) is first.Node and type(copy.copy(second.Node(1))) is second.Node
+
+
+def test_pydantic_checks_refinements(tmp_path):
+    text = ("type Percent = i32 in 0..=100\ntype Code = String matching \"[A-Z]{3}\"\n"
+            "struct Rate { percent: Percent, code: Code? }\nfn same(rate: Rate) -> Rate { rate }")
+    with tenon.load(tmp_path / "rates.tn", text=text) as program:
+        rate = pydantic.TypeAdapter(program.Rate)
+        assert rate.validate_python({"percent": 7, "code": "ABC"}) == program.Rate(7, "ABC")
+        for wrong in ({"percent": 101}, {"percent": -1}, {"percent": 7, "code": "ABCD"}):
+            with pytest.raises(pydantic.ValidationError):
+                rate.validate_python(wrong)
+        assert rate.json_schema()["properties"]["percent"]["maximum"] == 100
+        assert pydantic.TypeAdapter(program.Percent).validate_python("5") == 5
+        assert program.same(program.Rate(7)) == program.Rate(7)
