@@ -365,4 +365,17 @@ void Engine::stop(double grace) const {
   done([&](tenon_error** error) { return tenon_engine_stop(engine_, milliseconds_of(grace), error); });
 }
 
+std::string store_runs(const std::string& store, const std::optional<std::string>& state,
+                       const std::optional<std::string>& after, std::size_t limit) {
+  const std::unique_ptr<tenon_options, host::Free<&tenon_options_free>> options(tenon_options_new());
+  tenon_string* runs = nullptr;
+  done([&](tenon_error** error) {
+    const tenon_status status = tenon_options_set(options.get(), "store", store.c_str(), error);
+    if (status != TENON_OK) return status;
+    return tenon_store_runs(options.get(), state ? state->c_str() : nullptr, after ? after->c_str() : nullptr, limit,
+                            &runs, error);
+  });
+  return host::take_text(runs);
+}
+
 }  // namespace tenon::python

@@ -162,4 +162,8 @@ class Engine {
   std::unordered_map<std::uint64_t, Begun> begun_;  ///< by tenon_run_number; with the lock
 };
 
+/// The runs of a store, as JSON (tenon_store_runs).
+[[nodiscard]] std::string store_runs(const std::string& store, const std::optional<std::string>& state,
+                                     const std::optional<std::string>& after, std::size_t limit);
+
 }  // namespace tenon::python

@@ -163,6 +163,7 @@ NB_MODULE(_core, module) {
   module.def("version", [] { return tenon_version(); });
   module.def("begin_end", &begin_end);
   module.def("extern_worker", [] { return without_lock([] { return tenon_extern_worker(); }); });
+  module.def("store_runs", &store_runs, "store"_a, "state"_a.none(), "after"_a.none(), "limit"_a);
   module.attr("WITH_EVENTS") = TENON_WITH_EVENTS;
   module.attr("WITH_STOPS") = TENON_WITH_STOPS;
   module.attr("WITH_PROMPTS") = TENON_WITH_PROMPTS;

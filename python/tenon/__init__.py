@@ -16,11 +16,12 @@ from ._marks import Call, FinishAgent, PauseForChild, PauseForInput, extern
 from ._models import Message, ModelFunction, Request
 from ._program import Agent, Function, Program, install_import_hook, load, resume
 from ._run import Conversation, Event, Events, Prompt, Run, Texts, Wait
+from ._stored import StoredRun, runs
 from ._types import Err, Ok
 
 __version__: str = _version()
 __all__ = ["Agent", "Call", "Cancelled", "Conversation", "Err", "Error", "Event", "Events", "FinishAgent", "Follow", "Function",
            "Gateway", "Host", "HostedRun", "InputError", "Message", "ModelFunction", "NeedsAnswer", "Ok", "PauseForChild",
            "PauseForInput", "Place", "Problem", "Program", "ProgramError", "Prompt", "ReplayDiffers", "Request", "Run",
-           "RunFailed", "Texts", "Unavailable", "Wait",
-           "extern", "install_import_hook", "load", "resume"]
+           "RunFailed", "StoredRun", "Texts", "Unavailable", "Wait",
+           "extern", "install_import_hook", "load", "resume", "runs"]

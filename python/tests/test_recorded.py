@@ -163,3 +163,32 @@ def test_a_conversation_is_resumed(tmp_path):
         chat = program.resume(name)
         assert chat.state == "ready"
         assert chat.say("two") == "2: two"
+
+
+def test_the_runs_of_a_store_are_listed(load_desk, store):
+    desk = load_desk(store=store)
+    asks = desk.colour.start()
+    assert asks.wait() == "asks"
+    half = desk.half.start(4)
+    assert half.result() == 25
+    listed = {run.name: run for run in tenon.runs(store)}  # also while the program has the store
+    assert set(listed) == {asks.name, half.name}
+    assert (listed[asks.name].state, listed[asks.name].title) == ("asks", "colour")
+    assert [wait.question for wait in listed[asks.name].waits] == ["Which colour?"]
+    desk.close()
+    assert [run.name for run in tenon.runs(store, state="waiting")] == [asks.name]
+    first, second = tenon.runs(store)
+    assert [run.name for run in tenon.runs(store, limit=1)] == [first.name]
+    assert [run.name for run in tenon.runs(store, after=first.name)] == [second.name]
+    done, = tenon.runs(store, state="done")
+    assert (done.name, done.state) == (half.name, "returned") and done.created_at <= done.updated_at
+    with pytest.raises(tenon.Error, match="there is no state `lost`"):
+        tenon.runs(store, state="lost")
+    with pytest.raises(ValueError, match="limit"):
+        tenon.runs(store, limit=-1)
+
+
+def test_a_store_that_does_not_exist_has_no_runs(tmp_path):
+    with pytest.raises(tenon.Error, match="missing.db"):
+        tenon.runs(tmp_path / "missing.db")
+    assert not (tmp_path / "missing.db").exists()
