@@ -30,17 +30,28 @@ std::string text_of(const nb::handle& object) {
   return nb::cast<std::string>(nb::str(object));
 }
 
+/// Keeps an exception for the one that a run raises which fails with this text.
+void note_cause(const std::string& text, const nb::object& exception) {
+  try {
+    classes().note_cause(nb::str(text.data(), text.size()), exception);
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("the cause of a failure");
+  }
+}
+
 /// Fails a call with an exception, as people read it.
 void fail_with(tenon_call* call, nb::python_error& error) {
   const nb::object exception = nb::borrow(error.value());
   const std::string message = message_of(exception);
   if (PyObject_IsInstance(exception.ptr(), classes().unavailable.ptr()) == 1) {
+    note_cause(message, exception);
     return tenon_fail_unavailable(call, message.c_str());
   }
   // Raised again where the thread waits for the run.
   if (error.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
   const std::string name = message_of(exception.type().attr("__name__"));
   const std::string text = message.empty() ? name : name + ": " + message;
+  note_cause(text, exception);
   tenon_fail_text(call, text.data(), text.size());
 }
 

@@ -81,13 +81,15 @@ class Extern : public std::enable_shared_from_this<Extern> {
 /// Adds an extern to the options of an engine.
 void add_extern(tenon_options* options, const std::string& name, const std::shared_ptr<Extern>& added);
 
-/// Classes of the package: of a call, of an unavailable service, and of the results that are no values.
+/// Classes of the package: of a call, of an unavailable service, and of the results that are no values; and the
+/// function `note_cause(text, exception)`, which keeps an exception that fails a call.
 struct ExternClasses {
   nb::object call;
   nb::object unavailable;
   nb::object pause_for_input;
   nb::object pause_for_child;
   nb::object finish_agent;
+  nb::object note_cause;
 };
 void set_extern_classes(ExternClasses classes);
 

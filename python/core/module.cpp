@@ -172,7 +172,7 @@ NB_MODULE(_core, module) {
     set_result_classes(nb::object(classes["ok"]), nb::object(classes["err"]), nb::object(classes["err_of"]));
     set_extern_classes({nb::object(classes["call"]), nb::object(classes["unavailable"]),
                         nb::object(classes["pause_for_input"]), nb::object(classes["pause_for_child"]),
-                        nb::object(classes["finish_agent"])});
+                        nb::object(classes["finish_agent"]), nb::object(classes["note_cause"])});
     set_main_thread(main_thread);
   });
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._background import background_loop, is_background, stop_background_loop
-from ._errors import Error, Unavailable, error_of, failure_of
+from ._errors import Error, Unavailable, error_of, failure_of, note_cause
 from ._marks import Call, FinishAgent, PauseForChild, PauseForInput
 from ._models import ModelFunction
 from ._setup import Connection, Setup, call_on, running_loop, weakly
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._run import Run
 
 _core.set_up({"error": error_of, "failed": failure_of, "ok": Ok, "err": Err, "err_of": err_of, "call": Call, "unavailable": Unavailable,
-              "pause_for_input": PauseForInput, "pause_for_child": PauseForChild, "finish_agent": FinishAgent},
+              "pause_for_input": PauseForInput, "pause_for_child": PauseForChild, "finish_agent": FinishAgent, "note_cause": note_cause},
              threading.main_thread().ident)
 
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()

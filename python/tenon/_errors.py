@@ -60,7 +60,7 @@ class InputError(Error, TypeError):
 
 
 class RunFailed(Error):
-    """A run has failed."""
+    """A run has failed. If a function of Python has raised an exception, that is the `__cause__`, with its traceback."""
 
 
 class Cancelled(Error):
@@ -107,12 +107,35 @@ def error_of(message: str, description: str) -> Error:
     return made(message, kind, place=place, problems=problems)
 
 
+_CAUSES_MAX = 16
+_causes: dict[str, BaseException] = {}  # the newest exceptions of functions, by their texts
+
+
+def note_cause(text: str, exception: BaseException) -> None:
+    """Keeps an exception of a function of Python, for the one that a run raises which fails with this text."""
+    _causes.pop(text, None)
+    _causes[text] = exception
+    while len(_causes) > _CAUSES_MAX:
+        _causes.pop(next(iter(_causes), ""), None)
+
+
+def _cause_of(message: str) -> BaseException | None:
+    """The newest exception with whose text a line of the message ends."""
+    for text in reversed(list(_causes)):
+        at = message.find(text) if text else -1
+        if at >= 0 and message[at + len(text):at + len(text) + 1] in ("", "\n"):
+            return _causes.get(text)
+    return None
+
+
 def failure_of(state: int, message: str, kind: str, blame: str) -> Error:
-    """The exception for a run that has not returned a value."""
+    """The exception for a run that has not returned a value. Its cause is the exception of a function of Python."""
     if state == 5:
         return Cancelled(message, "Cancelled")
     import re
 
     found = re.match(_PLACE, message)
     place = Place(found["path"], int(found["line"]), int(found["column"])) if found else None
-    return RunFailed(message, kind or "Failed", place=place, blame=blame)
+    failed = RunFailed(message, kind or "Failed", place=place, blame=blame)
+    failed.__cause__ = _cause_of(message)
+    return failed

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._errors import ProgramError, Unavailable
+from ._errors import ProgramError, Unavailable, note_cause
 from ._marks import ends_from_outside, find_problem, message_of, takes_call, text_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def _fail(deferred: Any, exception: BaseException) -> None:
     is_unavailable = isinstance(exception, Unavailable)
-    deferred.fail(text_of(exception) if is_unavailable else message_of(exception), is_unavailable)
+    text = text_of(exception) if is_unavailable else message_of(exception)
+    note_cause(text, exception)
+    deferred.fail(text, is_unavailable)
 
 
 async def _complete(deferred: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

@@ -2,6 +2,7 @@
 import asyncio
 import gc
 import threading
+import traceback
 import weakref
 
 import pytest
@@ -159,3 +160,37 @@ def test_a_closed_program_lets_its_functions_go(tmp_path):
     del shop
     gc.collect()
     assert kept() is None
+
+
+def fail_plainly(item: str) -> int:
+    return {"tea": 7}[item]
+
+
+async def fail_later(item: str) -> int:
+    return {"tea": 7}[item]
+
+
+@tenon.extern(blocking=True)
+def fail_blocking(item: str) -> int:
+    return {"tea": 7}[item]
+
+
+@pytest.mark.parametrize("price", [fail_plainly, fail_later, fail_blocking])
+def test_the_exception_of_a_function_is_the_cause_of_the_failure(load_desk, price):
+    desk = load_desk(externs={"price": price})
+    order = desk.Order("gold", 1, [])
+    run = desk.total.start(order)
+    for call in (lambda: desk.total(order), run.result, lambda: asyncio.run(desk.total.aio(order))):
+        with pytest.raises(tenon.RunFailed, match="KeyError: 'gold'") as raised:
+            call()
+        assert type(raised.value.__cause__) is KeyError
+        assert traceback.extract_tb(raised.value.__cause__.__traceback__)[-1].line == 'return {"tea": 7}[item]'
+
+
+def test_a_failure_of_the_program_has_no_cause(load_desk):
+    desk = load_desk(externs={"price": fail_plainly})
+    with pytest.raises(tenon.RunFailed):
+        desk.total(desk.Order("gold", 1, []))
+    with pytest.raises(tenon.RunFailed, match="division") as raised:
+        desk.half(0)
+    assert raised.value.__cause__ is None
