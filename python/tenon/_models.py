@@ -1,10 +1,11 @@
 """Models that Python functions are."""
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ._errors import Unavailable
+from ._errors import Unavailable, note_cause
 from ._marks import ends_from_outside, message_of
 
 if TYPE_CHECKING:
@@ -63,11 +64,19 @@ class Request:
         return f"<tenon request {self.label}: {len(self.messages)} messages>"
 
 
-ModelFunction = Callable[[Request], str | Awaitable[str] | AsyncIterator[str]]
+ModelFunction = Callable[[Request], str | Iterator[str] | Awaitable[str] | AsyncIterator[str]]
 
 
 def _fail(generation: Any, exception: BaseException) -> None:
-    generation.fail(message_of(exception), isinstance(exception, (Unavailable, ConnectionError)))
+    text = message_of(exception)
+    note_cause(text, exception)
+    generation.fail(text, isinstance(exception, (Unavailable, ConnectionError)))
+
+
+def _checked(found: Any, what: str) -> str:
+    if isinstance(found, str):
+        return found
+    raise TypeError(f"the model function {what} a `{type(found).__name__}`, expected a `str`")
 
 
 def _end(generation: Any, exception: BaseException) -> None:
@@ -82,7 +91,7 @@ async def _stream(generation: Any, pieces: AsyncIterator[str]) -> None:
     whole: list[str] = []
     try:
         async for piece in pieces:
-            whole.append(piece)
+            whole.append(_checked(piece, "yielded"))
             generation.add(piece)
     except Exception as exception:
         _fail(generation, exception)
@@ -95,7 +104,7 @@ async def _stream(generation: Any, pieces: AsyncIterator[str]) -> None:
 
 async def _await(generation: Any, answer: Awaitable[str]) -> None:
     try:
-        generation.finish(await answer)
+        generation.finish(_checked(await answer, "returned"))
     except Exception as exception:
         _fail(generation, exception)
     except BaseException as exception:
@@ -103,29 +112,49 @@ async def _await(generation: Any, answer: Awaitable[str]) -> None:
         raise
 
 
+def _join(generation: Any, pieces: Iterator[str]) -> str:
+    """Passes the pieces of an answer on while they come. Stops when the answer is not needed any more."""
+    whole: list[str] = []
+    for piece in pieces:
+        if generation.is_cancelled():
+            break
+        whole.append(_checked(piece, "yielded"))
+        generation.add(piece)
+    return "".join(whole)
+
+
 def start_of(function: ModelFunction, background: Background) -> Callable[[Any, str], Any]:
-    """What starts each answer, on the thread of an event loop. Plain functions are called on threads of a pool."""
+    """What starts each answer, on the thread of an event loop. Plain functions are called on threads of a pool; if such a
+    function returns something to be awaited, as a lambda may, the loop does that."""
     import inspect
 
-    called: Any = function if inspect.isroutine(function) else getattr(function, "__call__")
+    is_known = inspect.isroutine(function) or isinstance(function, functools.partial)
+    called: Any = function if is_known else getattr(function, "__call__")
 
-    def answer(generation: Any, request: Request) -> None:
+    def create_task(generation: Any, found: Any) -> Any:
+        coroutine = _stream(generation, found) if hasattr(found, "__aiter__") else _await(generation, found)
+        return background.create_task(coroutine, generation.give_up)
+
+    def answer(generation: Any, request: Request, loop: Any) -> None:
         try:
-            found = function(request)
-            if not isinstance(found, str):
-                raise TypeError(f"the model function returned a `{type(found).__name__}`, expected a `str`")
+            found: Any = function(request)
+            if inspect.isawaitable(found) or hasattr(found, "__aiter__"):
+                loop.call_soon_threadsafe(create_task, generation, found)
+                return
+            text = _join(generation, found) if hasattr(found, "__next__") else _checked(found, "returned")
         except BaseException as exception:
             _fail(generation, exception)
         else:
-            generation.finish(found)
+            generation.finish(text)
 
     def start(generation: Any, text: str) -> Any:
         request = Request(text)
-        if inspect.isasyncgenfunction(called):
-            return background.create_task(_stream(generation, called(request)), generation.give_up)
-        if inspect.iscoroutinefunction(called):
-            return background.create_task(_await(generation, called(request)), generation.give_up)
-        background.threads.submit(lambda: answer(generation, request))
+        if inspect.isasyncgenfunction(called) or inspect.iscoroutinefunction(called):
+            return create_task(generation, called(request))
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        background.threads.submit(lambda: answer(generation, request, loop))
         return None
 
     return start

@@ -1,5 +1,6 @@
 """Models that are Python functions."""
 import asyncio
+import functools
 import threading
 
 import pytest
@@ -80,3 +81,63 @@ def test_an_answer_that_cannot_be_used_is_repaired(load_desk):
     run = load_desk(model=lambda request: next(answers)).start("classify", message="my bill")
     assert run.result() == "billing"
     assert [prompt.attempt for prompt in run.prompts()] == [0, 1]
+
+
+def plain(greeting, request):
+    return greeting
+
+
+async def coroutine(greeting, request):
+    return greeting
+
+
+async def pieces(greeting, request):
+    yield greeting[:2]
+    yield greeting[2:]
+
+
+def plain_pieces(greeting, request):
+    yield greeting[:2]
+    yield greeting[2:]
+
+
+class Mind:
+    def method(self, request):
+        return "Hello"
+
+    async def __call__(self, request):
+        return "Hello"
+
+
+@pytest.mark.parametrize("model", [
+    functools.partial(plain, "Hello"), functools.partial(coroutine, "Hello"), functools.partial(pieces, "Hello"),
+    functools.partial(plain_pieces, "Hello"), lambda request: coroutine("Hello", request), lambda request: pieces("Hello", request),
+    lambda request: plain_pieces("Hello", request), Mind().method, Mind()])
+def test_any_callable_is_a_model(load_desk, model):
+    run = load_desk(model=model).start("greet", name="Ada")
+    assert run.result() == "Hello"
+    run = load_desk(model=model).start("greet", name="Ada")
+    assert "".join(run.texts()) == "Hello"
+
+
+async def number(request):
+    return 7
+
+
+def numbers(request):
+    yield 7
+
+
+@pytest.mark.parametrize("model, message", [(number, "returned a `int`, expected a `str`"), (numbers, "yielded a `int`, expected a `str`")])
+def test_an_answer_that_is_not_text_fails_the_call(load_desk, model, message):
+    with pytest.raises(tenon.RunFailed, match=message):
+        load_desk(model=model).greet("Ada")
+
+
+def test_the_exception_of_a_model_is_the_cause(load_desk):
+    def model(request):
+        raise ValueError("no answer today")
+
+    with pytest.raises(tenon.RunFailed) as raised:
+        load_desk(model=model).greet("Ada")
+    assert type(raised.value.__cause__) is ValueError
