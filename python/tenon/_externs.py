@@ -79,3 +79,18 @@ def check(declared: Mapping[str, Any], function: Callable[..., Any], types: Type
         shown = ", ".join(f"{one['name']}: {text}" for one, text in zip(declared["parameters"], parameters))
         signature = f"{declared['name']}({shown}) -> {result}"
         raise ProgramError(f"the function for the extern `{signature}` does not fit: {problem}", "Program")
+
+
+_UNRESOLVED_EXTERN = "E4003"
+_LIBRARY_HINTS = ("  = hint: pass a library with `--extern", "  = hint: the library must define")
+
+
+def in_terms_of_python(error: ProgramError, functions: Mapping[str, Any]) -> ProgramError:
+    """The same error, with hints for Python instead of those for the command line."""
+    if not any(problem.code == _UNRESOLVED_EXTERN for problem in error.problems):
+        return error
+    lines = [line for line in error.message.splitlines() if not line.startswith(_LIBRARY_HINTS)]
+    given = ", ".join(f"`{name}`" for name in functions) or "none"
+    lines.append("  = hint: give a function with the name of the extern: `externs=[function]` or `externs={\"name\": function}`; "
+                 f"functions that were given: {given}")
+    return ProgramError("\n".join(lines), error.kind, place=error.place, blame=error.blame, problems=error.problems)

@@ -11,7 +11,7 @@ from . import _core
 from ._background import background_loop
 from ._engine import hosts
 from ._errors import Error, NeedsAnswer, ProgramError, failure_of
-from ._externs import bind, check, signature_of
+from ._externs import bind, check, in_terms_of_python, signature_of
 from ._hosted_run import HostedRun, state_of
 from ._marks import named
 from ._models import ModelFunction
@@ -127,7 +127,10 @@ class Shared:
         setup = Setup(options, externs, model, weakly(self._need_loop))
         self._background = setup.background
         self._externs = setup.externs
-        self._core = _core.Host(self._role, [os.fspath(file) for file in files], setup.core)
+        try:
+            self._core = _core.Host(self._role, [os.fspath(file) for file in files], setup.core)
+        except ProgramError as error:
+            raise in_terms_of_python(error, externs) from None
         self._is_closed = False
         self._sent: dict[int, asyncio.Future[tuple[str, int]]] = {}
         self._connection = Connection(self._core, self._core.reply_descriptor)

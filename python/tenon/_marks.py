@@ -110,19 +110,26 @@ def extern(function: Any = None, *, name: str | None = None, blocking: bool = Fa
 def named(externs: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] | Any) -> dict[str, Callable[..., Any]]:
     """Functions by the names of their externs. A module gives the functions that it marks with `extern`."""
     if isinstance(externs, Mapping):
-        return dict(externs)
+        return {name: _callable(function, name) for name, function in externs.items()}
     if type(externs).__name__ == "module":
         externs = [one for one in vars(externs).values() if isinstance(getattr(one, "tenon_extern", None), Marked)]
     found: dict[str, Callable[..., Any]] = {}
     for function in externs:
         marked = getattr(function, "tenon_extern", None)
         name = marked.name if marked else getattr(function, "__name__", None)
-        if name is None:
+        if name is None or name == "<lambda>":
             raise Error(f"an extern has no name: {function!r}; give it as {{name: function}}", "Usage")
         if name in found:
             raise Error(f"there are two functions for the extern `{name}`", "Usage")
-        found[name] = function
+        found[name] = _callable(function, name)
     return found
+
+
+def _callable(function: Any, name: str) -> Callable[..., Any]:
+    if callable(function):
+        called: Callable[..., Any] = function
+        return called
+    raise Error(f"what performs the extern `{name}` is not a function: {function!r}", "Usage")
 
 
 def text_of(exception: BaseException) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Union
 from . import _core
 from ._engine import Engine
 from ._errors import Error, Problem, ProgramError, problems_of
-from ._externs import bind, check, signature_of
+from ._externs import bind, check, in_terms_of_python, signature_of
 from ._marks import named
 from ._models import ModelFunction
 from ._run import Conversation, Run, flags_of
@@ -223,14 +223,19 @@ def load_with(path: str | os.PathLike[str], *, text: str | None = None, model: s
     """As `load`; `is_strict`: whether the program has to declare each of the externs."""
     functions = named(externs)
     engine = Engine({"store": store, **options}, functions, model)
-    core = engine.core.load(os.fspath(path), text)
-    return Program(engine, core, os.fspath(path), functions, is_strict)
+    file = os.fsdecode(path)
+    try:
+        core = engine.core.load(file, text)
+    except ProgramError as error:
+        raise in_terms_of_python(error, functions) from None
+    return Program(engine, core, file, functions, is_strict)
 
 
 def load_description(path: str | os.PathLike[str]) -> Program:
     """A program that is only looked at: it has no model and no externs."""
     engine = Engine({}, {}, None)
-    return Program(engine, engine.core.compile(os.fspath(path)), os.fspath(path), {})
+    file = os.fsdecode(path)
+    return Program(engine, engine.core.compile(file), file, {})
 
 
 def resume(store: str | os.PathLike[str], name: str, *, events: bool = True, externs: Externs = (),
@@ -239,7 +244,11 @@ def resume(store: str | os.PathLike[str], name: str, *, events: bool = True, ext
     a model, that of the run."""
     functions = named(externs)
     engine = Engine({"store": store, **options}, functions, model)
-    return Program(engine, engine.core.load_stored(name), "stored", functions).resume(name, events=events)
+    try:
+        core = engine.core.load_stored(name)
+    except ProgramError as error:
+        raise in_terms_of_python(error, functions) from None
+    return Program(engine, core, "stored", functions).resume(name, events=events)
 
 
 def install_import_hook(*, model: Any = None, externs: Externs = (), store: str | os.PathLike[str] | None = None,

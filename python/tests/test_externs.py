@@ -194,3 +194,20 @@ def test_a_failure_of_the_program_has_no_cause(load_desk):
     with pytest.raises(tenon.RunFailed, match="division") as raised:
         desk.half(0)
     assert raised.value.__cause__ is None
+
+
+def test_what_is_not_a_function_with_a_name_is_refused(load_desk):
+    with pytest.raises(tenon.Error, match="extern `price` is not a function: 7"):
+        load_desk(externs={"price": 7})
+    with pytest.raises(tenon.Error, match="has no name.*give it as {name: function}"):
+        load_desk(externs=[lambda item: 7])
+
+
+def test_an_extern_without_a_function_has_a_hint_for_python(load_desk):
+    def prize(item: str) -> int:
+        return 7
+
+    with pytest.raises(tenon.ProgramError, match="unresolved extern `price`") as raised:
+        load_desk(externs=[prize])
+    assert "externs=[function]" in str(raised.value) and "given: `prize`" in str(raised.value)
+    assert "--extern" not in str(raised.value) and raised.value.place.line == 10

@@ -370,3 +370,9 @@ def test_a_request_that_is_awaited_ends_with_its_host(postgres, tmp_path):
             await asyncio.wait_for(gateway.astart("half", {"n": 1}), WAIT)
 
     asyncio.run(main())
+
+
+def test_an_extern_without_a_function_has_a_hint_for_python(tmp_path):
+    (tmp_path / "shop.tn").write_text("extern fn price(item: String) -> i32\nfn one() -> i32 { price(\"tea\") }\n")
+    with pytest.raises(tenon.ProgramError, match=r"externs=\[function\].*given: none"):
+        tenon.Host([tmp_path / "shop.tn"], store=tmp_path / "runs.db")
