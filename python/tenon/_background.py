@@ -2,6 +2,7 @@
 are first needed, and do not keep the interpreter from ending."""
 from __future__ import annotations
 
+import contextvars
 import os
 import queue
 import threading
@@ -67,7 +68,9 @@ class ThreadPool:
     """Calls functions that block. Its threads do not keep the interpreter from ending, as those of
     `concurrent.futures` do."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: contextvars.Context) -> None:
+        """Functions get a copy of the context."""
+        self._context = context
         self._work: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._threads = 0
@@ -98,7 +101,7 @@ class ThreadPool:
                 return
             if not self._is_closed:
                 try:
-                    function()
+                    self._context.copy().run(function)
                 except BaseException:  # the thread has other calls to make
                     import traceback
 

@@ -1,6 +1,7 @@
 """What an engine or a host starts with: its options, and the functions of Python that perform its externs and its model."""
 from __future__ import annotations
 
+import contextvars
 import os
 import sys
 import threading
@@ -48,15 +49,16 @@ class Background:
     it, and not to the engine."""
 
     def __init__(self) -> None:
-        self.threads = ThreadPool()
+        self._context = contextvars.copy_context()
+        self.threads = ThreadPool(self._context)
 
-    @staticmethod
-    def create_task(coroutine: Coroutine[Any, Any, None], give_up: Callable[[asyncio.Task[None]], None]) -> asyncio.Task[None]:
-        """On the thread of an event loop. The engine keeps the task until its call or its answer has ended. `give_up` ends these
-        if the coroutine has not: one that is cancelled before it begins does nothing."""
+    def create_task(self, coroutine: Coroutine[Any, Any, None], give_up: Callable[[asyncio.Task[None]], None]) -> asyncio.Task[None]:
+        """On the thread of an event loop, with the context variables of where the program was loaded: the loop has those of
+        its first call. The engine keeps the task until its call or its answer has ended. `give_up` ends these if the
+        coroutine has not: one that is cancelled before it begins does nothing."""
         loop = running_loop()
         assert loop is not None
-        task = loop.create_task(coroutine, name=_TASK_NAME)
+        task = self._context.copy().run(loop.create_task, coroutine, name=_TASK_NAME)
         task.add_done_callback(give_up)
         return task
 

@@ -1,5 +1,6 @@
 """Python functions as externs."""
 import asyncio
+import contextvars
 import gc
 import threading
 import traceback
@@ -211,3 +212,33 @@ def test_an_extern_without_a_function_has_a_hint_for_python(load_desk):
         load_desk(externs=[prize])
     assert "externs=[function]" in str(raised.value) and "given: `prize`" in str(raised.value)
     assert "--extern" not in str(raised.value) and raised.value.place.line == 10
+
+
+request = contextvars.ContextVar("request", default="none")
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+def test_functions_have_the_context_variables_of_the_load(load_desk, blocking):
+    seen = []
+
+    async def later(item: str) -> int:
+        seen.append(request.get())
+        return 7
+
+    @tenon.extern(blocking=True)
+    def blocks(item: str) -> int:
+        seen.append(request.get())
+        return 7
+
+    async def one(desk, name):
+        request.set(name)
+        return await desk.total.aio(desk.Order("tea", 1, []))
+
+    async def main():
+        request.set("load")
+        desk = load_desk(externs={"price": blocks if blocking else later})
+        # Not those of whichever call came first.
+        return await asyncio.gather(*(asyncio.create_task(one(desk, f"call {at}")) for at in range(3)))
+
+    assert asyncio.run(main()) == [7, 7, 7]
+    assert seen == ["load"] * 3
