@@ -123,3 +123,11 @@ def test_a_notebook_shows_programs_and_runs(tmp_path):
     assert "the blocks that were entered" in shown
     assert notebook.cells[2].outputs[0].data["text/plain"] == "['I am sorry about the <bread>.']"
     assert notebook.cells[3].outputs[0].data["text/plain"] == "'I am sorry about the <bread>.'"
+
+
+def test_a_notebook_shows_a_run_of_a_closed_program(load_desk):
+    desk = load_desk(model=lambda request: "Hello!")
+    greeted, asks = desk.greet.start("Ada"), desk.colour.start()
+    assert (greeted.result(), asks.wait()) == ("Hello!", "asks")
+    desk.close()
+    assert "Hello!" in greeted._repr_html_() and "colour" in asks._repr_html_()
