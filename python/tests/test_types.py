@@ -247,3 +247,12 @@ def test_pydantic_checks_refinements(tmp_path):
         assert rate.json_schema()["properties"]["percent"]["maximum"] == 100
         assert pydantic.TypeAdapter(program.Percent).validate_python("5") == 5
         assert program.same(program.Rate(7)) == program.Rate(7)
+
+
+def test_a_value_that_is_nested_too_deep_is_an_error_of_its_argument(folder):
+    shop = tenon.load(folder / "types_of_shop.tn")
+    node = shop.Node(1)
+    for _ in range(2_000):
+        node = shop.Node(1, node)
+    with pytest.raises(tenon.InputError, match="argument `node` is nested more than 1000 levels deep"):
+        shop.deeper(node)

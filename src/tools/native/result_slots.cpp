@@ -45,6 +45,11 @@ void ResultSlots::fail(std::string message) {
   if (!failure_) failure_ = replace_invalid_utf8(std::move(message));
 }
 
+std::string ResultSlots::describe_whole(const Slot* slot) const {
+  while (slot->parent != nullptr) slot = slot->parent;
+  return root_names_.empty() ? "the result" : root_names_[slot->position];
+}
+
 std::string ResultSlots::describe(const Slot* slot) const {
   std::vector<const Slot*> way;
   for (; slot->parent != nullptr; slot = slot->parent) way.push_back(slot);
@@ -64,7 +69,7 @@ std::string ResultSlots::describe(const Slot* slot) const {
       path += fmt::format(".{}({})", types_.enum_type(owner).variants[part->parent->case_index].name, part->position);
     }
   }
-  const std::string whole = root_names_.empty() ? "the result" : root_names_[slot->position];
+  const std::string whole = describe_whole(slot);
   return path.empty() ? whole : fmt::format("`{}` of {}", path, whole);
 }
 
@@ -184,7 +189,7 @@ void ResultSlots::put_floats(Slot* slot, const double* items, std::size_t count)
 
 Slot* ResultSlots::new_slot(Slot* parent, TypeId type, std::size_t position) {
   if (parent->depth + 1 > extern_depth_max) {
-    fail(fmt::format("the result is nested more than {} levels deep", extern_depth_max));
+    fail(fmt::format("{} is nested more than {} levels deep", describe_whole(parent), extern_depth_max));
     return nullptr;
   }
   if (slots_.size() >= extern_slots_max) {
@@ -345,7 +350,7 @@ std::optional<std::vector<Value>> ResultSlots::copy_all(const Slot* slot, std::s
 
 std::optional<Value> ResultSlots::copy(const Slot* slot, TypeId declared, const Value& value, std::uint32_t depth) {
   if (depth > extern_depth_max) {
-    fail(fmt::format("the result is nested more than {} levels deep", extern_depth_max));
+    fail(fmt::format("{} is nested more than {} levels deep", describe_whole(slot), extern_depth_max));
     return std::nullopt;
   }
   const TypeId type = types_.opened(declared);

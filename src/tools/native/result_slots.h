@@ -106,6 +106,8 @@ class ResultSlots final {
   [[nodiscard]] std::string describe_missing(const Slot* slot) const;
   [[nodiscard]] std::optional<vm::Value> finish_slot(Slot* slot);
   [[nodiscard]] std::optional<vm::Value> assemble(const Slot* slot, std::vector<vm::Value> parts);
+  /// The result, or the argument, that a slot is part of.
+  [[nodiscard]] std::string describe_whole(const Slot* slot) const;
   /// `the result`, `.items[3].price` of the result.
   [[nodiscard]] std::string describe(const Slot* slot) const;
 
