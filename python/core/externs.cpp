@@ -47,12 +47,12 @@ void fail_with(tenon_call* call, nb::python_error& error) {
     note_cause(message, exception);
     return tenon_fail_unavailable(call, message.c_str());
   }
-  // Raised again where the thread waits for the run.
-  if (error.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
   const std::string name = message_of(exception.type().attr("__name__"));
   const std::string text = message.empty() ? name : name + ": " + message;
   note_cause(text, exception);
   tenon_fail_text(call, text.data(), text.size());
+  // Raised again where the thread waits for the run. At last, because whatever runs Python meanwhile would raise it.
+  if (error.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
 }
 
 /// The result of a function: a value, or what happens instead.

@@ -68,6 +68,23 @@ except KeyboardInterrupt:
     assert process.communicate(timeout=20) == ("interrupted 3\n", "")
 
 
+def test_ctrl_c_ends_a_call_of_a_plain_function():
+    done = run("""
+def slow():
+    threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    time.sleep(20)
+    return 1
+begin = time.monotonic()
+with tenon.load("slow.tn", text="extern fn slow() -> i32\\nfn twice() -> i32 { 2 * slow() }", externs=[slow]) as program:
+    for call in (program.twice, lambda: program.twice.start().result()):
+        try:
+            print(call())
+        except KeyboardInterrupt:
+            print("interrupted", time.monotonic() - begin < 15)
+""")
+    assert (done.stdout, done.stderr) == ("interrupted True\ninterrupted True\n", ""), done.stderr
+
+
 def test_ctrl_c_is_heard_while_an_event_loop_is_started():
     done = run("""
 import tenon._engine
