@@ -193,7 +193,7 @@ Slot* ResultSlots::new_slot(Slot* parent, TypeId type, std::size_t position) {
     return nullptr;
   }
   if (slots_.size() >= extern_slots_max) {
-    fail(fmt::format("the result has more than {} values", extern_slots_max));
+    fail(fmt::format("{} has more than {} values", describe_whole(parent), extern_slots_max));
     return nullptr;
   }
   Slot& slot = slots_.emplace_back();
