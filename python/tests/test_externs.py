@@ -211,7 +211,7 @@ def test_an_extern_without_a_function_has_a_hint_for_python(load_desk):
     with pytest.raises(tenon.ProgramError, match="unresolved extern `price`") as raised:
         load_desk(externs=[prize])
     assert "externs=[function]" in str(raised.value) and "given: `prize`" in str(raised.value)
-    assert "--extern" not in str(raised.value) and raised.value.place.line == 10
+    assert "--extern" not in str(raised.value) and raised.value.place.line == 9
 
 
 request = contextvars.ContextVar("request", default="none")
