@@ -24,8 +24,8 @@
  *    printed, and the process is never ended. What it returns through other pointers is NULL or 0 then (a descriptor is
  *    -1), also after TENON_TIMED_OUT, where nothing else is said.
  *  - A handle, or a pointer for a result, that is NULL where it may not be is TENON_USAGE; so is a call of an extern
- * where one of `tenon_call_new` is expected. Functions without a status do nothing then, or return an empty text, NULL
- * or 0.
+ *    where one of `tenon_call_new` is expected. Functions without a status do nothing then, or return an empty text,
+ *    NULL or 0.
  *  - A struct with a member `size` may be one of an earlier version: members that it does not have count as NULL.
  *  - An engine and everything of it can be used from any thread, and by several at once; a single object is freed when
  *    no other thread uses it. Objects may be freed in any order, and NULL may be freed.

@@ -342,6 +342,14 @@ tenon_status report_foreign_call(tenon_error** error) {
   return report(TENON_USAGE, "the call is one of an extern, not one of `tenon_call_new`", error);
 }
 
+/// Gives a call that tenon_call_new has made to `use`, which returns a status, if its engine may be used.
+template <class Use>
+tenon_status with_host_call(tenon_call* call, tenon_error** error, const Use& use) {
+  HostCall* const host = host_call(call);
+  if (host == nullptr) return report_foreign_call(error);
+  return guarded(*host->state, error, [&]() -> tenon_status { return use(*host); });
+}
+
 /// Opens the engine of a call that is to be started, and takes its arguments, which are left if anything is missing.
 Result<std::vector<vm::Argument>, tenon_status> take_arguments(HostCall& host, tenon_error** error) {
   if (host.state->is_stopped()) return failure(report_stopped(error));
@@ -379,10 +387,7 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
   if (outcome != nullptr) *outcome = {};
   if (run != nullptr) *run = {};
   if (!library::prepare(error, {call}, value)) return TENON_USAGE;
-  HostCall* const made = host_call(call);
-  if (made == nullptr) return report_foreign_call(error);
-  HostCall& host = *made;
-  return guarded(*host.state, error, [&]() -> tenon_status {
+  return with_host_call(call, error, [&](HostCall& host) -> tenon_status {
     auto arguments = take_arguments(host, error);
     if (!arguments) return arguments.error();
     engine::SharedEngine& engine = *host.state->engine_or_null();
@@ -437,10 +442,7 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
 
 tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run, tenon_error** error) {
   if (!library::prepare(error, {call}, run)) return TENON_USAGE;
-  HostCall* const made = host_call(call);
-  if (made == nullptr) return report_foreign_call(error);
-  HostCall& host = *made;
-  return guarded(*host.state, error, [&]() -> tenon_status {
+  return with_host_call(call, error, [&](HostCall& host) -> tenon_status {
     auto arguments = take_arguments(host, error);
     if (!arguments) return arguments.error();
     return start(host.state, flags, host.program.image->loaded(), run, error,
