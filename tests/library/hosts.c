@@ -83,8 +83,10 @@ static void check_function(tenon_host* host, const int* calls) {
   DONE(tenon_host_start(host, "total", order, "first", WAIT_MAX, &again, &error));
   CHECK(is_text(tenon_string_text(again), tenon_string_text(run).data));
   CHECK(*calls == 1);
-  FAILS(tenon_host_start(host, "half", tenon_text_of("{\"n\": 5}"), "first", WAIT_MAX, &again, &error), TENON_CONFLICT,
-        "key");
+  tenon_string* refused = NULL;
+  FAILS(tenon_host_start(host, "half", tenon_text_of("{\"n\": 5}"), "first", WAIT_MAX, &refused, &error),
+        TENON_CONFLICT, "key");
+  CHECK(refused == NULL);
   tenon_string* state = NULL;
   DONE(tenon_host_run(host, tenon_string_text(run).data, &state, &error));
   CHECK(contains(tenon_string_text(state), "\"state\":\"done\""));
