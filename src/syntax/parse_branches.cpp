@@ -2,6 +2,9 @@
 
 #include "syntax/parse_branches.h"
 
+#include <ranges>
+#include <vector>
+
 #include "syntax/parse_expressions.h"
 #include "syntax/parse_lists.h"
 #include "syntax/parse_patterns.h"
@@ -50,21 +53,24 @@ bool at_block_before_block(const Parser& p) {
 }  // namespace
 
 void parse_if(Parser& p) {
-  const Mark mark = p.open();
   const Nesting nesting(p);
-  p.advance();
-  parse_condition(p);
-  if (heads_section(p, mark, NodeKind::TemplateIf)) return;
-  parse_block(p);
-  // `else =>` is the last clause of a `select` around this.
-  if (p.peek(1) != TokenKind::FatArrow && p.accept(TokenKind::Else)) {
-    if (p.at(TokenKind::If)) {
-      parse_if(p);
-    } else {
+  // A chain of `else if` is one level, however long it is; each link is part of the one before it.
+  std::vector<Mark> links;
+  for (;;) {
+    const Mark mark = p.open();
+    p.advance();
+    parse_condition(p);
+    if (heads_section(p, mark, NodeKind::TemplateIf)) break;
+    parse_block(p);
+    links.push_back(mark);
+    // `else =>` is the last clause of a `select` around this.
+    if (p.peek(1) == TokenKind::FatArrow || !p.accept(TokenKind::Else)) break;
+    if (!p.at(TokenKind::If)) {
       parse_block(p);
+      break;
     }
   }
-  p.close(mark, NodeKind::IfExpression);
+  for (const Mark& mark : std::views::reverse(links)) p.close(mark, NodeKind::IfExpression);
 }
 
 void parse_match(Parser& p) {

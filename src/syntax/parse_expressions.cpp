@@ -183,6 +183,10 @@ void parse_name_expression(Parser& p) {
       }
       break;
     }
+    if (p.at(TokenKind::Identifier) && p.after_newline()) {
+      p.report_expected("a name");
+      break;
+    }
     name = p.expect_name("a name");
   }
   if (at_type_arguments(p)) parse_type_arguments(p);
@@ -392,12 +396,13 @@ void parse_postfix(Parser& p) {
     if (p.at(TokenKind::Dot) || p.at(TokenKind::QuestionDot)) {
       const TokenIndex dot = p.advance();
       const bool optional = p.tree().tokens[dot].kind == TokenKind::QuestionDot;
-      if (p.at(TokenKind::Integer) && !optional) {  // a tuple's item: `pair.0`
+      if (p.at(TokenKind::Integer) && !optional && !p.after_newline()) {  // a tuple's item: `pair.0`
         const TokenIndex item = p.advance();
         p.close(mark, NodeKind::FieldExpression, item);
         continue;
       }
-      if (!p.at(TokenKind::Identifier)) {
+      // The word that begins the next line is not what the dot takes.
+      if (!p.at(TokenKind::Identifier) || p.after_newline()) {
         p.report_expected("a field or method");
         p.close(mark, NodeKind::Error);
         return;

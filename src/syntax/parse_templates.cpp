@@ -2,7 +2,9 @@
 
 #include "syntax/parse_templates.h"
 
+#include <ranges>
 #include <utility>
+#include <vector>
 
 #include "diagnostics/kinds.h"
 #include "syntax/parse_expressions.h"
@@ -88,15 +90,18 @@ bool at_template_end(const Parser& p) {
   return p.at(TokenKind::TemplateStart) && p.at_word("end", 1) && p.peek(2) == TokenKind::TemplateEnd;
 }
 
-/// The rest of a section, after its head. A chain of `{{ else if … }}` has a single `{{ end }}`.
+/// The rest of a section, after its head. A chain of `{{ else if … }}` has a single `{{ end }}`, and is one level,
+/// however long it is; each link is part of the one before it.
 void parse_section(Parser& p, Mark mark, NodeKind kind) {
   const Nesting nesting(p);
-  parse_template_body(p);
-  while (at_template_else(p) && kind == NodeKind::TemplateFor) {
-    parse_stray_else(p);
+  std::vector<Mark> links{mark};
+  for (;;) {
     parse_template_body(p);
-  }
-  if (at_template_else(p)) {
+    while (at_template_else(p) && kind == NodeKind::TemplateFor) {
+      parse_stray_else(p);
+      parse_template_body(p);
+    }
+    if (!at_template_else(p)) break;
     const Mark branch = p.open();
     p.advance();
     p.advance();
@@ -109,15 +114,15 @@ void parse_section(Parser& p, Mark mark, NodeKind kind) {
     }
     end_template(p);
     if (has_condition) {
-      parse_section(p, branch, kind);
-      p.close(mark, kind);
-      return;
+      links.push_back(branch);
+      continue;
     }
     parse_template_body(p);
     while (at_template_else(p)) {
       parse_stray_else(p);
       parse_template_body(p);
     }
+    break;
   }
   if (at_template_end(p)) {
     p.advance();
@@ -125,11 +130,11 @@ void parse_section(Parser& p, Mark mark, NodeKind kind) {
     p.accept(TokenKind::TemplateEnd);
   } else if (!p.gave_up() && p.token().length > 0 && !p.at(TokenKind::End)) {
     p.diagnostics()
-        .report(diagnostics::UnclosedSection, p.tree().span(p.index(mark.token)),
+        .report(diagnostics::UnclosedSection, p.tree().span(p.index(links.back().token)),
                 kind == NodeKind::TemplateFor ? "for" : "if")
         .hint("add `{{ end }}`, or write a conditional value as `{{ if c { a } else { b } }}`");
   }
-  p.close(mark, kind);
+  for (const Mark& link : std::views::reverse(links)) p.close(link, kind);
 }
 
 void parse_template(Parser& p) {

@@ -149,6 +149,22 @@ def test_one_mistake_is_one_error(work):
     single(work, 'agent A {\n    block a: request { promptt: "x" }\n}\n', "E2234", "did you mean `prompt`?")
 
 
+def test_a_member_is_on_the_line_of_its_dot(work):
+    program = "struct P {{ x: i32 }}\nfn f(p: P) -> i32 {{\n    let b = 1\n    {}\n    b\n}}\n"
+    for line in ("let a = p.", "p.", "p?."):
+        found = diagnose(work, program.format(line))
+        assert [code for code, *_ in found] == ["E1101"], found
+        assert "expected a field or method, found end of line" in messages(work, program.format(line))
+    assert diagnose(work, program.format("let a = p\n        .x")) == []
+
+
+def test_a_chain_of_else_if_is_not_nesting(work):
+    chain = "".join(f" else if n == {number} {{ {number} }}\n" for number in range(1, 600))
+    assert diagnose(work, f"fn f(n: i32) -> i32 {{\n    if n == 0 {{ 0 }}{chain} else {{ 1 }}\n}}\n") == []
+    chain = "".join(f"{{{{ else if n == {number} }}}}{number}" for number in range(1, 600))
+    assert diagnose(work, f'fn f(n: i32) -> String {{ "{{{{ if n == 0 }}}}0{chain}{{{{ end }}}}" }}\n') == []
+
+
 def test_actions_and_steps_of_pursue(work):
     start = "fn a2(x: i32) -> i32 { x + 1 }\nfn f(ctx: Context) -> i32 { pursue |n| n == 3 from 1 "
     single(work, start + "{\n    a2(_)\n    a2(_)\n} }", "E2249", "`… as name`")

@@ -52,6 +52,11 @@ void ProgramGenerator::put(std::string_view token) {
   space();
 }
 
+void ProgramGenerator::put_on_line(std::string_view token) {
+  const Setting<Newlines> lines(newlines_, Newlines::End);
+  put(token);
+}
+
 void ProgramGenerator::end_line() {
   if (in_template_) {
     out_ += "; ";
@@ -83,7 +88,7 @@ void ProgramGenerator::item() {
     case 0:
       put("use");
       put("std");
-      put("::");
+      put_on_line("::");
       if (chance(2)) {
         list("{", "}", 4, [&] { name(); });
       } else {
@@ -389,7 +394,7 @@ void ProgramGenerator::pattern() {
       return list("(", ")", 3, [&] { pattern(); });
     case 5:
       put("Mood");
-      put("::");
+      put_on_line("::");
       put("Bad");
       return list("(", ")", 2, [&] { pattern(); });
     case 6:
@@ -623,16 +628,16 @@ void ProgramGenerator::operand() {
     case 11:
       put("xs");
       for (std::size_t count = 1 + below(4); count > 0; --count) {
-        put(pick({".", ".", "?."}));
+        put_on_line(pick({".", ".", "?."}));
         name();
         if (!chance(3)) call_arguments();
       }
       return;
     case 12:
       put("pair");
-      put(".");
+      put_on_line(".");
       put("0");
-      put(".");
+      put_on_line(".");
       return put("1");
     case 13:
       put("xs");

@@ -24,6 +24,8 @@ class ProgramGenerator {
   std::string_view pick(std::initializer_list<std::string_view> words);
 
   void put(std::string_view token);
+  /// A token with the next one on its line: a member is on the line of its dot.
+  void put_on_line(std::string_view token);
   void space();
   void end_line();
   void name() { put(pick({"a", "b2", "long_name_of_something", "ctx", "_x", "model", "agent", "state"})); }
