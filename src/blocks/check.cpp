@@ -12,6 +12,7 @@
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/limited_call.h"
+#include "syntax/literals.h"
 
 namespace tenon::blocks {
 namespace {
@@ -527,7 +528,17 @@ class Check {
   void expect_one_of(const Block& block, std::string_view option, std::span<const std::string_view> words) {
     const NodeId value = find_option(tree_, block, option);
     if (!value.exists() || std::find(words.begin(), words.end(), tree_.text(value)) != words.end()) return;
-    diagnostics_.report(diagnostics::InvalidOptionValue, tree_.span(value), std::string(option), one_of(words));
+    auto& report =
+        diagnostics_.report(diagnostics::InvalidOptionValue, tree_.span(value), std::string(option), one_of(words));
+    const std::optional<std::string> text =
+        tree_.kind(value) == NodeKind::StringExpression ? syntax::plain_string(tree_, value) : std::nullopt;
+    const std::string_view word = text ? std::string_view(*text) : tree_.text(value);
+    const bool is_word = std::find(words.begin(), words.end(), word) != words.end();
+    if (is_word) {
+      report.hint(fmt::format("remove the quotation marks: `{}`", word)).fix = {tree_.span(value), std::string(word)};
+    } else if (const auto near = diagnostics::find_nearest(word, words)) {
+      report.hint(fmt::format("did you mean `{}`?", *near)).fix = {tree_.span(value), *near};
+    }
   }
 
   void values(const Block& block, const std::string& where) {

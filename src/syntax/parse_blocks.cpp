@@ -28,8 +28,19 @@ TokenIndex expect_name_on_line(Parser& p, std::string_view wanted) {
   return p.here();
 }
 
+/// `=> next`, read as `-> next`.
+bool reject_fat_arrow(Parser& p) {
+  if (auto* report = p.report_unexpected("`->` and the name of the next block")) {
+    report->hint("an edge to the next block is written `->`").fix = {p.span_here(), "->"};
+  }
+  p.advance();
+  return true;
+}
+
 TokenIndex parse_target(Parser& p) {
-  const bool has_arrow = p.expect(TokenKind::Arrow, "`->` and the name of the next block");
+  const bool has_arrow = p.at(TokenKind::FatArrow) && !p.after_newline()
+                             ? reject_fat_arrow(p)
+                             : p.expect(TokenKind::Arrow, "`->` and the name of the next block");
   if (p.at(TokenKind::Identifier) && !p.at_line_end()) return p.advance();
   if (has_arrow) p.report_expected("the name of the next block");
   return p.here();
@@ -196,7 +207,16 @@ void parse_block_parts(Parser& p) {
     ended = p.at(TokenKind::Arrow);
     p.enclosing().part_column = p.column();
     if (!at_block_part(p)) {
-      p.report_unexpected("a block part such as `prompt: \"…\"` or `-> next`");
+      const bool is_edge = p.peek(1) == TokenKind::FatArrow || p.peek(1) == TokenKind::Arrow;
+      const bool is_case = p.at(TokenKind::StringStart) || p.at(TokenKind::Integer) || is_edge;
+      const bool is_wildcard = p.at(TokenKind::Underscore);
+      if (auto* report = p.report_unexpected("a block part such as `prompt: \"…\"` or `-> next`")) {
+        if (is_wildcard && is_edge) {
+          report->hint("the edge for everything else is written `else -> NEXT`").fix = {p.span_here(), "else"};
+        } else if (is_case) {
+          report->hint("the cases of a value are written `on VALUE { \"billing\" -> bills }`");
+        }
+      }
       const Mark error = p.open();
       p.advance();
       p.close(error, NodeKind::Error);

@@ -149,6 +149,18 @@ def test_one_mistake_is_one_error(work):
     single(work, 'agent A {\n    block a: request { promptt: "x" }\n}\n', "E2234", "did you mean `prompt`?")
 
 
+def test_words_and_edges_of_blocks(work):
+    head = "agent A {{\n    start ask\n    block ask: {}\n    block other: request {{ prompt: \"x\" }}\n}}\n"
+    single(work, head.format('report { template: "x", format: "pdf" }'), "E2260", "remove the quotation marks: `pdf`", "pdf")
+    single(work, head.format('report { template: "x", format: htlm }'), "E2260", "did you mean `html`?", "html")
+    on = 'route {{\n        on 1 + 1 {{\n            2 -> other\n            {}\n        }}\n    }}'
+    single(work, head.format(on.format("_ => other")), "E1101", "an edge to the next block is written `->`", "->")
+    route = 'route {{\n        when 1 == 2 -> other\n        {}\n    }}'
+    for edge in ("_ => other", "_ -> other"):
+        single(work, head.format(route.format(edge)), "E1101", "`else -> NEXT`", "else")
+    single(work, head.format(route.format('"billing" -> other')), "E1101", "`on VALUE {")
+
+
 def test_a_member_is_on_the_line_of_its_dot(work):
     program = "struct P {{ x: i32 }}\nfn f(p: P) -> i32 {{\n    let b = 1\n    {}\n    b\n}}\n"
     for line in ("let a = p.", "p.", "p?."):
