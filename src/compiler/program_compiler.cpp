@@ -61,6 +61,7 @@ Program ProgramCompiler::run() {
   // Instances are added while others are compiled.
   for (std::size_t at = 0; at < instances_.size(); ++at) {
     const Instance next = instances_[at];
+    current_ = at;
     Function function = next.made ? *next.made
                                   : FunctionCompiler(*this, next.what.function, next.what.type_arguments,
                                                      next.what.strategy, next.what.part, next.what.holes)
@@ -93,17 +94,33 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
               ? diagnostics_.report(diagnostics::TooLarge, span, "instances of this function", function_instances_max)
               : diagnostics_.report(diagnostics::TypeTooLarge, span, program_.types.describe_briefly(*large),
                                     std::size_t{types::type_parts_max});
-      report.hint(fmt::format("`{}` calls itself with ever larger types", declaration.name));
+      report.hint(describe_recursion(function));
     }
     found->second = 0;
     return 0;
   }
-  instances_.push_back({{function, type_arguments, strategy, part, holes}, std::nullopt});
+  instances_.push_back({{function, type_arguments, strategy, part, holes}, std::nullopt, current_});
   return next;
 }
 
+std::string ProgramCompiler::describe_recursion(types::FunctionId function) const {
+  std::string chain = "`" + checked_.functions[function.index].name + "`";
+  const std::string last = chain;
+  bool is_direct = true;
+  for (std::size_t at = current_; at != Instance::no_caller; at = instances_[at].caller) {
+    const Instance& caller = instances_[at];
+    if (!caller.made && caller.what.function == function) {
+      return is_direct ? fmt::format("{} calls itself with ever larger types", last)
+                       : fmt::format("{} → {} calls itself with ever larger types", last, chain);
+    }
+    if (!caller.made) chain = "`" + checked_.functions[caller.what.function.index].name + "` → " + chain;
+    is_direct = false;
+  }
+  return fmt::format("{} is called with ever larger types", last);
+}
+
 std::uint32_t ProgramCompiler::add_function(Function function) {
-  instances_.push_back({InstanceKey{}, std::move(function)});
+  instances_.push_back({InstanceKey{}, std::move(function), current_});
   return static_cast<std::uint32_t>(instances_.size() - 1);
 }
 

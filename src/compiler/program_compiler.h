@@ -101,8 +101,12 @@ class ProgramCompiler {
   };
   struct Instance {
     InstanceKey what;
-    std::optional<Function> made;  ///< without a declaration
+    std::optional<Function> made;    ///< without a declaration
+    std::size_t caller = no_caller;  ///< the instance that calls it first: its position
+    static constexpr std::size_t no_caller = SIZE_MAX;
   };
+  /// The functions from `function` back to itself, as they call each other: `a` → `b` → `a`.
+  [[nodiscard]] std::string describe_recursion(types::FunctionId function) const;
   void compile_test(types::FunctionId test);
   void add_script(TestCase& test, const types::Module& module, syntax::NodeId entry, bool is_model);
 
@@ -110,6 +114,7 @@ class ProgramCompiler {
   diagnostics::Diagnostics& diagnostics_;
   Program program_;
   std::vector<Instance> instances_;
+  std::size_t current_ = Instance::no_caller;  ///< the instance that is compiled
   std::map<InstanceKey, std::uint32_t> instance_index_;
   std::map<std::pair<std::uint32_t, std::vector<types::TypeId>>, std::uint32_t> extern_index_;
   std::unordered_map<std::uint32_t, std::size_t> instance_counts_;  ///< of generic functions

@@ -170,6 +170,13 @@ def test_a_member_is_on_the_line_of_its_dot(work):
     assert diagnose(work, program.format("let a = p\n        .x")) == []
 
 
+def test_a_chain_of_generic_functions_is_named(work):
+    last = "fn main() -> i32 { a<i32>(1) }\n"
+    single(work, "fn a<T>(x: T) -> i32 { a<(T, T)>((x, x)) }\n" + last, "E2123", "`a` calls itself with ever larger types")
+    single(work, "fn a<T>(x: T) -> i32 { b<(T, T)>((x, x)) }\nfn b<T>(x: T) -> i32 { a<T>(x) }\n" + last, "E2123",
+           "`a` → `b` → `a` calls itself with ever larger types")
+
+
 def test_a_chain_of_else_if_is_not_nesting(work):
     chain = "".join(f" else if n == {number} {{ {number} }}\n" for number in range(1, 600))
     assert diagnose(work, f"fn f(n: i32) -> i32 {{\n    if n == 0 {{ 0 }}{chain} else {{ 1 }}\n}}\n") == []
