@@ -196,6 +196,11 @@ def test_values_in_single_braces(work):
         single(work, f'{struct}fn f(p: P) -> String {{ "a {{{inside}}} b" }}', "W3010", "`{{ " + inside.strip() + " }}`",
                "{{ " + inside.strip() + " }}")
     assert diagnose(work, 'fn f(n: i32) -> String { "\\{{ n }}" }') == []
+    agent = ('agent A {{\n    state {{ n: i32 = 0 }}\n    instructions {{ "{}"! }}\n'
+             '    fn turn(ctx: Context, input: String) -> String {{ input! }}\n}}\n')
+    single(work, agent.format("You count to {state.n}."), "W3010", "`{{ state.n }}`", "{{ state.n }}")
+    for text in ("Answer with {name}", 'Answer with {\\"n\\": 1}', "You count to {{ state.n }}."):
+        assert diagnose(work, agent.format(text)) == [], text
     for inside in ("p: 1", "p, q", "other.name", "p."):
         assert diagnose(work, f'{struct}fn f(p: P) -> String {{ "a {{{inside}}} b" }}') == []
 

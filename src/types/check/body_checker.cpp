@@ -95,8 +95,9 @@ void BodyChecker::run() {
     }
   }
   // What an agent's instructions inject is seen in its turns. A type with an error may be completed by a model.
-  if (errors == diagnostics.error_count() && result != TypeTable::error && function.role == FunctionRole::Written)
-    lints.lint_function();
+  if (errors != diagnostics.error_count()) return;
+  if (function.role == FunctionRole::Instructions) lints.lint_texts();
+  if (function.role == FunctionRole::Written && result != TypeTable::error) lints.lint_function();
 }
 
 /// The last statement of the body, if it is an expression.

@@ -225,11 +225,15 @@ void Lints::lint_other_contexts(NodeId body, std::uint32_t own) {
   }
 }
 
+void Lints::lint_texts() {
+  warn_of_single_braces(body_, diagnostics_);
+}
+
 void Lints::lint_function() {
   const FunctionDeclaration& function = body_.function;
   const NodeId block = tree().find_child(function.node, NodeKind::Block);
   if (!block.exists()) return;
-  warn_of_single_braces(body_, diagnostics_);
+  lint_texts();
   // Parameters are the first locals of the body.
   const auto own = static_cast<std::uint32_t>(function.own_context.value_or(UINT32_MAX));
   lint_other_contexts(block, own);

@@ -20,6 +20,8 @@ class Lints : public BodyPart {
   using BodyPart::BodyPart;
 
   void lint_function();
+  /// The part of it that concerns an agent's instructions, whose injections are seen in its turns.
+  void lint_texts();
 
  private:
   [[nodiscard]] bool is_unreachable(NodeId node) const;
