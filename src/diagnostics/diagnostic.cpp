@@ -1,6 +1,7 @@
 #include "diagnostics/diagnostic.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/utf8.h"
 
@@ -41,6 +42,15 @@ void Diagnostics::append(const Diagnostics& others, const std::function<bool(con
   }
   error_count_ += others.error_count_ - kept_errors;
   dropped_count_ += others.dropped_count_;
+}
+
+void Diagnostics::replace_from(std::size_t first, std::vector<Diagnostic> kept) {
+  const auto is_error = [](const Diagnostic& one) { return one.code.severity == Severity::Error; };
+  const auto begin = all_.begin() + static_cast<std::ptrdiff_t>(std::min(first, all_.size()));
+  error_count_ -= static_cast<std::size_t>(std::count_if(begin, all_.end(), is_error));
+  error_count_ += static_cast<std::size_t>(std::count_if(kept.begin(), kept.end(), is_error));
+  all_.erase(begin, all_.end());
+  std::move(kept.begin(), kept.end(), std::back_inserter(all_));
 }
 
 void Diagnostics::sort() {

@@ -95,6 +95,8 @@ class Diagnostics {
   /// The number of diagnostics beyond the limit.
   [[nodiscard]] std::size_t dropped_count() const { return dropped_count_; }
   [[nodiscard]] const std::vector<Diagnostic>& all() const { return all_; }
+  /// Puts `kept` in place of the diagnostics from position `first` on.
+  void replace_from(std::size_t first, std::vector<Diagnostic> kept);
   /// Adds those of `others` for which `is_kept` is true, in their order, and what `others` has only counted.
   void append(const Diagnostics& others, const std::function<bool(const Diagnostic&)>& is_kept);
   /// Sorts by location in the files; stable.

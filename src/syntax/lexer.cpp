@@ -451,13 +451,18 @@ class Lexer {
     if (quote != '\'' && quote != '`') return 0;
     // `<'a>` and `&'a` are lifetimes.
     if (quote == '\'' && at_ > 0 && (text_[at_ - 1] == '<' || text_[at_ - 1] == '&')) return 0;
+    std::size_t apostrophe = 0;  // where a text up to the first quote inside a word would end: `'don'`
     for (std::size_t length = 1; at_ + length < text_.size(); ++length) {
       const char byte = peek(length);
+      if (byte == quote && quote == '\'' && length > 1 && is_letter(peek(length + 1))) {
+        if (apostrophe == 0) apostrophe = length + 1;
+        continue;
+      }
       if (byte == quote) return length > 1 || quote == '\'' ? length + 1 : 0;
-      if (byte == '\n' && quote == '\'') return 0;
+      if (byte == '\n' && quote == '\'') break;
       if (byte == '\\') ++length;
     }
-    return 0;
+    return apostrophe;
   }
 
   /// A text in other quotes is reported and read as a string.

@@ -20,6 +20,8 @@ SyntaxTree parse(const source::SourceFile& file, diagnostics::Diagnostics& diagn
   Node& root = tree.nodes[tree.root.index];
   root.first_token = 0;
   root.end_token = static_cast<TokenIndex>(tree.tokens.size());
+  // Only after parsing: the parser can read the lines of these errors.
+  for (const diagnostics::Diagnostic& found : lexical.all()) add_damage(tree.damage, found.span);
   return tree;
 }
 

@@ -1,5 +1,7 @@
 #include "types/builtin_methods.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/ensure.h"
@@ -135,53 +137,249 @@ constexpr MethodRow common_rows[] = {
 };
 
 struct OtherName {
-  std::string_view written;
+  std::string_view written;  ///< in lower case, without `_`
   std::string_view method;
+  bool is_function = false;  ///< a function in these languages, too: `upper(name)`
 };
 
-/// Names for the same methods in other languages: Jinja, Python, JavaScript, spreadsheets.
+/// Names for the same methods in other languages: Rust, Python, JavaScript, Java, Jinja, spreadsheets. The first method
+/// that the receiver has is meant.
 constexpr OtherName other_names[] = {
-    {"append", "push"},
-    {"capitalize", "to_uppercase"},
-    {"concat", "join"},
-    {"count", "len"},
-    {"default", "unwrap_or"},
-    {"endswith", "ends_with"},
-    {"every", "all"},
-    {"exists", "any"},
-    {"float", "parse"},
-    {"from_json", "parse_json"},
-    {"has", "contains"},
-    {"includes", "contains"},
-    {"int", "parse"},
-    {"json", "to_json"},
-    {"length", "len"},
-    {"lower", "to_lowercase"},
-    {"lowercase", "to_lowercase"},
-    {"match", "matches"},
-    {"number", "parse"},
-    {"or_else", "unwrap_or"},
-    {"reduce", "fold"},
-    {"reject", "filter"},
-    {"reverse", "reversed"},
-    {"select", "filter"},
-    {"size", "len"},
-    {"some", "any"},
-    {"sort", "sorted"},
-    {"startswith", "starts_with"},
-    {"str", "to_string"},
-    {"string", "to_string"},
-    {"strip", "trim"},
-    {"stringify", "to_json"},
-    {"substring", "slice"},
-    {"toJSON", "to_json"},
-    {"toLowerCase", "to_lowercase"},
-    {"toString", "to_string"},
-    {"toUpperCase", "to_uppercase"},
-    {"tojson", "to_json"},
-    {"upper", "to_uppercase"},
-    {"uppercase", "to_uppercase"},
+    {"absolute", "abs"},
+    {"add", "push"},
+    {"add", "insert"},
+    {"add", "inject"},
+    {"addlast", "push"},
+    {"allmatch", "all"},
+    {"anymatch", "any"},
+    {"append", "push", true},
+    {"append", "inject"},
+    {"at", "get"},
+    {"beginswith", "starts_with"},
+    {"capitalize", "to_uppercase", true},
+    {"ceiling", "ceil"},
+    {"characters", "chars"},
+    {"chomp", "trim"},
+    {"containskey", "contains"},
+    {"contains", "contains_key"},
+    {"copy", "clone"},
+    {"count", "len", true},
+    {"deepcopy", "clone"},
+    {"default", "unwrap_or", true},
+    {"del", "remove"},
+    {"delete", "remove"},
+    {"deserialize", "parse_json"},
+    {"detect", "find"},
+    {"display", "to_string"},
+    {"dumps", "to_json"},
+    {"dup", "clone"},
+    {"elementat", "get"},
+    {"endswith", "ends_with", true},
+    {"enqueue", "push"},
+    {"erase", "remove"},
+    {"every", "all", true},
+    {"exists", "any", true},
+    {"exists", "contains_key"},
+    {"exists", "is_some"},
+    {"expect", "unwrap"},
+    {"filternot", "filter"},
+    {"findall", "filter"},
+    {"float", "parse", true},
+    {"foldl", "fold"},
+    {"foldleft", "fold"},
+    {"force", "unwrap"},
+    {"format", "to_string"},
+    {"fromjson", "parse_json", true},
+    {"front", "first"},
+    {"get", "unwrap"},
+    {"getorelse", "unwrap_or"},
+    {"getvalue", "unwrap"},
+    {"gsub", "replace"},
+    {"has", "contains", true},
+    {"has", "contains_key"},
+    {"haskey", "contains_key"},
+    {"hasprefix", "starts_with"},
+    {"hassuffix", "ends_with"},
+    {"hasvalue", "is_some"},
+    {"head", "first"},
+    {"history", "entries"},
+    {"includes", "contains", true},
+    {"includes", "contains_key"},
+    {"index", "position"},
+    {"index", "find"},
+    {"indexof", "position"},
+    {"indexof", "find"},
+    {"int", "parse", true},
+    {"isabsent", "is_none"},
+    {"isblank", "is_empty"},
+    {"isdefined", "is_some"},
+    {"iserror", "is_err"},
+    {"isfailure", "is_err"},
+    {"ismatch", "matches"},
+    {"isnil", "is_none"},
+    {"isnotnull", "is_some"},
+    {"isnull", "is_none"},
+    {"ispresent", "is_some"},
+    {"issuccess", "is_ok"},
+    {"json", "to_json", true},
+    {"keep", "filter"},
+    {"length", "len", true},
+    {"loads", "parse_json"},
+    {"lower", "to_lowercase", true},
+    {"lowercase", "to_lowercase", true},
+    {"lstrip", "trim"},
+    {"match", "matches", true},
+    {"maximum", "max"},
+    {"messages", "entries"},
+    {"minimum", "min"},
+    {"nth", "get"},
+    {"number", "parse", true},
+    {"or", "unwrap_or"},
+    {"orelse", "unwrap_or"},
+    {"popback", "pop"},
+    {"poplast", "pop"},
+    {"power", "pow"},
+    {"power", "powf"},
+    {"pow", "powf"},
+    {"pushback", "push"},
+    {"put", "insert"},
+    {"reduce", "fold", true},
+    {"reject", "filter", true},
+    {"removeat", "remove"},
+    {"replaceall", "replace"},
+    {"rev", "reversed"},
+    {"reverse", "reversed", true},
+    {"rstrip", "trim"},
+    {"select", "filter", true},
+    {"serialize", "to_json"},
+    {"set", "insert"},
+    {"size", "len", true},
+    {"some", "any", true},
+    {"sort", "sorted", true},
+    {"splitlines", "lines"},
+    {"startswith", "starts_with", true},
+    {"str", "to_string", true},
+    {"string", "to_string", true},
+    {"strip", "trim", true},
+    {"stringify", "to_json", true},
+    {"sub", "slice"},
+    {"sublist", "slice"},
+    {"substr", "slice"},
+    {"substring", "slice", true},
+    {"tolower", "to_lowercase"},
+    {"toreversed", "reversed"},
+    {"tosorted", "sorted"},
+    {"tostr", "to_string"},
+    {"total", "sum"},
+    {"toupper", "to_uppercase"},
+    {"trimend", "trim"},
+    {"trimleft", "trim"},
+    {"trimright", "trim"},
+    {"trimstart", "trim"},
+    {"unwrapordefault", "unwrap_or"},
+    {"unwraporelse", "unwrap_or"},
+    {"update", "insert"},
+    {"upper", "to_uppercase", true},
+    {"uppercase", "to_uppercase", true},
+    {"value", "unwrap"},
+    {"valueor", "unwrap_or"},
+    {"where", "filter"},
+    {"write", "inject"},
 };
+
+struct Advice {
+  TypeKind receiver;
+  std::string_view written;  ///< in lower case, without `_`
+  std::string_view text;
+};
+
+constexpr std::string_view iterate_list = "remove it: a list is iterated directly, with `for x in xs { … }`";
+constexpr std::string_view join_lists = "join lists with `+`";
+constexpr std::string_view join_texts = "join texts with `+`, or write a template string: `\"{{ x }}\"`";
+constexpr std::string_view parse_text = "parse the number with `.parse<i32>()`";
+constexpr std::string_view iterate_map = "iterate with `for (key, value) in m { … }`";
+constexpr std::string_view to_float = "convert it with `as f64`";
+constexpr std::string_view to_integer = "convert it with `as i32`, which drops the fraction";
+constexpr std::string_view to_wide_integer = "convert it with `as i64`";
+
+/// Methods of other languages for which something else is written.
+constexpr Advice advices[] = {
+    {TypeKind::String, "append", join_texts},
+    {TypeKind::String, "charat", "use `.slice(i, i + 1)` instead"},
+    {TypeKind::String, "at", "use `.slice(i, i + 1)` instead"},
+    {TypeKind::String, "concat", join_texts},
+    {TypeKind::String, "pushstr", join_texts},
+    {TypeKind::String, "push", join_texts},
+    {TypeKind::String, "parseint", parse_text},
+    {TypeKind::String, "parsefloat", "parse the number with `.parse<f64>()`"},
+    {TypeKind::String, "splitwhitespace", "use `.split(\" \")` instead"},
+    {TypeKind::String, "tofloat", "parse the number with `.parse<f64>()`"},
+    {TypeKind::String, "tof64", "parse the number with `.parse<f64>()`"},
+    {TypeKind::String, "toint", parse_text},
+    {TypeKind::String, "toi32", parse_text},
+    {TypeKind::String, "toi64", "parse the number with `.parse<i64>()`"},
+    {TypeKind::String, "tonumber", parse_text},
+    {TypeKind::String, "words", "use `.split(\" \")` instead"},
+
+    {TypeKind::List, "addall", join_lists},
+    {TypeKind::List, "average", "divide `.sum()` by `.len()`"},
+    {TypeKind::List, "clear", "assign an empty list: `xs = []`"},
+    {TypeKind::List, "collect", iterate_list},
+    {TypeKind::List, "concat", join_lists},
+    {TypeKind::List, "each", iterate_list},
+    {TypeKind::List, "enumerate", "count with a variable: `for i in 0..xs.len() { … }`"},
+    {TypeKind::List, "extend", join_lists},
+    {TypeKind::List, "foreach", iterate_list},
+    {TypeKind::List, "intoiter", iterate_list},
+    {TypeKind::List, "iter", iterate_list},
+    {TypeKind::List, "mean", "divide `.sum()` by `.len()`"},
+    {TypeKind::List, "none", "use `!xs.any(…)` instead"},
+    {TypeKind::List, "popfront", "use `.remove(0)` instead"},
+    {TypeKind::List, "pushfront", "use `.insert(0, x)` instead"},
+    {TypeKind::List, "set", "assign to the item: `xs[0] = x`"},
+    {TypeKind::List, "shift", "use `.remove(0)` instead"},
+    {TypeKind::List, "skip", "use `.slice(n, xs.len())` instead"},
+    {TypeKind::List, "drop", "use `.slice(n, xs.len())` instead"},
+    {TypeKind::List, "tail", "use `.slice(1, xs.len())` instead"},
+    {TypeKind::List, "take", "use `.slice(0, n)` instead"},
+    {TypeKind::List, "tolist", iterate_list},
+    {TypeKind::List, "unshift", "use `.insert(0, x)` instead"},
+
+    {TypeKind::Map, "clear", "assign an empty map: `m = Map::new()`"},
+    {TypeKind::Map, "entries", iterate_map},
+    {TypeKind::Map, "foreach", iterate_map},
+    {TypeKind::Map, "getor", "use `.get(key).unwrap_or(value)` instead"},
+    {TypeKind::Map, "getordefault", "use `.get(key).unwrap_or(value)` instead"},
+    {TypeKind::Map, "items", iterate_map},
+    {TypeKind::Map, "iter", iterate_map},
+    {TypeKind::Map, "pop", "use `.remove(key)` instead"},
+
+    {TypeKind::Option, "okor", "use `??` with a call of `fail`: `x ?? fail(\"…\")`"},
+
+    {TypeKind::I32, "asf64", to_float},
+    {TypeKind::I32, "sqrt", "convert it first: `(n as f64).sqrt()`"},
+    {TypeKind::I32, "tof64", to_float},
+    {TypeKind::I32, "tofloat", to_float},
+    {TypeKind::I32, "toi64", to_wide_integer},
+    {TypeKind::I64, "asf64", to_float},
+    {TypeKind::I64, "sqrt", "convert it first: `(n as f64).sqrt()`"},
+    {TypeKind::I64, "tof64", to_float},
+    {TypeKind::I64, "tofloat", to_float},
+    {TypeKind::I64, "toi32", "convert it with `as i32`"},
+    {TypeKind::F64, "toi32", to_integer},
+    {TypeKind::F64, "toi64", "convert it with `as i64`, which drops the fraction"},
+    {TypeKind::F64, "toint", to_integer},
+    {TypeKind::F64, "trunc", to_integer},
+};
+
+/// Without `_` and in lower case, so that `toUpperCase` is `to_uppercase`.
+std::string normalized(std::string_view name) {
+  std::string out;
+  for (const char byte : name) {
+    if (byte != '_') out += byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
+  }
+  return out;
+}
 
 class RowReader {
  public:
@@ -310,8 +508,26 @@ std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeI
 }
 
 std::optional<std::string_view> find_known_elsewhere(std::string_view name) {
+  const std::string written = normalized(name);
   for (const OtherName& other : other_names) {
-    if (other.written == name) return other.method;
+    if (other.is_function && other.written == written) return other.method;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> find_advice(const TypeTable& types, TypeId receiver, std::string_view name,
+                                       std::span<const std::string_view> methods) {
+  const auto has_method = [&](std::string_view method) { return std::ranges::find(methods, method) != methods.end(); };
+  const std::string written = normalized(name);
+  for (const std::string_view method : methods) {
+    if (method != name && normalized(method) == written) return fmt::format("did you mean `{}`?", method);
+  }
+  const TypeKind kind = operand_kind(types, receiver);
+  for (const Advice& advice : advices) {
+    if (advice.receiver == kind && advice.written == written) return std::string(advice.text);
+  }
+  for (const OtherName& other : other_names) {
+    if (other.written == written && has_method(other.method)) return fmt::format("use `{}` instead", other.method);
   }
   return std::nullopt;
 }
@@ -323,8 +539,12 @@ std::optional<std::string_view> find_nearest_elsewhere(std::string_view name,
     if (std::ranges::find(methods, other.method) != methods.end()) written.push_back(other.written);
   }
   // A word of another language that is misspelt is recognized only by most of its letters.
-  const auto nearest = diagnostics::find_nearest(name, written, 1);
-  return nearest ? find_known_elsewhere(*nearest) : std::nullopt;
+  const auto nearest = diagnostics::find_nearest(normalized(name), written, 1);
+  if (!nearest) return std::nullopt;
+  for (const OtherName& other : other_names) {
+    if (other.written == *nearest && std::ranges::find(methods, other.method) != methods.end()) return other.method;
+  }
+  return std::nullopt;
 }
 
 bool is_builtin_method(std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,10 +30,15 @@ struct MethodSignature {
 /// The names of all methods of the receiver's type, for suggestions.
 [[nodiscard]] std::vector<std::string_view> builtin_method_names(const TypeTable& types, TypeId receiver);
 
-/// The built-in method for another language's `name`: `to_uppercase` for `upper`. Nothing if there is none.
+/// The built-in method for another language's function `name`: `to_uppercase` for `upper`. Nothing if there is none.
 [[nodiscard]] std::optional<std::string_view> find_known_elsewhere(std::string_view name);
 
-/// The same for a misspelled name, such as `len` for `lenght`, where `methods` has the built-in method.
+/// The hint on what to write for another language's `name` of a method or field of the receiver, which has `methods`.
+[[nodiscard]] std::optional<std::string> find_advice(const TypeTable& types, TypeId receiver, std::string_view name,
+                                                     std::span<const std::string_view> methods);
+
+/// The built-in method for a misspelled name of other languages, such as `len` for `lenght`, if `methods` has the
+/// built-in method.
 [[nodiscard]] std::optional<std::string_view> find_nearest_elsewhere(std::string_view name,
                                                                      std::span<const std::string_view> methods);
 

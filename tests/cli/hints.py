@@ -16,7 +16,7 @@ def test_types_of_the_same_name_have_their_modules(work):
             ("-> i32 { l(m2::u()) }\nfn l(u: m1::U) -> i32 { 1 }", ("expected `m1::U`, found `m2::U`", "convert with `m1::U(text)`")),
             ("-> Boolean { m1::e() == m2::e() }", ("cannot apply `==` to `m1::E` and `m2::E`",)),
             ("-> i32 { match m1::mk() { m2::S { a } => a } }", ("a pattern for `m2::S` cannot match a value of type `m1::S`",)),
-            ("-> m1::S { return m2::mk() }", ("expected `m1::S`, found `m2::S`", "construct it with `m1::S { … }`")),
+            ("-> m1::S { return m2::mk() }", ("expected `m1::S`, found `m2::S`", "construct it with `m1::S { a: … }`")),
             ("-> i32 { m1::mk().b }", ("`m1::S` has no field `b`",)),
             ("-> i32 { m1::e().foo() }", ("`m1::E` has no method `foo`",)),
             ("-> i32 { match m1::e() { m1::E::A => 1 } }", ("`m1::E::B` not covered",)),
@@ -54,7 +54,7 @@ def test_numbers_are_widened(work):
 def test_names_that_are_no_values(work):
     declared = "enum E { A, B }\nstruct S { a: i32 }\n"
     single(work, declared + "fn f() -> i32 { E }", "E2013", "write one of its cases: `E::A`")
-    single(work, declared + "fn f() -> i32 { S }", "E2013", "construct one with `S { … }`")
+    single(work, declared + "fn f() -> i32 { S }", "E2013", "construct it with `S { a: … }`")
     single(work, "fn f() -> i32 { i32 }", "E2013", "it is the name of a type")
     single(work, "fn f() -> i32 { f }", "E2013", "call it: `f(…)`")
     single(work, declared + "fn f() -> E { E() }", "E2012", "write one of its cases: `E::A`")
@@ -149,10 +149,96 @@ def test_one_mistake_is_one_error(work):
     single(work, 'agent A {\n    block a: request { promptt: "x" }\n}\n', "E2234", "did you mean `prompt`?")
 
 
+def test_a_declaration_with_a_syntax_error_has_no_other_errors(work):
+    open_call = """fn work(ctx: Context, x: String) -> String { "do it"! }
+fn main(ctx: Context) -> String {
+    let n = 1
+    let answer = work(ctx, "x" budget(calls: 7) catch spent {
+        return "none"
+    }
+    answer + n
+}
+fn other() -> i32 { missing() }
+"""
+    found = [code for code, *_ in diagnose(work, open_call)]
+    assert found == ["E1101", "E2001"], found
+    for body in ("let x: i32 = 'a'\n    x", "f('a')", "return 'a'", "let y: i32 = 'don't do'\n    y"):
+        single(work, f"fn f(x: i32) -> i32 {{\n    {body}\n}}\n", "E1003", "double quotes")
+    single(work, 'fn f(ctx: Context) -> i32 {\n    "never seen"!\n    let x: i32 = \'a\'\n    1\n}\n', "E1003", "double quotes")
+
+
+def test_arguments_that_do_not_fit_are_one_error(work):
+    declared = "fn f(a: i32, b: String, c: f64) -> i32 { 1 }\n"
+    single(work, declared + 'fn g() -> i32 { f("x", 2, "z") }', "E2101", "it is declared as `f(a: i32, b: String, c: f64)`")
+    single(work, declared + 'fn g() -> i32 { f("x", 2, 1.0) }', "E2101", "in the wrong order: it is declared as `f(a: i32, b")
+    single(work, "fn f(a: String, b: String) -> i32 { 1 }\nfn g(n: i32) -> i32 { f(n, n) }", "E2101", "`.to_string()`")
+    single(work, "fn g(s: String, n: i32) -> String { s.replace(n, n) }", "E2101", "`.to_string()`")
+    single(work, 'enum E { A(i32, String) }\nfn g() -> E { E::A("x", 2) }', "E2101", "wrong order: it is declared as `E::A(i32, String)`")
+    shown = messages(work, declared + 'fn g() -> i32 { f("x", 2, 1.0) }')
+    assert "expected `String`, found `i32`" in shown, shown
+    found = diagnose(work, declared + 'fn g() -> i32 { f("x", "y", 1.0) + f(1, "y", lost) }')
+    assert [code for code, *_ in found] == ["E2101", "E2001"], found
+
+
+def test_texts_where_something_else_is_expected(work):
+    single(work, 'fn f(n: i32) -> i32 { n }\nfn g() -> i32 { f("12") }', "E2101", "remove the quotation marks: `12`", "12")
+    found = diagnose(work, 'fn f(n: i32) -> i32 { n }\nfn g() -> i32 { f("twelve") }')
+    assert found == [("E2101", "", None)], found
+    single(work, 'fn f(n: i32) -> i32 { n }\nfn g(s: "a" | "b") -> i32 { f(s) }', "E2101", "with `match`")
+    single(work, "fn f(n: i32) -> i32 { n }\nfn g(s: String) -> i32 { f(s) }", "E2101", "`.parse<i32>()`")
+    single(work, "fn f(s: String) -> i32 { 1 }\nfn g() -> i32 { f(2) }", "E2101", 'write it as a text: `"2"`')
+    for text in ("Red", "Rde"):
+        single(work, f'enum Color {{ Red, Blue }}\nfn f() -> Color {{ "{text}" }}', "E2101", "write the case as `Color::Red`")
+
+
+def test_cases_of_enums_and_options(work):
+    declared = "enum E { A, B }\n"
+    single(work, declared + "fn f() -> E { A }", "E2001", "did you mean `E::A`?", "E::A")
+    single(work, declared + "fn f(e: E) -> Boolean { e == B }", "E2001", "did you mean `E::B`?", "E::B")
+    single(work, declared + "fn f() -> E { E.A }", "E2013", "write the case as `E::A`", "E::A")
+    for pattern in ("some(x)", "Just(x)", "Option::Some(x)"):
+        found = diagnose(work, f"fn f(o: i32?) -> i32 {{ match o {{ {pattern} => 1, _ => 0 }} }}")
+        assert found[0] == ("E2115", "write `Some(…)`", None), found
+    single(work, "fn f(o: i32?) -> i32 { match o { Option::None => 1, _ => 0 } }", "E2115", "write `None`")
+    single(work, "fn f() -> i32? { Option::Some(1) }", "E2001", "write `Some(…)`", "Some")
+    single(work, "fn f() -> i32? { Option::None }", "E2001", "write `None`", "None")
+    single(work, "fn f() -> i32? { Just(1) }", "E2001", "write `Some(…)`", "Some")
+
+
+def test_structs_have_no_constructors(work):
+    declared = "struct P { x: i32, y: i32 }\n"
+    for call in ("P::new()", "P::new(1, 2)", "P::create()"):
+        single(work, declared + f"fn f() -> P {{ {call} }}", "E2005", "construct it with `P { x: …, y: … }`")
+    single(work, declared + "fn f() -> P { P(1, 2) }", "E2012", "construct it with `P { x: …, y: … }`")
+    single(work, declared + "impl P { fn zero() -> P { P { x: 0, y: 0 } } }\nfn f() -> P { P::zeor() }", "E2005", "did you mean `zero`?")
+    single(work, "fn f(self) -> i32 { 1 }", "E2128", "`self` has a type only in the methods of an `impl`")
+
+
+def test_methods_of_other_languages(work):
+    for parameter, calls in (
+            ("s: String", {"length()": "`len`", "to_upper()": "`to_uppercase`", "toUpperCase()": "`to_uppercase`", "substr(0, 1)": "`slice`",
+                           "isEmpty()": "`is_empty`", "trim_start()": "`trim`", "indexOf(\"a\")": "`find`", "toInt()": "`.parse<i32>()`",
+                           "concat(\"a\")": "with `+`", "charAt(0)": "`.slice(i, i + 1)`", "length": "`len`"}),
+            ("xs: List<i32>", {"size()": "`len`", "push_back(1)": "`push`", "append(1)": "`push`", "add(1)": "`push`", "length": "`len`",
+                               "head()": "`first`", "indexOf(1)": "`position`", "forEach(|x| x)": "`for x in xs { … }`",
+                               "extend(xs)": "with `+`", "take(2)": "`.slice(0, n)`", "none(|x| x > 1)": "`!xs.any(…)`"}),
+            ("m: Map<i32>", {"has(\"a\")": "`contains_key`", "containsKey(\"a\")": "`contains_key`", "put(\"a\", 1)": "`insert`",
+                             "set(\"a\", 1)": "`insert`", "delete(\"a\")": "`remove`", "items()": "`for (key, value) in m { … }`",
+                             "get_or(\"a\", 1)": "`.get(key).unwrap_or(value)`", "size": "`len`"}),
+            ("o: i32?", {"isSome()": "`is_some`", "value()": "`unwrap`", "expect(\"x\")": "`unwrap`", "get()": "`unwrap`",
+                         "getOrElse(1)": "`unwrap_or`", "is_null()": "`is_none`", "isPresent()": "`is_some`"}),
+            ("n: i32", {"to_f64()": "`as f64`", "sqrt()": "`(n as f64).sqrt()`", "toString()": "`to_string`"}),
+            ("x: f64", {"to_int()": "`as i32`", "pow(2.0)": "`powf`", "ceiling()": "`ceil`"})):
+        for call, hint in calls.items():
+            code = "E2005" if "(" in call else "E2004"
+            single(work, f"fn f({parameter}) -> i32 {{\n    let r = {parameter.split(':')[0]}.{call}\n    1\n}}\n", code, hint)
+
+
 def test_words_and_edges_of_blocks(work):
+    report = 'agent A {{\n    start ask\n    block ask: report {{ template: "x", format: {} }}\n}}\n'
     head = "agent A {{\n    start ask\n    block ask: {}\n    block other: request {{ prompt: \"x\" }}\n}}\n"
-    single(work, head.format('report { template: "x", format: "pdf" }'), "E2260", "remove the quotation marks: `pdf`", "pdf")
-    single(work, head.format('report { template: "x", format: htlm }'), "E2260", "did you mean `html`?", "html")
+    single(work, report.format('"pdf"'), "E2260", "remove the quotation marks: `pdf`", "pdf")
+    single(work, report.format("htlm"), "E2260", "did you mean `html`?", "html")
     on = 'route {{\n        on 1 + 1 {{\n            2 -> other\n            {}\n        }}\n    }}'
     single(work, head.format(on.format("_ => other")), "E1101", "an edge to the next block is written `->`", "->")
     route = 'route {{\n        when 1 == 2 -> other\n        {}\n    }}'
@@ -174,7 +260,7 @@ def test_a_chain_of_generic_functions_is_named(work):
     last = "fn main() -> i32 { a<i32>(1) }\n"
     single(work, "fn a<T>(x: T) -> i32 { a<(T, T)>((x, x)) }\n" + last, "E2123", "`a` calls itself with ever larger types")
     single(work, "fn a<T>(x: T) -> i32 { b<(T, T)>((x, x)) }\nfn b<T>(x: T) -> i32 { a<T>(x) }\n" + last, "E2123",
-           "`a` → `b` → `a` calls itself with ever larger types")
+           "`b` → `a` → `b` calls itself with ever larger types")
 
 
 def test_a_chain_of_else_if_is_not_nesting(work):

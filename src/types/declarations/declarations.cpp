@@ -264,6 +264,9 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
       parameter.type = TypeTable::context;
     } else if (name == "self" && self.exists()) {
       parameter.type = self;
+    } else if (name == "self") {
+      diagnostics_.report(diagnostics::ParameterTypeMissing, parameter.span, name)
+          .hint("`self` has a type only in the methods of an `impl`");
     } else if (name[0] >= 'A' && name[0] <= 'Z') {
       diagnostics_.report(diagnostics::ParameterTypeMissing, parameter.span, name)
           .hint(fmt::format("write `name: {}`", name));

@@ -126,6 +126,15 @@ BodyKeys::BodyKeys(const ProgramIndex& index) : index_(index), program_(index.pr
   std::uint64_t all_names = 0;  // their order does not matter
   for (const auto& [name, meaning] : meanings_) all_names += Mixer().add(name).get();
   for (const auto& [type, name] : index.qualified_names()) all_names += Mixer().add(name).get();
+  // An unknown name may be a case, and the enum is suggested.
+  for (const Module& module : program_.modules) {
+    for (const auto& [name, type] : module.type_names) {
+      if (program_.types.kind(type) != TypeKind::Enum) continue;
+      for (const Variant& variant : program_.types.enum_type(type).variants) {
+        all_names += Mixer().add(name).add(variant.name).get();
+      }
+    }
+  }
   names_ = names.add(all_names).get();
   environment_ = Mixer()
                      .add(static_cast<std::uint64_t>(index.strictness()))

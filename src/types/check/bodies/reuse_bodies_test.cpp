@@ -180,6 +180,18 @@ TEST(BodyReuse, BodiesWithDiagnosticsMoveWithThem) {
   EXPECT_EQ(describe(suggested), describe(check_all("program.tn", files)));
 }
 
+TEST(BodyReuse, ANewCaseMayBeTheOneThatIsSuggested) {
+  ChangedFiles files;
+  std::string& text = files.texts["program.tn"];
+  text = "enum Mood { Good }\nfn a() -> i32 {\n    let mood = Bad\n    1\n}\n";
+  const Checked first = check_all("program.tn", files);
+  ASSERT_EQ(first.diagnostics.error_count(), 1U);
+  text.replace(text.find("Good"), 4, "Good, Bad");
+  const Checked again = check_again("program.tn", files, first);
+  EXPECT_EQ(checked_names(again), Strings{"a"});
+  EXPECT_EQ(describe(again), describe(check_all("program.tn", files)));
+}
+
 std::vector<std::string> programs_of(std::initializer_list<const char*> folders) {
   std::vector<std::string> paths;
   for (const char* folder : folders) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "diagnostics/kinds.h"
+#include "diagnostics/nearest.h"
 #include "syntax/literals.h"
 #include "types/check/body_checker.h"
 #include "types/table/refinements.h"
@@ -21,6 +22,18 @@ bool high_within(const Refinement& inner, const Refinement& outer) {
   if (outer.high.index() == 0) return true;
   if (inner.high.index() == 0) return false;
   return inner.high < outer.high || (inner.high == outer.high && (inner.high_is_exclusive || !outer.high_is_exclusive));
+}
+
+bool is_literal_number(NodeKind kind) {
+  return kind == NodeKind::IntegerExpression || kind == NodeKind::FloatExpression;
+}
+
+/// Whether the text is a literal of that kind of number, without a sign.
+bool is_number_of(std::string_view text, TypeKind kind) {
+  const bool has_digit_first = !text.empty() && text.front() >= '0' && text.front() <= '9';
+  if (!has_digit_first) return false;
+  return kind == TypeKind::F64 ? text.find('.') != std::string_view::npos && syntax::float_value(text).has_value()
+                               : syntax::integer_value(text).has_value();
 }
 
 }  // namespace
@@ -106,6 +119,8 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
     report.hint(fmt::format("`None` is a value of `Option<{0}>`, not of `{0}`", describe(to)));
   } else if (from_kind == TypeKind::Option && to_kind != TypeKind::Option) {
     report.hint(std::string(option_hint));
+  } else if (to_kind == TypeKind::String && is_literal_number(tree().kind(node))) {
+    report.hint(fmt::format("write it as a text: `\"{}\"`", tree().text(node)));
   } else if (to_kind == TypeKind::String && from_kind != TypeKind::Unit) {
     report.hint("convert it with `.to_string()`");
   } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(types_, from)) {
@@ -113,7 +128,9 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
   } else if (is_number(types_, to_base) && is_number(types_, from) && types_.kind(to_base) != TypeKind::Union) {
     hint_number(report, node, from, to_base);
   } else if (is_text(types_, from) && is_number(types_, to_base) && types_.kind(to_base) != TypeKind::Union) {
-    report.hint(fmt::format("parse the number with `.parse<{}>()`", describe(to_base)));
+    hint_text_for_number(report, node, from, to_base);
+  } else if (is_text(types_, from) && types_.kind(to_base) == TypeKind::Enum) {
+    hint_text_for_case(report, node, to_base);
   } else if (to_kind == TypeKind::Option && is_assignable(from, types_.get(to).arguments[0])) {
     report.hint("wrap it: `Some(…)`");
   } else if (from_kind == TypeKind::Unit && tree().kind(node) == NodeKind::Block && !tree().first(node).exists() &&
@@ -122,8 +139,43 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
   } else if (from_kind == TypeKind::Unit && tree().kind(node) == NodeKind::Block) {
     report.hint("end the block with an expression without a `;`");
   } else if (to_kind == TypeKind::Struct) {
-    report.hint(fmt::format("construct it with `{} {{ … }}`", describe_as_code(to)));
+    report.hint(construction_hint(to));
   }
+}
+
+/// A literal is written as a number, and the value of a variable is parsed. A union's texts need not be numbers.
+void Assignability::hint_text_for_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const {
+  const std::string type = describe(to);
+  if (types_.kind(types_.base(from)) == TypeKind::Union) {
+    report.hint("choose a number for each of its texts with `match`");
+  } else if (tree().kind(node) != NodeKind::StringExpression) {
+    report.hint(fmt::format("parse the number with `.parse<{}>()`", type));
+  } else if (const auto text = syntax::plain_string(tree(), node); text && is_number_of(*text, types_.kind(to))) {
+    report.hint(fmt::format("remove the quotation marks: `{}`", *text)).fix = {tree().span(node), *text};
+  }
+}
+
+/// `"Red"` for `Color::Red`.
+void Assignability::hint_text_for_case(diagnostics::Diagnostic& report, NodeId node, TypeId to) const {
+  if (tree().kind(node) != NodeKind::StringExpression) return;
+  const auto text = syntax::plain_string(tree(), node);
+  if (!text) return;
+  std::vector<std::string_view> candidates;
+  for (const Variant& variant : types_.enum_type(to).variants) candidates.push_back(variant.name);
+  const bool is_case = std::ranges::find(candidates, *text) != candidates.end();
+  const auto meant = is_case ? text : diagnostics::find_nearest(*text, candidates);
+  if (meant) report.hint(fmt::format("write the case as `{}::{}`", describe_as_code(to), *meant));
+}
+
+std::string Assignability::construction_hint(TypeId type) const {
+  constexpr std::size_t shown_fields_max = 4;
+  const std::vector<Field>& fields = types_.struct_type(types_.base(type)).fields;
+  std::string values;
+  for (std::size_t at = 0; at < fields.size() && at < shown_fields_max; ++at) {
+    values += fmt::format("{}{}: …", at == 0 ? "" : ", ", fields[at].name);
+  }
+  if (fields.size() > shown_fields_max) values += ", …";
+  return fmt::format("construct it with `{} {{{}}}`", describe_as_code(type), values.empty() ? "" : " " + values + " ");
 }
 
 /// Between numbers; a literal is written differently instead.

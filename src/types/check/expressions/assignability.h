@@ -30,8 +30,12 @@ class Assignability : public BodyPart {
   [[nodiscard]] bool is_answerable(TypeId type, Answerer answerer = Answerer::Model) const;
   /// How a text becomes a value of a text type or a union.
   [[nodiscard]] std::string conversion_hint(TypeId type) const;
+  /// How a value of a struct is made: ``construct it with `Point { x: …, y: … }` ``.
+  [[nodiscard]] std::string construction_hint(TypeId type) const;
 
  private:
+  void hint_text_for_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
+  void hint_text_for_case(diagnostics::Diagnostic& report, NodeId node, TypeId to) const;
   void hint_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
   [[nodiscard]] bool is_subset(TypeId from, TypeId to) const;
 };

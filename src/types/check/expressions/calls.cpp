@@ -11,6 +11,12 @@
 #include "types/suggestions.h"
 
 namespace tenon::types {
+namespace {
+
+/// Of so many arguments that do not fit, another order is tried.
+constexpr std::size_t reordered_arguments_max = 5;
+
+}  // namespace
 
 /// `Billing::handoff(input)` in the `turn` of another agent: the turn ends here, and the other one's answer is its
 /// value.
@@ -85,8 +91,10 @@ TypeId CallChecker::check_call(NodeId node, Expectation expected) {
     return check_extern_call(node, *world, type_arguments, arguments);
   if (const auto type = check_known_call(node, name, arguments, expected)) return *type;
   if (const auto type = body_.resolver.find_type(name)) return check_conversion(node, *type, arguments);
-  // A text type that is declared nowhere is made by its name: `Analysis(text)`.
-  if (name[0] >= 'A' && name[0] <= 'Z' && arguments.size() == 1) {
+  // A text type that is declared nowhere is made by its name: `Analysis(text)`. For `Just(1)`, `Some` is meant.
+  const TypeKind goal = expected.has_type() ? types_.kind(types_.base(expected.type)) : TypeKind::Error;
+  const bool is_case = find_foreign_case(name) && (goal == TypeKind::Option || goal == TypeKind::Result);
+  if (name[0] >= 'A' && name[0] <= 'Z' && arguments.size() == 1 && !is_case) {
     const TypeId text = body_.resolver.undeclared_type(callee, name);
     return text == TypeTable::error ? check_all() : check_conversion(node, text, arguments);
   }
@@ -153,6 +161,20 @@ std::optional<TypeId> CallChecker::check_known_call(NodeId node, std::string_vie
   return some ? types_.option(type) : types_.result(type);
 }
 
+/// `Option::Some`, of which only the last word is written. Returns whether it is reported.
+bool CallChecker::reject_qualified_case(NodeId node, std::string_view owner, std::string_view name) {
+  const auto known = find_foreign_case(name);
+  if (!known || (owner != "Option" && owner != "Result") || module_->type_names.contains(std::string(owner))) {
+    return false;
+  }
+  record(node, TypeTable::error);
+  const std::string_view rest = *known == "None" || tree().kind(node) != NodeKind::NameExpression ? "" : "(…)";
+  diagnostics_.report(diagnostics::UnknownName, tree().span(node), std::string(tree().text(node)))
+      .hint(fmt::format("write `{}{}`", *known, rest))
+      .fix = {tree().span(node), std::string(*known)};
+  return true;
+}
+
 /// `Context::new()`, `Map::new()`, `Mood::Bad("rain")`, `Order::empty()`, `shop::total(order)`.
 std::optional<TypeId> CallChecker::check_associated_call(NodeId node, NodeId callee, std::span<const NodeId> arguments,
                                                          Expectation expected) {
@@ -212,6 +234,7 @@ std::optional<TypeId> CallChecker::check_associated_call(NodeId node, NodeId cal
       return std::nullopt;
     }
   }
+  if (reject_qualified_case(callee, owner, name)) return std::nullopt;
   const std::optional<TypeId> type = body_.resolver.find_type(std::span(path).first(path.size() - 1));
   if (!type) {
     checker_.names.report_unknown_name(callee, owner, tree().span(path[path.size() - 2]), BodyNames::Use::Type);
@@ -228,14 +251,18 @@ TypeId CallChecker::check_case(NodeId node, TypeId type, std::string_view name, 
     }
     return TypeTable::error;
   };
-  if (const auto methods = program_.methods.find(type.index);
-      is_call && methods != program_.methods.end() && types_.kind(type) != TypeKind::Enum) {
+  if (is_call && types_.kind(type) == TypeKind::Struct) {
     std::vector<std::string_view> candidates;
-    for (const auto& [method, id] : methods->second) candidates.push_back(method);
+    if (const auto methods = program_.methods.find(type.index); methods != program_.methods.end()) {
+      for (const auto& [method, id] : methods->second) candidates.push_back(method);
+    }
     std::sort(candidates.begin(), candidates.end());
     auto& report = diagnostics_.report(diagnostics::UnknownMethod, name_span, describe(type), std::string(name));
-    if (const auto nearest = diagnostics::find_nearest(name, candidates))
+    if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
       report.hint(fmt::format("did you mean `{}`?", *nearest));
+    } else {
+      report.hint(checker_.assignability.construction_hint(type));
+    }
     return give_up();
   }
   if (types_.kind(type) != TypeKind::Enum) {
@@ -263,7 +290,13 @@ TypeId CallChecker::check_case(NodeId node, TypeId type, std::string_view name, 
       return type;
     }
   }
-  for (std::size_t at = 0; at < arguments.size(); ++at) check_value(arguments[at], payload[at]);
+  const std::size_t first = diagnostics_.all().size();
+  std::vector<std::string> values;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    check_value(arguments[at], payload[at]);
+    values.push_back(describe(payload[at]));
+  }
+  join_mismatches(first, arguments, payload, fmt::format("{}({})", whole, fmt::join(values, ", ")));
   return type;
 }
 
@@ -276,7 +309,7 @@ TypeId CallChecker::check_conversion(NodeId node, TypeId type, std::span<const N
   if (!is_narrow) {
     if (type != TypeTable::error) {
       auto& report = diagnostics_.report(diagnostics::NotAFunction, tree().span(tree().first(node)), name);
-      if (kind == TypeKind::Struct) report.hint(fmt::format("construct it with `{} {{ … }}`", describe_as_code(type)));
+      if (kind == TypeKind::Struct) report.hint(checker_.assignability.construction_hint(type));
       if (kind == TypeKind::Enum && !types_.enum_type(base).variants.empty()) {
         report.hint(fmt::format("write one of its cases: `{}::{}`", describe_as_code(base),
                                 types_.enum_type(base).variants.front().name));
@@ -359,16 +392,19 @@ std::vector<TypeId> CallChecker::check_type_arguments(NodeId node, const std::st
 
 void CallChecker::check_arguments(NodeId node, const std::string& name, std::span<const Parameter> parameters,
                                   std::span<const TypeId> types, std::span<const NodeId> arguments) {
-  if (parameters.size() != arguments.size()) {
+  const auto declared = [&] {
     std::string signature;
     for (const Parameter& parameter : parameters) {
       if (!signature.empty()) signature += ", ";
       signature += parameter.name.empty() ? "Context" : parameter.name + ": " + describe(parameter.type);
     }
+    return fmt::format("{}({})", name, signature);
+  };
+  if (parameters.size() != arguments.size()) {
     diagnostics_
         .report(diagnostics::ArgumentCount, tree().span(node), name,
                 diagnostics::counted(parameters.size(), "argument"), diagnostics::counted_were(arguments.size()))
-        .hint(fmt::format("it is declared as `{}({})`", name, signature));
+        .hint(fmt::format("it is declared as `{}`", declared()));
     // Which argument is missing or too many is unknown, so none is held against a parameter.
     for (const NodeId argument : arguments) {
       const NodeKind kind = tree().kind(argument);
@@ -380,6 +416,7 @@ void CallChecker::check_arguments(NodeId node, const std::string& name, std::spa
     }
     return;
   }
+  const std::size_t first = diagnostics_.all().size();
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const bool is_hole = tree().kind(arguments[at]) == NodeKind::HoleExpression;
     if (is_hole) {
@@ -388,6 +425,52 @@ void CallChecker::check_arguments(NodeId node, const std::string& name, std::spa
       check_value(arguments[at], types[at]);
     }
   }
+  if (diagnostics_.all().size() > first + 1) join_mismatches(first, arguments, types, declared());
+}
+
+void CallChecker::join_mismatches(std::size_t first, std::span<const NodeId> arguments, std::span<const TypeId> types,
+                                  const std::string& declared) {
+  const std::vector<diagnostics::Diagnostic>& all = diagnostics_.all();
+  std::vector<diagnostics::Diagnostic> kept;
+  std::vector<std::size_t> wrong;  // positions of the arguments that do not fit
+  std::size_t report = 0;          // of the first one, among `kept`
+  bool has_common_hint = true;
+  for (std::size_t at = first; at < all.size(); ++at) {
+    const diagnostics::Diagnostic& found = all[at];
+    const auto argument = std::ranges::find_if(arguments, [&](NodeId one) { return tree().span(one) == found.span; });
+    if (found.code != diagnostics::TypeMismatch.code || argument == arguments.end()) {
+      kept.push_back(found);
+      continue;
+    }
+    const auto position = static_cast<std::size_t>(argument - arguments.begin());
+    wrong.push_back(position);
+    if (wrong.size() == 1) {
+      report = kept.size();
+      kept.push_back(found);
+      continue;
+    }
+    has_common_hint = has_common_hint && found.hints == kept[report].hints;
+    kept[report].label(found.span, fmt::format("expected `{}`, found `{}`", describe(types[position]),
+                                               describe(facts(arguments[position]).type)));
+  }
+  if (wrong.size() < 2) return;
+  kept[report].fix.reset();
+  if (!has_common_hint || kept[report].hints.empty()) {
+    std::vector<std::size_t> order = wrong;
+    const auto fits = [&] {
+      for (std::size_t at = 0; at < order.size(); ++at) {
+        if (!is_assignable(facts(arguments[order[at]]).type, types[wrong[at]])) return false;
+      }
+      return true;
+    };
+    bool is_order = false;
+    while (!is_order && order.size() <= reordered_arguments_max && std::ranges::next_permutation(order).found) {
+      is_order = fits();
+    }
+    const std::string_view cause = is_order ? "the arguments are in the wrong order: " : "";
+    kept[report].hints = {fmt::format("{}it is declared as `{}`", cause, declared)};
+  }
+  diagnostics_.replace_from(first, std::move(kept));
 }
 
 void CallChecker::check_hole(NodeId hole, const std::string& name, TypeId type) {

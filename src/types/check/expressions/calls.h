@@ -17,10 +17,15 @@ class CallChecker : public BodyPart {
 
   bool expect_count(NodeId node, const std::string& name, std::size_t expected, std::size_t given);
   TypeId check_call(NodeId node, Expectation expected);
+  bool reject_qualified_case(NodeId node, std::string_view owner, std::string_view name);
   TypeId check_case(NodeId node, TypeId enum_type, std::string_view name, source::Span name_span,
                     std::span<const NodeId> arguments, bool is_call);
   void check_arguments(NodeId node, const std::string& name, std::span<const Parameter> parameters,
                        std::span<const TypeId> types, std::span<const NodeId> arguments);
+  /// Makes one report of several arguments that do not fit `types`, among the diagnostics from position `first` on.
+  /// `declared`: the call as it is declared, such as `f(a: i32, b: String)`.
+  void join_mismatches(std::size_t first, std::span<const NodeId> arguments, std::span<const TypeId> types,
+                       const std::string& declared);
 
  private:
   TypeId check_handoff(NodeId node, FunctionId id, std::span<const NodeId> arguments);

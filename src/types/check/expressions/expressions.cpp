@@ -244,6 +244,7 @@ TypeId ExpressionChecker::check_name(NodeId node, Expectation expected) {
   }
   // `Enum::Case`, `module::Enum::Case`.
   std::string owner(tree().text(path[path.size() - 2]));
+  if (checker_.calls.reject_qualified_case(node, owner, name)) return TypeTable::error;
   const std::optional<TypeId> type = body_.resolver.find_type(std::span(path).first(path.size() - 1));
   if (!type) {
     checker_.names.report_unknown_name(node, owner, tree().span(path[path.size() - 2]), BodyNames::Use::Type);
@@ -265,7 +266,7 @@ void ExpressionChecker::report_not_a_value(NodeId node, const std::string& name)
     const std::vector<Variant>& cases = types_.enum_type(*type).variants;
     report.hint(fmt::format("write one of its cases: `{}::{}`", name, cases.empty() ? "…" : cases.front().name));
   } else if (types_.kind(*type) == TypeKind::Struct) {
-    report.hint(fmt::format("construct one with `{} {{ … }}`", name));
+    report.hint(checker_.assignability.construction_hint(*type));
   } else if (const TypeKind kind = types_.kind(types_.base(*type)); kind == TypeKind::Text || kind == TypeKind::Union) {
     report.hint(checker_.assignability.conversion_hint(*type));
   } else {
@@ -478,15 +479,33 @@ TypeId ExpressionChecker::field_type(NodeId node, TypeId owner, std::string_view
     report.hint(fmt::format("it is a method: write `.{}()`", name));
   } else if (types_.kind(base) == TypeKind::Option) {
     report.hint(fmt::format("the value may be `None`: use `?.{}`", name));
+  } else if (const auto advice = find_advice(types_, base, name, builtin_method_names(types_, base))) {
+    report.hint(*advice);
   }
   return TypeTable::error;
+}
+
+/// `E.A` for the case `E::A` of an enum. Returns whether it is reported.
+bool ExpressionChecker::reject_dot_of_case(NodeId node, NodeId owner, std::string_view name) {
+  if (tree().kind(owner) != NodeKind::NameExpression) return false;
+  const std::vector<syntax::TokenIndex> path = tree().path(owner);
+  if (path.size() != 1 || find_local(std::string(tree().text(owner)))) return false;
+  const auto type = body_.resolver.find_type(path);
+  if (!type || types_.kind(*type) != TypeKind::Enum || !body_.find_member(*type, name)) return false;
+  record(owner, TypeTable::error);
+  const std::string meant = fmt::format("{}::{}", tree().text(owner), name);
+  diagnostics_.report(diagnostics::NotAValue, tree().span(owner), std::string(tree().text(owner)))
+      .hint(fmt::format("write the case as `{}`", meant))
+      .fix = {tree().span(node), meant};
+  return true;
 }
 
 TypeId ExpressionChecker::check_field(NodeId node) {
   const NodeId owner = tree().first(node);
   if (!owner.exists()) return TypeTable::error;
-  const TypeId type = check_expression(owner, Expectation::any());
   const std::string_view name = tree().main_text(node);
+  if (reject_dot_of_case(node, owner, name)) return TypeTable::error;
+  const TypeId type = check_expression(owner, Expectation::any());
   bool optional = false;
   for (syntax::TokenIndex at = tree()[node].main_token; at-- > tree()[owner].end_token - 1 && !optional;) {
     optional = tree().tokens[at].kind == TokenKind::QuestionDot;

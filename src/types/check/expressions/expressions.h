@@ -27,6 +27,7 @@ class ExpressionChecker : public BodyPart {
   TypeId check_tuple(NodeId node, Expectation expected);
   TypeId check_struct(NodeId node);
   TypeId check_index(NodeId node);
+  bool reject_dot_of_case(NodeId node, NodeId owner, std::string_view name);
   TypeId check_field(NodeId node);
   TypeId check_try(NodeId node, Expectation expected);
   TypeId check_return(NodeId node);

@@ -184,14 +184,13 @@ void MethodChecker::report_unknown_method(NodeId node, TypeId receiver, std::str
   const auto has_method = [&](std::string_view method) {
     return std::ranges::find(candidates, method) != candidates.end();
   };
-  const auto elsewhere = find_known_elsewhere(name);
   const bool counts_some = name == "count" && tree().first(tree().find_child(node, NodeKind::Arguments)).exists();
   if (counts_some && has_method("filter")) {
     report.hint("use `.filter(…).len()` instead");
   } else if (counts_some && has_method("split")) {
     report.hint("use `.split(…).len() - 1` instead");
-  } else if (elsewhere && has_method(*elsewhere)) {
-    report.hint(fmt::format("use `{}` instead", *elsewhere));
+  } else if (const auto advice = find_advice(types_, receiver, name, candidates)) {
+    report.hint(*advice);
   } else if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));
   } else if (const auto misspelt = find_nearest_elsewhere(name, candidates)) {
@@ -234,6 +233,7 @@ TypeId MethodChecker::check_builtin_method(NodeId node, TypeId receiver, std::st
     return check_unknown(arguments);
   }
   TypeId first_argument, closure_result;
+  const std::size_t first = diagnostics_.all().size();
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const TypeId parameter = method->parameters[at];
     if (tree().kind(arguments[at]) == NodeKind::HoleExpression) {
@@ -251,6 +251,12 @@ TypeId MethodChecker::check_builtin_method(NodeId node, TypeId receiver, std::st
     } else {
       closure_result = check_closure_argument(arguments[at], parameter, *method, first_argument, expected);
     }
+  }
+  if (diagnostics_.all().size() > first + 1) {
+    std::vector<std::string> values;
+    for (const TypeId parameter : method->parameters) values.push_back(parameter.exists() ? describe(parameter) : "_");
+    checker_.calls.join_mismatches(first, arguments, method->parameters,
+                                   fmt::format("{}({})", name, fmt::join(values, ", ")));
   }
   const bool has_closure_result = closure_result.exists() && closure_result != TypeTable::error;
   switch (method->form) {

@@ -24,6 +24,18 @@ std::optional<std::string_view> find_foreign_value(std::string_view word) {
   return std::nullopt;
 }
 
+std::optional<std::string_view> find_foreign_case(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"Just", "Some"},    {"Success", "Ok"}, {"Right", "Ok"},  {"Error", "Err"}, {"Failure", "Err"},
+      {"Failed", "Err"},   {"Left", "Err"},   {"some", "Some"}, {"ok", "Ok"},     {"err", "Err"},
+      {"Nothing", "None"}, {"Some", "Some"},  {"None", "None"}, {"Ok", "Ok"},     {"Err", "Err"},
+  };
+  for (const auto& [other, ours] : words) {
+    if (other == word) return ours;
+  }
+  return std::nullopt;
+}
+
 /// An agent's functions work on its state, which exists in its turns alone.
 void BodyNames::check_agent_access(NodeId call, const FunctionDeclaration& function) {
   if (!function.agent.exists() || function.role == FunctionRole::AgentRun) return;
@@ -105,6 +117,16 @@ void BodyNames::check_mutable_receiver(NodeId receiver, std::string_view name) {
   }
 }
 
+/// The first enum of the module, by name, that has this case; empty if there is none.
+std::string BodyNames::find_enum_of_case(std::string_view name) {
+  std::string found;
+  for (const auto& [type_name, type] : module_->type_names) {
+    if (types_.kind(type) != TypeKind::Enum || !body_.find_member(type, name)) continue;
+    if (found.empty() || type_name < found) found = type_name;
+  }
+  return found;
+}
+
 void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use) {
   record(node, TypeTable::error);
   const bool is_path = tree().kind(node) == NodeKind::NameExpression && !tree().path(node).empty();
@@ -127,7 +149,12 @@ void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::
   const std::vector<std::string_view>& others = use == Use::Type ? values : types;
   candidates.insert(candidates.end(), others.begin(), others.end());
   auto& report = diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
-  if (const auto meant = find_foreign_value(name)) {
+  if (const std::string enum_name = find_enum_of_case(name); use != Use::Type && !enum_name.empty()) {
+    const std::string meant = fmt::format("{}::{}", enum_name, name);
+    report.hint(fmt::format("did you mean `{}`?", meant)).fix = {span, meant};
+  } else if (const auto known = find_foreign_case(name); known && use == Use::Called && *known != "None") {
+    report.hint(fmt::format("write `{}(…)`", *known)).fix = {span, std::string(*known)};
+  } else if (const auto meant = find_foreign_value(name)) {
     report.hint(*meant == "None" ? "use `None`" : fmt::format("write `{}`", *meant)).fix = {span, std::string(*meant)};
   } else if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *nearest));

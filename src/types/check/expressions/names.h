@@ -12,6 +12,8 @@ namespace tenon::types {
 
 /// `None` for `null`, `true` for `True`: what is written for a value of other languages.
 [[nodiscard]] std::optional<std::string_view> find_foreign_value(std::string_view word);
+/// The case of `Option` or `Result` for another language's word: `Some` for `Just`.
+[[nodiscard]] std::optional<std::string_view> find_foreign_case(std::string_view word);
 
 /// Looks up the names of a body that are not its own variables.
 class BodyNames : public BodyPart {
@@ -29,6 +31,7 @@ class BodyNames : public BodyPart {
   void reject_notification(NodeId node, ExternId id);
   void check_mutable_receiver(NodeId receiver, std::string_view name);
   void report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use);
+  std::string find_enum_of_case(std::string_view name);
   /// The function, method or extern that a path names, or a target of kind None.
   Target find_callee(std::span<const syntax::TokenIndex> path);
   void require_own_context(NodeId node, std::string_view what);

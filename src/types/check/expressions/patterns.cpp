@@ -335,6 +335,11 @@ void PatternChecker::check_case_pattern(NodeId pattern, TypeId type) {
       auto& report = diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern),
                                          "`" + std::string(tree().text(pattern)).substr(0, 60) + "`", describe(type));
       if (kind == TypeKind::Enum) report.hint(fmt::format("write its cases as `{}::…`", describe_as_code(base)));
+      const auto meant = find_foreign_case(name);
+      const bool is_of_option = meant && (*meant == "Some" || *meant == "None");
+      if (meant && kind == (is_of_option ? TypeKind::Option : TypeKind::Result)) {
+        report.hint(fmt::format("write `{}`", *meant == "None" ? "None" : std::string(*meant) + "(…)"));
+      }
     }
     for (const NodeId part : parts) check_pattern(part, TypeTable::error);
     return;

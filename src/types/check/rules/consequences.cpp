@@ -26,6 +26,10 @@ constexpr std::uint16_t first_semantic_code = 2000;
 /// If a file is damaged in more places, only the damage is reported.
 constexpr std::size_t damage_max = 1'000;
 
+bool is_syntax_error(const diagnostics::Diagnostic& found) {
+  return found.code.severity == diagnostics::Severity::Error && found.code.number < first_semantic_code;
+}
+
 using Names = std::set<std::string, std::less<>>;
 
 bool overlaps(const Span& left, const Span& right) {
@@ -75,9 +79,8 @@ struct Unit {
   NodeKind kind = NodeKind::Error;
   std::string name;
   bool has_damaged_head = false;
-  bool has_damaged_body = false;
-  bool lacks_bindings = false;  ///< a damaged statement binds names, of which some may be missing
-  Names local_names;            ///< of damaged statements
+  bool is_damaged = false;        ///< in itself
+  bool has_damaged_part = false;  ///< a function of an agent or of an `impl`
 };
 
 /// What the damage of one file makes unreliable.
@@ -97,6 +100,12 @@ class DamagedFile {
       return;
     }
     for (const Span& damage : tree.damage) mark(damage);
+    // A block whose end is missing damages no line: its layout tells where it ends.
+    for (const diagnostics::Diagnostic& found : diagnostics.all()) {
+      if (!is_syntax_error(found) || found.span.file != tree.file().id()) continue;
+      has_syntax_errors_ = true;
+      mark(found.span);
+    }
     mark_defaults(diagnostics);
     forget_declared(module);
   }
@@ -108,30 +117,27 @@ class DamagedFile {
   /// Whether a declaration has no name, so that any name may be its.
   [[nodiscard]] bool lacks_name() const { return lacks_name_; }
   [[nodiscard]] bool is_cut() const { return is_cut_; }
-  [[nodiscard]] bool is_trusted() const { return tree_.damage.empty() && doubtful_lines_.empty(); }
+  [[nodiscard]] bool is_trusted() const {
+    return !has_syntax_errors_ && tree_.damage.empty() && doubtful_lines_.empty();
+  }
   /// Whether the error is the one that makes a declaration doubtful.
   [[nodiscard]] bool is_cause(const Span& span) const {
     return std::ranges::any_of(doubtful_lines_, [&](const Span& line) { return overlaps(line, span); });
   }
 
-  [[nodiscard]] bool is_consequence(const diagnostics::Diagnostic& found, const Names& quoted) const {
+  /// Whether it is in a declaration with an error of the lexer or parser, whose meaning is unknown.
+  [[nodiscard]] bool is_in_damage(const Span& span) const {
     if (is_cut_) return true;
-    if (std::ranges::any_of(tree_.damage, [&](const Span& damage) { return overlaps(damage, found.span); }))
-      return true;
-    for (const Unit& unit : units_) {
-      if (found.span.offset < unit.whole.offset || found.span.offset >= unit.whole.end()) continue;
-      if (unit.has_damaged_head) return true;
-      if (unit.has_damaged_body && overlaps(unit.head, found.span)) return true;
-      if (unit.lacks_bindings && found.code == diagnostics::UnknownName.code) return true;
-      if (have_common(quoted, unit.local_names)) return true;
-    }
-    return false;
+    if (std::ranges::any_of(tree_.damage, [&](const Span& damage) { return overlaps(damage, span); })) return true;
+    return std::ranges::any_of(units_, [&](const Unit& unit) {
+      if (span.offset < unit.whole.offset || span.offset >= unit.whole.end()) return false;
+      return unit.is_damaged || (unit.has_damaged_part && overlaps(unit.head, span));
+    });
   }
 
  private:
   void add_unit(NodeId node) {
-    Unit unit{
-        .whole = tree_.span(node), .head = tree_.span(node), .kind = tree_.kind(node), .name = {}, .local_names = {}};
+    Unit unit{.whole = tree_.span(node), .head = tree_.span(node), .kind = tree_.kind(node), .name = {}};
     const bool has_name = unit.kind != NodeKind::TestItem && unit.kind != NodeKind::UseItem;
     if (has_name && unit.kind != NodeKind::Error) {
       unit.name = std::string(tree_.main_text(node));
@@ -147,44 +153,36 @@ class DamagedFile {
     units_.push_back(std::move(unit));
   }
 
-  /// Marks the innermost unit as damaged: the units within an agent come after the agent's.
+  /// Marks the innermost units as damaged: those within an agent come after the agent's.
   void mark(const Span& damage) {
     Unit* innermost = nullptr;
+    const auto close = [&] {
+      if (innermost != nullptr) innermost->is_damaged = true;
+    };
     for (Unit& unit : units_) {
       if (!overlaps(unit.whole, damage)) continue;
       if (innermost != nullptr && innermost->whole.end() > unit.whole.offset) {
-        // The part of an agent is damaged, and so is the agent's body.
-        innermost->has_damaged_body = true;
+        innermost->has_damaged_part = true;
+      } else {
+        close();
       }
       innermost = &unit;
       const bool is_in_body = damage.offset >= unit.head.end();
-      (is_in_body ? unit.has_damaged_body : unit.has_damaged_head) = true;
       const bool is_function = unit.kind == NodeKind::FunctionItem || unit.kind == NodeKind::TestItem;
+      if (!is_in_body) unit.has_damaged_head = true;
+      if (!is_in_body && !unit.name.empty()) declarations_.insert(unit.name);
+      if (is_in_body && is_function) continue;
       // Only its own part: one damage may reach over many declarations.
       Span own = damage;
       own.offset = std::max(own.offset, unit.whole.offset);
       own.length = std::min(damage.end(), unit.whole.end()) - own.offset;
-      add_names(own, is_in_body && is_function ? unit.local_names : names_);
-      unit.lacks_bindings = unit.lacks_bindings || lacks_bindings(own);
-      if (!is_in_body && !unit.name.empty()) declarations_.insert(unit.name);
+      add_names(own, names_);
     }
+    close();
     if (innermost == nullptr) add_names(damage, names_);
   }
 
   void add_names(const Span& damage, Names& names) const { add_names_in(tree_, damage, names); }
-
-  /// Whether something in the damage binds a name, but has none, or has a pattern, of which parts may be missing.
-  [[nodiscard]] bool lacks_bindings(const Span& damage) const {
-    TokenKind before = TokenKind::End;
-    for (const syntax::Token& token : tokens_in(tree_, damage)) {
-      if (is_trivia(token.kind)) continue;
-      const bool takes_name = before == TokenKind::Let || before == TokenKind::For || before == TokenKind::As;
-      if (takes_name && token.kind != TokenKind::Identifier) return true;
-      if (token.kind == TokenKind::FatArrow || token.kind == TokenKind::Pipe) return true;
-      before = token.kind;
-    }
-    return false;
-  }
 
   /// A field of an agent's state whose default does not fit its type: either of the two may be wrong.
   void mark_defaults(const diagnostics::Diagnostics& diagnostics) {
@@ -219,13 +217,13 @@ class DamagedFile {
     const auto is_declared = [&](const std::string& name) { return declared.contains(name); };
     std::erase_if(names_, is_declared);
     std::erase_if(declarations_, is_declared);
-    for (Unit& unit : units_) std::erase_if(unit.local_names, is_declared);
   }
 
   const SyntaxTree& tree_;
   std::vector<Unit> units_;
   Names names_, declarations_;
   std::vector<Span> doubtful_lines_;
+  bool has_syntax_errors_ = false;
   bool is_cut_ = false;
   bool lacks_name_ = false;
 };
@@ -268,13 +266,16 @@ void drop_consequences(const CheckedProgram& program, diagnostics::Diagnostics& 
                                          "Result", "Tools", "Failure", "Some", "None", "Ok", "Err"}) {
     if (const auto found = names.find(builtin); found != names.end()) names.erase(found);
   }
+  const auto file_of = [&](const diagnostics::Diagnostic& found) -> const DamagedFile* {
+    const std::size_t module = found.span.file.exists() ? found.span.file.index : SIZE_MAX;
+    return module != SIZE_MAX && by_module[module] != SIZE_MAX ? &damaged[by_module[module]] : nullptr;
+  };
   const auto is_consequence = [&](const diagnostics::Diagnostic& found) {
     if (is_cut || lacks_name) return true;
     // What a program can call depends on all of it.
     if (found.code == diagnostics::UnknownScriptTarget.code) return true;
     const std::size_t module = found.span.file.exists() ? found.span.file.index : SIZE_MAX;
-    const DamagedFile* const file =
-        module != SIZE_MAX && by_module[module] != SIZE_MAX ? &damaged[by_module[module]] : nullptr;
+    const DamagedFile* const file = file_of(found);
     if (file != nullptr && file->is_cause(found.span)) return false;
     const Names quoted = quoted_names(found.message);
     if (have_common(quoted, names) || have_common(quoted, declarations)) return true;
@@ -283,13 +284,16 @@ void drop_consequences(const CheckedProgram& program, diagnostics::Diagnostics& 
     add_names_in(tree_of(module), syntax::line_at(tree_of(module).file(), found.span.offset), around);
     // An unknown name is what the message says, whatever else is on the line.
     if (found.code != diagnostics::UnknownName.code && have_common(around, declarations)) return true;
-    return file != nullptr && file->is_consequence(found, quoted);
+    return file != nullptr && file->is_in_damage(found.span);
   };
   diagnostics::Diagnostics kept;
   std::map<std::string, std::size_t> repetitions;
   for (const diagnostics::Diagnostic& found : diagnostics.all()) {
     const bool is_semantic = found.code.number >= first_semantic_code;
-    if (is_semantic && found.code.severity == diagnostics::Severity::Error) {
+    if (is_semantic && found.code.severity != diagnostics::Severity::Error) {
+      const DamagedFile* const file = file_of(found);
+      if (file != nullptr && file->is_in_damage(found.span)) continue;
+    } else if (is_semantic) {
       if (!damaged.empty() && is_consequence(found)) continue;
       if (names_cause(found.code) && ++repetitions[found.message] > repetitions_max) continue;
     }

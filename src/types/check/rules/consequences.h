@@ -5,10 +5,11 @@
 
 namespace tenon::types {
 
-/// Removes what the checker has reported because of an error of the lexer or parser: errors within the damage of a file
-/// (syntax/damage.h), errors about names that it declares or would declare, and errors that need all of a declaration
-/// of which a part is damaged. Other errors of the same file are kept. Among errors with the same text, which names
-/// their cause, such as a field that a type does not have, the first two are kept.
+/// Removes what the checker has reported because of an error of the lexer or parser: everything about a declaration in
+/// which there is one (syntax/damage.h), and errors about names that such a declaration declares or would declare. Of
+/// an agent or an `impl`, only the function is concerned that contains the error, if one does. Other errors of the same
+/// file are kept. Among errors with the same text, which names their cause, such as a field that a type does not have,
+/// the first two are kept.
 void drop_consequences(const CheckedProgram& program, diagnostics::Diagnostics& diagnostics);
 
 }  // namespace tenon::types
