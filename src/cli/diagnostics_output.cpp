@@ -22,4 +22,11 @@ void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, co
   print_diagnostics(checked.diagnostics, checked.files(), shown, environment);
 }
 
+int fail_unreadable(const std::string& path, const FileError& error, const Environment& environment) {
+  diagnostics::Diagnostics diagnostics;
+  types::report_unreadable(path, error, diagnostics);
+  print_diagnostics(diagnostics, {}, ShownDiagnostics::All, environment);
+  return exit_failed;
+}
+
 }  // namespace tenon::cli

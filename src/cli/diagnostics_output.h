@@ -14,4 +14,7 @@ void print_diagnostics(const diagnostics::Diagnostics& diagnostics, std::span<co
                        ShownDiagnostics shown, const Environment& environment);
 void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, const Environment& environment);
 
+/// Prints why the file of a program cannot be read. Returns the exit code.
+int fail_unreadable(const std::string& path, const FileError& error, const Environment& environment);
+
 }  // namespace tenon::cli

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/diagnostics_output.h"
 #include "cli/engine_report.h"
 #include "cli/replace_file.h"
 #include "engine/program.h"
 #include "graph/edit_json.h"
 #include "source/source_file.h"
+#include "syntax/parse.h"
 
 namespace tenon::cli {
 namespace {
@@ -21,7 +23,7 @@ std::string describe(const graph::Refusal& refusal) {
 
 int edit(const EditCommand& command, const Environment& environment) {
   const auto text = environment.system.files.read_file(command.file, source::source_bytes_max);
-  if (!text) return fail(fmt::format("cannot read `{}`: {}", command.file, text.error().message), environment);
+  if (!text) return fail_unreadable(command.file, text.error(), environment);
   const auto json = command.edits == "-" ? Result<std::string, FileError>(environment.read_input())
                                          : environment.system.files.read_file(command.edits, edits_bytes_max);
   if (!json) return fail(fmt::format("cannot read `{}`: {}", command.edits, json.error().message), environment);
@@ -33,7 +35,18 @@ int edit(const EditCommand& command, const Environment& environment) {
   const auto edited = graph::apply_edits(*text, *edits, [&](std::string_view changed) {
     return engine::find_errors({command.file, std::string(changed)}, environment.system);
   });
+  if (!edited && edited.error().reason.find('\n') != std::string::npos) {
+    // The diagnostics of the changed program, as `check` prints them.
+    environment.write_error(edited.error().reason);
+    return fail(fmt::format("cannot edit `{}`, nothing was changed: the edited program has errors", command.file),
+                environment);
+  }
   if (!edited) {
+    const source::SourceFile file(source::FileId{0}, command.file, *text);
+    diagnostics::Diagnostics diagnostics;
+    static_cast<void>(syntax::parse(file, diagnostics));
+    const source::SourceFile* const files[] = {&file};
+    print_diagnostics(diagnostics, files, ShownDiagnostics::All, environment);
     return fail(fmt::format("cannot edit `{}`, nothing was changed: {}", command.file, describe(edited.error())),
                 environment);
   }

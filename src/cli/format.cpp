@@ -23,7 +23,7 @@ int format(const FormatCommand& command, const Environment& environment) {
     if (text && text->size() > source::source_bytes_max)
       text = failure(FileError{"the text is too long", false, text->size()});
     if (!text) {
-      result = fail(fmt::format("cannot read `{}`: {}", path, text.error().message), environment);
+      result = fail_unreadable(is_stream ? "standard input" : path, text.error(), environment);
       continue;
     }
     const source::SourceFile file(source::FileId{0}, is_stream ? "standard input" : path, std::move(*text));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@
 #include "cli/diagnostics_output.h"
 #include "cli/engine_report.h"
 #include "compiler/compile.h"
+#include "diagnostics/kinds.h"
 #include "diagnostics/render.h"
 #include "engine/program.h"
 #include "graph/graph_json.h"
@@ -178,7 +180,7 @@ class PromptList {
 /// Prints the graph of the text without type-checking the program.
 int show_graph(const ShowCommand& command, const Environment& environment) {
   auto text = environment.system.files.read_file(command.file, source::source_bytes_max);
-  if (!text) return fail(fmt::format("cannot read `{}`: {}", command.file, text.error().message), environment);
+  if (!text) return fail_unreadable(command.file, text.error(), environment);
   const source::SourceFile file({0}, command.file, std::move(*text));
   diagnostics::Diagnostics diagnostics;
   const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
@@ -192,11 +194,24 @@ int show_graph(const ShowCommand& command, const Environment& environment) {
   return exit_done;
 }
 
+/// Whether there is no text to show: only the entry file's own errors of reading have no location.
+bool is_unreadable(const types::Checked& checked) {
+  const auto is_of_reading = [](const diagnostics::Diagnostic& found) {
+    return !found.span.file.exists() &&
+           (found.code == diagnostics::UnreadableFile.code || found.code == diagnostics::SourceTooLarge.code);
+  };
+  return std::ranges::any_of(checked.diagnostics.all(), is_of_reading);
+}
+
 }  // namespace
 
 int show(const ShowCommand& command, const Environment& environment) {
   if (command.as == "graph") return show_graph(command, environment);
   types::Checked checked = types::check(command.file, environment.system.files, types::Strictness::Relaxed);
+  if (is_unreadable(checked)) {
+    print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
+    return exit_failed;
+  }
   const types::Module& entry = checked.program.modules.front();
   const syntax::SyntaxTree& tree = entry.written ? *entry.written : *entry.tree;
   if (command.as == "lowered") environment.write_output(show_lowered(entry));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "diagnostics/kinds.h"
+#include "source/source_file.h"
 #include "types/check/bodies/merge_bodies.h"
 #include "types/check/bodies/reuse_bodies.h"
 #include "types/check/body_checker.h"
@@ -53,6 +54,14 @@ void check_bodies(Checked& checked, const CheckOptions& options) {
 }
 
 }  // namespace
+
+void report_unreadable(const std::string& path, const FileError& error, diagnostics::Diagnostics& diagnostics) {
+  if (error.bytes > 0) {
+    diagnostics.report(diagnostics::SourceTooLarge, {}, path, error.bytes, source::source_bytes_max);
+  } else {
+    diagnostics.report(diagnostics::UnreadableFile, {}, path, error.message);
+  }
+}
 
 Checked check(const std::string& path, FileSystem& files, Strictness strictness) {
   return check(path, files, CheckOptions{.strictness = strictness});

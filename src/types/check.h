@@ -35,6 +35,9 @@ struct CheckOptions {
   const Checked* previous = nullptr;
 };
 
+/// Reports that the entry file of a program cannot be read.
+void report_unreadable(const std::string& path, const FileError& error, diagnostics::Diagnostics& diagnostics);
+
 [[nodiscard]] Checked check(const std::string& path, FileSystem& files, const CheckOptions& options);
 [[nodiscard]] Checked check(const std::string& path, FileSystem& files, Strictness strictness);
 

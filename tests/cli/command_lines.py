@@ -294,6 +294,22 @@ def test_errors_have_one_form_and_one_scheme_of_exit_codes(work):
         assert re.match(r"(\S+: )?error(\[E\d+\])?: ", process.stderr), (arguments, process.stderr)
 
 
+def test_programs_are_reported_alike_by_all_commands(work):
+    edits = write(work, "[]", "edits.json")
+    missing = work / "missing.tn"
+    broken = write(work, "fn main() -> i32 { 1 +\n}\n", "broken.tn")
+    commands = (["check"], ["fmt"], ["fmt", "--check"], ["show", "--as=tree"], ["show", "--as=graph"], ["plan"], ["edit", "--ops", edits])
+    for command in commands:
+        process = tenon(*command, missing)
+        assert process.returncode == 1 and process.stdout == "", process
+        assert process.stderr == f"error[E2009]: cannot read `{missing}`: No such file or directory\n", process
+    expected = tenon("check", broken).stderr
+    assert expected.startswith(f"{broken}:1:23: error[E1101]: "), expected
+    for command in commands:
+        process = tenon(*command, broken)
+        assert process.returncode == 1 and process.stderr.startswith(expected), process
+
+
 def test_arguments_from_files(work):
     file = write(work)
     text = work / "text.txt"

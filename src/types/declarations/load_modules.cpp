@@ -7,6 +7,7 @@
 #include "blocks/lower.h"
 #include "diagnostics/kinds.h"
 #include "syntax/parse.h"
+#include "types/check.h"
 #include "types/standard_library.h"
 
 namespace tenon::types {
@@ -20,11 +21,7 @@ class Loader {
   void run(const std::string& path) {
     Result<std::string, FileError> text = files_.read_file(path, source::source_bytes_max);
     if (!text) {
-      if (text.error().bytes > 0) {
-        diagnostics_.report(diagnostics::SourceTooLarge, {}, path, text.error().bytes, source::source_bytes_max);
-      } else {
-        diagnostics_.report(diagnostics::UnreadableFile, {}, path, text.error().message);
-      }
+      report_unreadable(path, text.error(), diagnostics_);
       text = std::string();
     }
     add(path, std::move(*text));
