@@ -656,7 +656,7 @@ constexpr std::array subcommands = {
                "Examples:\n"
                "  tenon cancel RUN --store runs.store --reason \"out of stock\"\n",
                add_cancel},
-    Subcommand{"store", "Check, copy, compact, export, import or forget", manage_group,
+    Subcommand{"store", "Check, copy, back up, compact, repair, export, import or forget; list owners", manage_group,
                "Examples:\n"
                "  tenon store check --store runs.store\n"
                "  tenon store export RUN --output run.bin --store runs.store\n",

@@ -310,6 +310,13 @@ def test_programs_are_reported_alike_by_all_commands(work):
         assert process.returncode == 1 and process.stderr.startswith(expected), process
 
 
+def test_the_help_of_store_names_its_commands(_):
+    lines = tenon("store", "--help").stdout.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    described = next(line for line in tenon("--help").stdout.splitlines() if line.startswith("  store "))
+    for verb in (line.split()[0] for line in lines):
+        assert verb.replace("backup", "back up") in described.lower(), (verb, described)
+
+
 def test_arguments_from_files(work):
     file = write(work)
     text = work / "text.txt"
