@@ -8,8 +8,12 @@ namespace tenon {
 /// requested type. A program keeps the version with which it was compiled (bytecode::Program::messages), so that a
 /// replayed run computes the same texts, and a resumed one sends its model the same reasons again. The numbers are
 /// stored in programs: a changed text is a new version, and the texts of the others stay as they are.
-enum class MessageVersion : std::uint8_t { First = 0, Second = 1 };
+enum class MessageVersion : std::uint8_t {
+  First = 0,
+  Second = 1,
+  Third = 2,  ///< an outline's counts of one are in the singular
+};
 
-inline constexpr MessageVersion newest_messages = MessageVersion::Second;
+inline constexpr MessageVersion newest_messages = MessageVersion::Third;
 
 }  // namespace tenon

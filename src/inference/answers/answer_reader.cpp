@@ -122,7 +122,7 @@ class AnswerReading {
     for (const AnswerItem& item : clause.items) {
       const Json* const given = json.find(item.key);
       if (given == nullptr && reader_.types().kind(item.type) != TypeKind::Option) {
-        report(item.key, problem(Message::Missing, make_outline(reader_.types(), item.type)));
+        report(item.key, problem(Message::Missing, make_outline(reader_.types(), item.type, version_)));
         continue;
       }
       Result<vm::Value, std::vector<Mismatch>> value =

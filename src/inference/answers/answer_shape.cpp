@@ -75,7 +75,7 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
       if (kind == types::TypeKind::String || kind == types::TypeKind::Text) {
         shape.form = AnswerForm::Text;
         if (types.kind(site.result) == types::TypeKind::Refined) {
-          shape.outline = make_outline(types, site.result);
+          shape.outline = make_outline(types, site.result, program.messages);
           shape.text_form = make_text_form(types, site.result);
         }
         return shape;
@@ -104,7 +104,7 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
   std::string strict = make_strict_schema(schema).value_or("");
   shape.schema =
       std::make_shared<const AnswerSchema>(AnswerSchema{std::move(name), std::move(schema), std::move(strict)});
-  shape.outline = make_outline(types, shape);
+  shape.outline = make_outline(types, shape, program.messages);
   return shape;
 }
 

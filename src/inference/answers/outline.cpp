@@ -30,10 +30,13 @@ std::string describe_range(const std::optional<Number>& low, const std::optional
   return {};
 }
 
-std::string describe_count(const Constraints& constraints, std::string_view unit) {
+/// `unit`: in the plural, which ends with an s.
+std::string describe_count(const Constraints& constraints, std::string_view unit, MessageVersion version) {
   const auto& low = constraints.length_low;
   const auto& high = constraints.length_high;
   const bool has_low = low && *low > 0;
+  const auto last = high ? high : low;
+  if (version >= MessageVersion::Third && last && *last == 1) unit.remove_suffix(1);
   if (has_low && high && *low == *high) return fmt::format(" of {} {}", *low, unit);
   if (has_low && high) return fmt::format(" of {} to {} {}", *low, *high, unit);
   if (has_low) return fmt::format(" of at least {} {}", *low, unit);
@@ -43,7 +46,8 @@ std::string describe_count(const Constraints& constraints, std::string_view unit
 
 class OutlineWriter {
  public:
-  OutlineWriter(const TypeTable& types, std::span<const TypeId> roots) : types_(types), names_(types, roots) {}
+  OutlineWriter(const TypeTable& types, std::span<const TypeId> roots, MessageVersion version)
+      : types_(types), names_(types, roots), version_(version) {}
 
   [[nodiscard]] std::string write(TypeId type, std::size_t indent) const {
     if (const std::string* name = names_.find_name(type)) return *name;
@@ -192,31 +196,33 @@ class OutlineWriter {
                                        constraints.number_high_is_exclusive ? "below" : "to");
     }
     if (kind == TypeKind::String || kind == TypeKind::Text) {
-      std::string text = "string" + describe_count(constraints, "characters");
+      std::string text = "string" + describe_count(constraints, "characters", version_);
       for (const std::string& pattern : constraints.patterns) text += " matching /" + pattern + "/";
       return text;
     }
-    return write_here(constraints.base, indent) + (kind == TypeKind::List ? describe_count(constraints, "items") : "");
+    return write_here(constraints.base, indent) +
+           (kind == TypeKind::List ? describe_count(constraints, "items", version_) : "");
   }
 
   const TypeTable& types_;
   NamedTypes names_;
+  MessageVersion version_;
 };
 
 }  // namespace
 
-std::string make_outline(const TypeTable& types, TypeId type) {
-  const OutlineWriter writer(types, {{type}});
+std::string make_outline(const TypeTable& types, TypeId type, MessageVersion version) {
+  const OutlineWriter writer(types, {{type}}, version);
   return writer.write_here(type, 0) + writer.write_definitions();
 }
 
-std::string make_outline(const TypeTable& types, const AnswerShape& shape) {
+std::string make_outline(const TypeTable& types, const AnswerShape& shape, MessageVersion version) {
   std::vector<TypeId> roots;
   if (shape.kind == bytecode::SiteKind::Completion) roots.push_back(shape.result);
   for (const AnswerClause& clause : shape.clauses) {
     for (const AnswerItem& item : clause.items) roots.push_back(item.type);
   }
-  const OutlineWriter writer(types, roots);
+  const OutlineWriter writer(types, roots, version);
   std::string text;
   switch (shape.kind) {
     case bytecode::SiteKind::Completion:

@@ -36,6 +36,24 @@ TEST(OutlineTest, NamesRefinements) {
             "[true or false, …] of 2 to 4 items");
 }
 
+TEST(OutlineTest, ACountOfOneIsSingular) {
+  TypeTable types;
+  types::Refinement one;
+  one.length_low = 1;
+  const auto outline = [&](TypeId base, MessageVersion version = newest_messages) {
+    AnswerShape shape;
+    shape.result = types.refined(base, one);
+    return make_outline(types, shape, version);
+  };
+  EXPECT_EQ(outline(types.list(TypeTable::boolean)), "[true or false, …] of at least 1 item");
+  one.length_high = 1;
+  EXPECT_EQ(outline(types.list(TypeTable::boolean)), "[true or false, …] of 1 item");
+  // Runs of older programs send the request that is recorded.
+  EXPECT_EQ(outline(types.list(TypeTable::boolean), MessageVersion::Second), "[true or false, …] of 1 items");
+  one.length_low = 0;
+  EXPECT_EQ(outline(TypeTable::string), "string of at most 1 character");
+}
+
 TEST(OutlineTest, ShowsDocCommentsBesideTheirFields) {
   TypeTable types;
   const TypeId inner = types.add_struct({"Inner", "", {{"ok", TypeTable::boolean, "Whether\n it works."}}});

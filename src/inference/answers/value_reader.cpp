@@ -147,7 +147,7 @@ class ValueReading {
   [[nodiscard]] std::string shown(const Json& json) const { return describe(json, version_); }
 
   [[nodiscard]] std::string outline(TypeId type) const {
-    const std::string full = make_outline(types_, type);
+    const std::string full = make_outline(types_, type, version_);
     const std::string_view shown = cut_utf8(full, outline_bytes_max);
     return std::string(shown) + (shown.size() < full.size() ? "…" : "");
   }

@@ -114,7 +114,7 @@ TEST_F(ValueReaderTest, MeasuresTextsInCodePoints) {
   EXPECT_EQ(read(type, "\"😀\""), "it: expected string of 2 to 3 characters, found 1 character");
   EXPECT_EQ(read(type, "\"abcd\""), "it: expected string of 2 to 3 characters, found 4 characters");
   EXPECT_EQ(read(measure(types_.list(TypeTable::i32), {}, 1), "[1,2]"),
-            "it: expected [integer, …] of at most 1 items, found 2 items");
+            "it: expected [integer, …] of at most 1 item, found 2 items");
 }
 
 TEST_F(ValueReaderTest, APatternMatchesAsAWhole) {
