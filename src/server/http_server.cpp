@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <boost/asio.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/beast/core.hpp>
@@ -9,6 +10,7 @@
 #include <list>
 
 #include "base/ascii.h"
+#include "server/chunked_body.h"
 #include "server/request_head.h"
 
 namespace tenon::server {
@@ -25,6 +27,8 @@ namespace {
 constexpr std::chrono::seconds heartbeat{15};
 /// After the time for requests in progress is over: for ending their responses.
 constexpr std::chrono::seconds farewell_time{2};
+/// For what a client sends after its request has been refused.
+constexpr std::chrono::seconds linger_time{1};
 constexpr std::string_view stopping = "the server is stopping; the run continues after its next start";
 /// What may wait in the kernel for a reader, in addition to what waits here.
 constexpr int send_buffer_bytes = 128 * 1024;
@@ -134,6 +138,9 @@ struct HttpServer::State {
   void end(std::list<Connection>::iterator connection, const std::exception_ptr& thrown);
   asio::awaitable<bool> serve_one(Connection& connection, beast::flat_buffer& buffer);
   asio::awaitable<bool> read_head(Connection& connection, beast::flat_buffer& buffer, HttpResponse& refusal);
+  asio::awaitable<bool> read_chunks(Connection& connection, beast::flat_buffer& buffer, ChunkedBody& chunks,
+                                    HttpResponse& refusal);
+  asio::awaitable<bool> refuse(Connection& connection, HttpAnswer refusal);
   asio::awaitable<bool> send(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version,
                              bool is_head);
   asio::awaitable<bool> send_stream(Connection& connection, HttpAnswer answer, bool keep_alive, unsigned version);
@@ -142,6 +149,16 @@ struct HttpServer::State {
   void end_drain();
   [[nodiscard]] HttpResponse header_too_large() const {
     return make_error(431, "too_large", fmt::format("the header has more than {} bytes", limits.header_bytes));
+  }
+  [[nodiscard]] HttpResponse body_too_large() const {
+    return make_error(413, "too_large", fmt::format("the body has more than {} bytes", limits.body_bytes));
+  }
+  [[nodiscard]] HttpResponse chunks_refused(const HeadProblem& problem) const {
+    if (problem.status == 413) return body_too_large();
+    if (problem.status != 431) return make_error(problem.status, "bad_request", problem.message);
+    return make_error(431, "too_large",
+                      fmt::format("the header has more than {} bytes, with the extensions of chunks and the trailers",
+                                  limits.header_bytes));
   }
   /// Whether the body is ended early.
   [[nodiscard]] bool cuts(const BodySource& body) const {
@@ -245,6 +262,39 @@ asio::awaitable<bool> HttpServer::State::read_head(Connection& connection, beast
   }
 }
 
+/// Sends a refusal, if it has a body, and ends the connection: false. What the client still sends is dropped for a
+/// moment: closing a connection with unread bytes resets it, and the client might lose the refusal.
+asio::awaitable<bool> HttpServer::State::refuse(Connection& connection, HttpAnswer refusal) {
+  if (refusal.head.body.empty()) co_return false;
+  co_await send(connection, std::move(refusal), false, 11, false);
+  error_code ignored;
+  connection.stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  connection.stream.expires_after(linger_time);
+  std::array<char, head_bytes_per_read> dropped{};
+  for (;;) {
+    auto [error, bytes] = co_await connection.stream.async_read_some(asio::buffer(dropped), as_result);
+    if (error) co_return false;
+  }
+}
+
+/// Receives a body in chunks. False when it does not arrive: then `refusal` has a body, or the client is gone or was
+/// silent for too long.
+asio::awaitable<bool> HttpServer::State::read_chunks(Connection& connection, beast::flat_buffer& buffer,
+                                                     ChunkedBody& chunks, HttpResponse& refusal) {
+  for (;;) {
+    const auto taken = chunks.take({static_cast<const char*>(buffer.data().data()), buffer.size()});
+    if (!taken) {
+      refusal = chunks_refused(taken.error());
+      co_return false;
+    }
+    buffer.consume(*taken);
+    if (chunks.is_complete()) co_return true;
+    auto [error, bytes] = co_await connection.stream.async_read_some(buffer.prepare(limits.chunk_bytes), as_result);
+    if (error) co_return false;
+    buffer.commit(bytes);
+  }
+}
+
 /// Serves one request; false when the connection ends.
 asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast::flat_buffer& buffer) {
   beast::tcp_stream& stream = connection.stream;
@@ -257,8 +307,7 @@ asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast
   const bool has_head = co_await read_head(connection, buffer, refusal.head);
   connection.is_idle = false;
   if (!has_head) {
-    if (!refusal.head.body.empty()) co_await send(connection, std::move(refusal), false, 11, false);
-    co_return false;
+    co_return co_await refuse(connection, std::move(refusal));
   }
   auto [header_error, header_bytes] = co_await http::async_read_header(stream, buffer, parser, as_result);
   error_code error = header_error;
@@ -271,14 +320,21 @@ asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast
       auto [sent_error, sent] = co_await http::async_write(stream, continuing, as_result);
       error = sent_error;
     }
-    if (!error) {
+    if (!error && parser.chunked()) {
+      ChunkedBody chunks(limits.body_bytes, limits.header_bytes - std::min(limits.header_bytes, header_bytes));
+      if (!co_await read_chunks(connection, buffer, chunks, refusal.head)) {
+        co_return co_await refuse(connection, std::move(refusal));
+      }
+      request.body = std::move(chunks.body());
+    } else if (!error) {
       auto [body_error, body_bytes] = co_await http::async_read(stream, buffer, parser, as_result);
       error = body_error;
+      if (!error) request.body = std::move(parser.get().body());
     }
   }
   if (error) {
     if (error == http::error::body_limit) {
-      refusal.head = make_error(413, "too_large", fmt::format("the body has more than {} bytes", limits.body_bytes));
+      refusal.head = body_too_large();
     } else if (error == http::error::header_limit || error == http::error::buffer_overflow) {
       refusal.head = header_too_large();
     } else if (error.category() == make_error_code(http::error::bad_method).category() &&
@@ -287,14 +343,12 @@ asio::awaitable<bool> HttpServer::State::serve_one(Connection& connection, beast
     } else {
       co_return false;  // gone, or silent for too long
     }
-    co_await send(connection, std::move(refusal), false, 11, false);
-    co_return false;
+    co_return co_await refuse(connection, std::move(refusal));
   }
   auto message = parser.release();
   const bool keep_alive = message.keep_alive() && !is_draining;
   const unsigned version = message.version();
   const bool is_head = message.method() == http::verb::head;
-  request.body = std::move(message.body());
   HttpAnswer answer = co_await ask(connection, std::move(request));
   co_return co_await send(connection, std::move(answer), keep_alive, version, is_head);
 }

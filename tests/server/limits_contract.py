@@ -68,6 +68,35 @@ def test_a_body_is_never_read_as_a_request(work):
         assert len(set(runs)) == 2, "a trailer is not a header"
 
 
+def test_what_surrounds_the_chunks_of_a_body(work):
+    """Extensions and trailers count as a part of the header; what belongs in the header is not a trailer; nothing hangs."""
+    body = b'{"fn": "add", "args": {"x": 1, "y": 2}}'
+    size, end = b"%x" % len(body), b"\r\n" + body + b"\r\n"
+    head = ("Host: localhost", "Content-Type: application/json", "Transfer-Encoding: chunked", "Connection: close")
+
+    def answer(chunked):
+        reply = raw(server, request_with(*head, body=chunked))
+        assert reply.count(b"HTTP/1.1 ") == 1, reply
+        return int(reply.split(b" ")[1]), json.loads(reply.split(b"\r\n\r\n")[1])
+
+    with Server(work) as server:
+        for fine in (size + b";a=1 ; b=\"2\"" + end + b"0;last\r\nX-Late: 1\r\n\r\n", b"000" + size + end + b"000\r\n\r\n",
+                     b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"):
+            assert answer(fine)[0] == 201, fine
+        for large in (size + b";" + b"a" * 40_000 + end + b"0\r\n\r\n", size + end + b"0\r\nX: " + b"a" * 40_000 + b"\r\n\r\n",
+                      size + end + b"0\r\n" + b"X: a\r\n" * 7_000 + b"\r\n",
+                      b"".join(b"1;abcdef=abcdefghij\r\n%c\r\n" % byte for byte in b" " * 2_000 + body) + b"0\r\n\r\n"):
+            status, reply = answer(large)
+            assert status == 431 and "the trailers" in reply["error"]["message"], (status, reply)
+        for name in ("Content-Length", "Transfer-Encoding", "Host", "Authorization", "content-type"):
+            status, reply = answer(size + end + f"0\r\n{name}: 5\r\n\r\n".encode())
+            assert status == 400 and f"`{name}` cannot be a trailer" in reply["error"]["message"], (name, status, reply)
+        for unclear in (size + b"\n", size + b";a\n", size + end + b"0\n", size + end + b"0\r\nX: 1\n", b"0x5\r\n", size + b"\r\n" + body + b"\n"):
+            status, reply = answer(unclear)
+            assert status == 400, (unclear, status, reply)
+        assert server.get("/healthz").status == 200
+
+
 # What begins with a local host and is another one, or none.
 NOT_HOSTS = ("[::1].evil.example", "[::1]evil.example", "localhost:evil.example", "localhost:80:80", "[::1]:80:80", "localhost:99999",
              "localhost:-1", "127.0.0.1:80evil", ":80", "localhost@evil.example", "localhost,evil.example")
