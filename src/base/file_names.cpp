@@ -22,4 +22,9 @@ std::string follow_links(const std::string& path) {
   return path;
 }
 
+std::string_view public_file_name(std::string_view path) {
+  const bool is_outside = path.starts_with('/') || path.starts_with("..");
+  return is_outside ? path.substr(path.rfind('/') + 1) : path;
+}
+
 }  // namespace tenon

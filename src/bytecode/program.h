@@ -186,7 +186,7 @@ struct Budget {
 };
 
 struct SourceText {
-  std::string path;  ///< as the user gave it
+  std::string path;  ///< as failures name it
   std::string text;
 };
 

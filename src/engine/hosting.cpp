@@ -7,6 +7,7 @@
 #include "engine/extern_binding.h"
 #include "engine/model_choice.h"
 #include "engine/secret_key.h"
+#include "journal/open_store.h"
 #include "runtime/recovery/migration.h"
 #include "tools/native/native_caller.h"
 
@@ -42,8 +43,10 @@ runtime::HostFailure to_host_failure(const EngineError& error, const std::string
 
 Result<Problems, EngineError> HostedPrograms::add(const std::string& file, const Settings& settings,
                                                   const System& system) {
+  // Failures are values of runs, which clients see.
+  const ProgramSource source{.path = file, .names = ProgramSource::Names::Public};
   auto program =
-      role_ == journal::OwnerRole::Gateway ? load_unbound({file}, settings, system) : load({file}, settings, system);
+      role_ == journal::OwnerRole::Gateway ? load_unbound(source, settings, system) : load(source, settings, system);
   if (!program) return failure(std::move(program.error()));
   return add(file, std::move(*program));
 }
@@ -197,7 +200,7 @@ Hosting::Hosting(Parts parts, HostingOptions options, runtime::HostObserver& obs
       model_(std::move(options.model)),
       store_(std::move(parts.owner), std::move(parts.hosts_reader)),
       reader_(std::move(parts.reader)),
-      store_file_(options.store_choice.path),
+      store_file_(journal::file_of_store(options.store_choice.path).value_or(options.store_choice.path)),
       pool_(options.pool),
       system_(system),
       reports_(reports_folder(options.store_choice.reports, options.store_choice.path, system)),

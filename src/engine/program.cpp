@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/file_names.h"
 #include "compiler/compile.h"
 #include "inference/answers/json_values.h"
 #include "types/check.h"
@@ -33,11 +34,16 @@ EngineError program_error(Problems problems) {
   return {EngineError::Kind::Program, {}, {}, std::move(problems)};
 }
 
-Result<CompiledProgram, EngineError> compile_file(const std::string& path, FileSystem& files) {
+Result<CompiledProgram, EngineError> compile_file(const std::string& path, ProgramSource::Names names,
+                                                  FileSystem& files) {
   types::Checked checked = types::check(path, files, types::Strictness::Relaxed);
   std::shared_ptr<const bytecode::Program> program;
   if (!checked.diagnostics.has_errors()) {
-    program = std::make_shared<const bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
+    bytecode::Program compiled = compiler::compile(checked.program, checked.diagnostics);
+    if (names == ProgramSource::Names::Public) {
+      for (bytecode::SourceText& file : compiled.sources) file.path = std::string(public_file_name(file.path));
+    }
+    program = std::make_shared<const bytecode::Program>(std::move(compiled));
   }
   Problems problems = problems_of(checked);
   if (checked.diagnostics.has_errors()) return failure(program_error(std::move(problems)));
@@ -55,9 +61,9 @@ Result<CompiledProgram, EngineError> compile_file(const std::string& path, FileS
 }  // namespace
 
 Result<CompiledProgram, EngineError> compile(const ProgramSource& source, const System& system) {
-  if (!source.text) return compile_file(source.path, system.files);
+  if (!source.text) return compile_file(source.path, source.names, system.files);
   FilesWithText files(system.files, source.path, *source.text);
-  return compile_file(source.path, files);
+  return compile_file(source.path, source.names, files);
 }
 
 std::optional<std::string> find_errors(const ProgramSource& source, const System& system) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,8 +20,14 @@ namespace tenon::engine {
 
 /// The text of a program: the file at `path`, or `text` as if that file contained it. Imports are relative to `path`.
 struct ProgramSource {
+  /// How the places in the program's failures name its files.
+  enum class Names : std::uint8_t {
+    Given,   ///< by the path
+    Public,  ///< as clients of a server may see them (`public_file_name`)
+  };
   std::string path;
   std::optional<std::string> text = std::nullopt;
+  Names names = Names::Given;
 };
 
 /// A program that was checked, compiled and verified.

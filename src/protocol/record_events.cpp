@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/ensure.h"
+#include "base/file_names.h"
 #include "effects/value_form.h"
 #include "effects/wait_name.h"
 #include "json/reader.h"
@@ -25,12 +26,6 @@ std::string value_of(const StoredText& text, const Contents& contents) {
   return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}{}}}}})", text.hash->hex(), content->size(), pieces);
 }
 
-/// Of a file outside of the working directory only the name: clients do not learn where a server keeps its files.
-std::string_view shown_place(std::string_view place) {
-  const bool is_outside = place.starts_with('/') || place.starts_with("..");
-  return is_outside ? place.substr(place.rfind('/') + 1) : place;
-}
-
 /// One of the arguments: the question of an `ask`, the emitted text, the reason of a refusal.
 std::string text_at(std::size_t position, const StoredText& arguments, const Contents& contents) {
   std::string text = value_of(arguments, contents);
@@ -47,6 +42,12 @@ std::string list_of(const std::vector<std::string>& names) {
   return text + ']';
 }
 
+/// A model as it was chosen, such as `gguf:FILE`, with its file's public name.
+std::string public_model(std::string_view model) {
+  const std::size_t rest = model.find(':') + 1;  // 0 without a colon
+  return fmt::format("{}{}", model.substr(0, rest), public_file_name(model.substr(rest)));
+}
+
 std::string_view purpose_of(EffectKind kind) {
   return effects::effect_name(kind);
 }
@@ -60,7 +61,7 @@ class RecordEvent {
   std::optional<Event> operator()(const effects::Started& started) {
     if (!started.agent.empty()) return std::nullopt;
     EventWriter out = begin(EventKind::PromptStarted);
-    out.json("input", value_of(started.arguments, contents_)).text("model", started.settings.model);
+    out.json("input", value_of(started.arguments, contents_)).text("model", public_model(started.settings.model));
     out.text("program", started.program.hex());
     return end(EventKind::PromptStarted, out);
   }
@@ -116,7 +117,7 @@ class RecordEvent {
       out.text("generation", requested.key).text("purpose", purpose_of(requested.kind));
       out.text("subject", requested.subject);
       if (requested.form != StoredText{}) out.json("schema", value_of(requested.form, contents_));
-      out.text("place", shown_place(requested.place));
+      out.text("place", public_file_name(requested.place));
       return end(EventKind::GenerationStarted, out);
     }
     if (requested.kind == EffectKind::Ask) {
@@ -124,13 +125,13 @@ class RecordEvent {
       out.text("wait", requested.key).text("question", text_at(0, requested.arguments, contents_));
       out.json("schema", value_of(requested.form, contents_));
       if (!requested.callers.empty()) out.json("callers", list_of(requested.callers));
-      out.text("place", shown_place(requested.place));
+      out.text("place", public_file_name(requested.place));
       if (requested.wake_at) out.time("until", *requested.wake_at);
       return end(EventKind::WaitForInput, out);
     }
     EventWriter out = begin(EventKind::ToolCall);
     out.text("call", requested.key).text("tool", requested.subject);
-    out.json("arguments", value_of(requested.arguments, contents_)).text("place", shown_place(requested.place));
+    out.json("arguments", value_of(requested.arguments, contents_)).text("place", public_file_name(requested.place));
     if (requested.wake_at) out.time("until", *requested.wake_at);
     return end(EventKind::ToolCall, out);
   }
@@ -232,7 +233,7 @@ class RecordEvent {
       if (!finished.tool.empty()) out.text("tool", finished.tool);
     }
     const effects::Cost& cost = finished.cost;
-    out.text("model", cost.model).integer("model_calls", cost.model_calls).integer("tokens", cost.tokens);
+    out.text("model", public_model(cost.model)).integer("model_calls", cost.model_calls).integer("tokens", cost.tokens);
     out.integer("computed", cost.computed).integer("reused", cost.reused).integer("generated", cost.generated);
     out.integer("ms", cost.milliseconds);
     return end(EventKind::GenerationFinished, out);
@@ -255,7 +256,7 @@ class RecordEvent {
       case effects::Ended::How::Failed: {
         EventWriter out = begin(EventKind::TurnFailed);
         out.text("kind", types::failure_kind_name(failure.kind)).text("message", failure.message);
-        out.text("blame", failure.blame).text("place", shown_place(failure.place));
+        out.text("blame", failure.blame).text("place", public_file_name(failure.place));
         return end(EventKind::TurnFailed, out);
       }
     }
@@ -272,7 +273,7 @@ class RecordEvent {
     if (requested.kind == EffectKind::AgentCalled) {
       EventWriter out = begin(EventKind::AgentCall);
       out.text("call", requested.key).text("callee", requested.subject).json("input", over());
-      return end(EventKind::AgentCall, out.text("place", shown_place(requested.place)));
+      return end(EventKind::AgentCall, out.text("place", public_file_name(requested.place)));
     }
     if (requested.kind == EffectKind::AgentReturned) {
       EventWriter out = begin(EventKind::AgentResult);
@@ -283,7 +284,7 @@ class RecordEvent {
       EventWriter out = begin(EventKind::AnswerRefused);
       out.text("call", requested.key).text("generation", requested.call);
       out.text("function", requested.subject).text("reasons", text_at(1, requested.arguments, contents_));
-      return end(EventKind::AnswerRefused, out.text("place", shown_place(requested.place)));
+      return end(EventKind::AnswerRefused, out.text("place", public_file_name(requested.place)));
     }
     if (requested.kind == EffectKind::BlockEntered || requested.kind == EffectKind::BlockLeft) return block(requested);
     if (requested.kind == EffectKind::Emitted) {
@@ -303,7 +304,7 @@ class RecordEvent {
     EventWriter out = begin(kind);
     out.text("block", path.substr(path.rfind('/') + 1)).text("path", path);
     out.text("branch", dot == std::string::npos ? std::string_view() : std::string_view(requested.key).substr(0, dot));
-    if (begins) return end(kind, out.text("place", shown_place(requested.place)));
+    if (begins) return end(kind, out.text("place", public_file_name(requested.place)));
     if (requested.used) out.integer("ms", requested.used->milliseconds).integer("tokens", requested.used->tokens);
     return end(kind, out);
   }

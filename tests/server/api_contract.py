@@ -49,7 +49,7 @@ agent Divider {
 
 
 def test_the_list_has_functions_that_return_results(work):
-    with Server(work, program=RESULTS_PROGRAM, returns_paths=True) as server:
+    with Server(work, program=RESULTS_PROGRAM) as server:
         agents = {agent["name"]: agent for agent in server.get("/v1/agents").json["agents"]}
         assert set(agents) == {"half", "check", "use_up", "tell", "pass_on", "Divider"}, agents
         assert agents["pass_on"]["output"] == {"not": {}}, agents

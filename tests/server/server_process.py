@@ -120,6 +120,7 @@ class Server:
     def __init__(self, work, *options, environment=None, program=PROGRAM, script=SCRIPT, model="script:model.script",
                  store=None, returns_paths=False):
         self.work = work
+        self.hidden = str(work)  # must not be in any answer
         self.returns_paths = returns_paths  # the program's own values have paths
         # A power cut is not tested: tests that kill processes need not wait for the disk.
         self.options = [str(option) for option in options] + ([] if store else ["--durability", "process"])
@@ -178,7 +179,7 @@ class Server:
             connection.request(method, path, data, json_headers(data, headers))
             response = connection.getresponse()
             reply = Reply(response.status, response.headers, response.read().decode())
-            assert self.returns_paths or str(self.work) not in reply.body, f"a path of the server's disk: {reply.body}"
+            assert self.returns_paths or self.hidden not in reply.body, f"a path of the server's disk: {reply.body}"
             return reply
         finally:
             connection.close()
@@ -243,7 +244,7 @@ class Stream:
     """A stream of server-sent events, read as it arrives."""
 
     def __init__(self, server, method, path, body=None, headers=None, receive_bytes=None):
-        self.hidden = str(server.work)
+        self.hidden = server.hidden
         self.returns_paths = server.returns_paths
         self.socket = socket.socket()
         if receive_bytes is not None:
