@@ -213,6 +213,11 @@ void Api::show_run(const Call& call) {
     engine::EventReader reader(parts_.hub, parts_.store, *head, head->records - 1, parts_.store_file);
     const auto events = reader.take(1);
     auto end = events.empty() ? parse_json("null") : parse_json(events.back().event->json);
+    // The value as the program's schema describes it; the events have it in the journal's form.
+    if (end && end->contains("value")) {
+      auto value = values_of(head->run).turn_value(*end);
+      if (value) end->set("value", std::move(*value));
+    }
     if (end) json.set("end", std::move(*end));
   }
   call.answer(whole(make_json(json.dump())));

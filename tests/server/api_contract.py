@@ -63,6 +63,54 @@ def test_the_list_has_functions_that_return_results(work):
                     jsonschema.Draft202012Validator(agents[name]["output"]).validate(value)
 
 
+SHAPES_PROGRAM = '''\
+struct Item { name: String, count: i64, note: String?, parts: List<Item> }
+enum Shape { Point, Circle(f64), Box(f64, i64), Named(Item) }
+type Level = "low" | "high"
+
+fn number(value: i64) -> i64 { value }
+fn ratio(value: f64) -> f64 { value }
+fn text(value: String) -> String { value }
+fn map(value: Map<i64>) -> Map<i64> { value }
+fn maybe(value: i64?) -> i64? { value }
+fn item(value: Item) -> Item { value }
+fn shape(value: Shape) -> Shape { value }
+fn shapes(value: List<Shape>) -> List<Shape> { value }
+fn level(value: Level) -> Level { value }
+fn pair(value: (i64, Shape)) -> (i64, Shape) { value }
+fn result(value: Shape?) -> Result<Shape> { try value.unwrap() }
+'''
+ITEM = {"name": "a", "count": 1 << 60, "note": None, "parts": [{"name": "b", "count": -1, "note": "n", "parts": []}]}
+
+
+def test_a_value_can_be_sent_back(work):
+    """The value in a run's `end` is what the served schema says, and what an argument of that type is."""
+    shapes = ["Point", {"Circle": 1.5}, {"Box": [0.5, 1 << 60]}, {"Named": ITEM}]
+    with Server(work, program=SHAPES_PROGRAM) as server:
+        agents = {agent["name"]: agent for agent in server.get("/v1/agents").json["agents"]}
+
+        def call(name, value):
+            run = server.begin({"fn": name, "args": {"value": value}})
+            shown = server.wait_for(run, "done", "failed")
+            assert shown["state"] == "done", (name, value, shown)
+            returned = shown["end"]["value"]
+            if jsonschema:
+                jsonschema.Draft202012Validator(agents[name]["output"]).validate(returned)
+            return returned
+
+        for name, values in (("number", [1 << 60, -5]), ("ratio", [0.25]), ("text", ["5", "null"]),
+                             ("map", [{}, {"a": 1 << 60, "b": 2}]), ("maybe", [None, 1 << 60]), ("item", [ITEM]), ("level", ["low"])):
+            for value in values:
+                assert call(name, value) == value, (name, value)
+        for name, values in (("shape", shapes), ("shapes", [shapes]), ("pair", [[1 << 60, "Point"]])):
+            for value in values:
+                assert call(name, value) == value, (name, value)
+        for shape in shapes:
+            assert call("result", shape) == {"Ok": shape}, shape
+        failed = call("result", None)["Err"]
+        assert sorted(failed) == ["blame", "kind", "message", "place"] and failed["place"].startswith("program.tn:"), failed
+
+
 def test_a_function_from_start_to_end(work):
     with Server(work) as server:
         run = server.begin({"fn": "add", "args": {"x": 1, "y": 2}})

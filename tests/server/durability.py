@@ -245,7 +245,7 @@ def test_a_call_in_progress_ends_before_the_server_does(work):
         assert server.stop() == 0, server.output
         assert (work / "calls").read_text() == "paid\n", "nothing new is started"
         server.start()
-        assert server.wait_for(run, "done", "waiting")["end"]["value"] == "2400"
+        assert server.wait_for(run, "done", "waiting")["end"]["value"] == 2400
         assert (work / "calls").read_text() == "paid\n" * 2, "and nothing is repeated"
 
 

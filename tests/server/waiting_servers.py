@@ -80,7 +80,7 @@ def test_the_next_server_takes_over_when_the_first_has_drained(work):
             assert following.waits_for(server.process.pid) and following.first.endswith(", 1 min at most\n"), following.first
             assert server.stop() == 0, server.output
             following.take_over()
-            assert server.wait_for(run, "done")["end"]["value"] == "2400"
+            assert server.wait_for(run, "done")["end"]["value"] == 2400
             assert (work / "calls").read_text() == "paid\n" * 2, "nothing is repeated"
 
 
