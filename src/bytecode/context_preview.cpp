@@ -1,6 +1,8 @@
 #include "bytecode/context_preview.h"
 
 #include <algorithm>
+#include <deque>
+#include <tuple>
 #include <utility>
 
 #include "bytecode/function_preview.h"
@@ -9,21 +11,61 @@
 namespace tenon::bytecode {
 namespace {
 
-std::vector<std::uint32_t> list_callees(const Program& program, const Function& function) {
-  std::vector<std::uint32_t> callees;
+/// More ways of calling one function of a library than real programs have; the others are shown as one.
+constexpr std::size_t ways_max = 24;
+
+PreviewEntries callers_entries() {
+  return {{EntryRole::Data, "<the caller's entries>", true, true}};
+}
+
+/// The functions with which a run may begin: of each name the first one of the entry file, or of another file of the
+/// program, and what agents consist of. All others run only if these call them.
+std::vector<std::uint32_t> list_starts(const Program& program) {
+  std::map<std::string_view, std::uint32_t> named;
+  std::set<std::uint32_t> tests;
+  for (const TestCase& test : program.tests) tests.insert(test.function);
+  for (std::uint32_t at = 0; at < program.functions.size(); ++at) {
+    const Function& function = program.functions[at];
+    // Instances of generic functions, and parts that the compiler makes, have other characters in their names.
+    const bool is_declared = function.name.find_first_of("< ") == std::string::npos;
+    if (!is_declared || tests.contains(at) || function.agent != UINT32_MAX || is_of_library(program, function)) {
+      continue;
+    }
+    const auto [found, is_new] = named.emplace(function.name, at);
+    const bool is_nearer = function.place.file == 0 && program.functions[found->second].place.file != 0;
+    if (!is_new && is_nearer) found->second = at;
+  }
+  std::vector<std::uint32_t> starts;
+  for (const auto& [name, function] : named) starts.push_back(function);
+  for (const Agent& agent : program.agents) {
+    for (const std::uint32_t function :
+         {agent.turn, agent.initial_state, agent.instructions, agent.run, agent.take_over}) {
+      if (function < program.functions.size()) starts.push_back(function);
+    }
+  }
+  return starts;
+}
+
+/// The functions that a function calls or passes on as tools.
+std::set<std::uint32_t> list_callees(const Program& program, const Function& function) {
+  std::set<std::uint32_t> callees;
   for (const Instruction& i : function.code) {
-    const bool is_call = static_cast<Opcode>(i.opcode) == Opcode::Call && i.wide() < program.functions.size();
-    if (is_call && std::ranges::find(callees, i.wide()) == callees.end()) callees.push_back(i.wide());
+    const auto opcode = static_cast<Opcode>(i.opcode);
+    if (opcode == Opcode::Call && i.wide() < program.functions.size()) callees.insert(i.wide());
+    if (opcode != Opcode::MakeRecord) continue;
+    for (const Tool& tool : program.tools) {
+      if (tool.record.index == i.c) callees.insert(tool.function);
+    }
   }
   return callees;
 }
 
-/// The program's functions, callers before the functions that they call, except where calls are recursive.
+/// Callers before what they call, except where calls are recursive.
 std::vector<std::uint32_t> order_by_calls(const std::vector<std::vector<std::uint32_t>>& callees) {
   std::vector<std::uint32_t> order;
   std::vector<bool> is_visited(callees.size());
   struct Visit {
-    std::uint32_t function;
+    std::uint32_t caller;
     std::size_t next = 0;
   };
   for (std::uint32_t root = 0; root < callees.size(); ++root) {
@@ -32,12 +74,12 @@ std::vector<std::uint32_t> order_by_calls(const std::vector<std::vector<std::uin
     is_visited[root] = true;
     while (!visits.empty()) {
       Visit& visit = visits.back();
-      if (visit.next == callees[visit.function].size()) {
-        order.push_back(visit.function);
+      if (visit.next == callees[visit.caller].size()) {
+        order.push_back(visit.caller);
         visits.pop_back();
         continue;
       }
-      const std::uint32_t callee = callees[visit.function][visit.next++];
+      const std::uint32_t callee = callees[visit.caller][visit.next++];
       if (is_visited[callee]) continue;
       is_visited[callee] = true;
       visits.push_back({callee});
@@ -47,89 +89,168 @@ std::vector<std::uint32_t> order_by_calls(const std::vector<std::vector<std::uin
   return order;
 }
 
+/// The functions of the program are previewed in groups: what one declaration is compiled to for different strategies
+/// is called in the same ways. Those of libraries are previewed for each way in which they are called.
 class ContextPreview {
  public:
-  explicit ContextPreview(const Program& program) : program_(program), calls_(program.functions.size()) {
-    for (const TestCase& test : program.tests) tests_.push_back(test.function);
+  explicit ContextPreview(const Program& program)
+      : program_(program), is_reached_(program.functions.size()), ways_(program.functions.size()) {
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::string_view>, std::uint32_t> numbers;
+    for (std::uint32_t at = 0; at < program.functions.size(); ++at) {
+      const Function& function = program.functions[at];
+      const auto next = static_cast<std::uint32_t>(groups_.size());
+      const auto [found, is_new] =
+          numbers.try_emplace({function.place.file, function.place.line, function.place.column, function.name}, next);
+      if (is_new) groups_.emplace_back();
+      groups_[found->second].functions.push_back(at);
+      group_of_.push_back(found->second);
+    }
   }
 
-  std::map<std::uint32_t, SitePreview> run() {
-    std::vector<std::vector<std::uint32_t>> callees;
-    for (const Function& function : program_.functions) callees.push_back(list_callees(program_, function));
-    const std::vector<std::uint32_t> order = order_by_calls(callees);
-    std::vector<std::size_t> positions(order.size());
-    for (std::size_t at = 0; at < order.size(); ++at) positions[order[at]] = at;
-    for (const std::uint32_t caller : order) {
-      for (const std::uint32_t callee : callees[caller]) {
-        if (positions[callee] <= positions[caller]) calls_[callee].is_recursive = true;
-      }
+  ProgramPreview run() {
+    for (const std::uint32_t start : list_starts(program_)) is_reached_[start] = true;
+    const std::vector<std::uint32_t> order = order_groups();
+    // Further passes find functions that only recursive calls or libraries reach.
+    for (bool is_any = true; is_any;) {
+      is_any = false;
+      for (const std::uint32_t group : order) is_any |= preview_group(groups_[group]);
+      preview_ways();
     }
-    std::map<std::uint32_t, SitePreview> sites;
-    for (const std::uint32_t function : order) {
-      FunctionPreview preview = preview_function(program_, program_.functions[function], parameters_of(function));
-      sites.merge(preview.sites);
-      if (std::ranges::find(tests_, function) != tests_.end()) continue;
-      for (PreviewCall& call : preview.calls) add_call(std::move(call));
-    }
-    return sites;
+    return std::move(found_);
   }
 
  private:
-  /// What the calls of a function have in common.
-  struct Calls {
+  /// Functions with one declaration, and what their calls have in common.
+  struct Group {
+    std::vector<std::uint32_t> functions;
+    std::set<std::uint32_t> previewed;
     bool is_called = false;
     bool is_after_failure = true;  ///< of all calls
     bool is_recursive = false;
     KnownValues arguments = {};
   };
 
+  std::vector<std::uint32_t> order_groups() {
+    std::vector<std::vector<std::uint32_t>> callees(groups_.size());
+    for (std::uint32_t group = 0; group < groups_.size(); ++group) {
+      for (const std::uint32_t function : groups_[group].functions) {
+        for (const std::uint32_t callee : list_callees(program_, program_.functions[function])) {
+          if (std::ranges::find(callees[group], group_of_[callee]) == callees[group].end()) {
+            callees[group].push_back(group_of_[callee]);
+          }
+        }
+      }
+    }
+    std::vector<std::uint32_t> order = order_by_calls(callees);
+    std::vector<std::size_t> positions(order.size());
+    for (std::size_t at = 0; at < order.size(); ++at) positions[order[at]] = at;
+    for (const std::uint32_t caller : order) {
+      for (const std::uint32_t callee : callees[caller]) {
+        if (positions[callee] <= positions[caller]) groups_[callee].is_recursive = true;
+      }
+    }
+    return order;
+  }
+
+  /// Whether anything was previewed.
+  bool preview_group(Group& group) {
+    bool is_any = false;
+    for (const std::uint32_t at : group.functions) {
+      const Function& function = program_.functions[at];
+      if (!is_reached_[at] || is_of_library(program_, function) || !group.previewed.insert(at).second) continue;
+      is_any = true;
+      add(preview_function(program_, function, parameters_of(function, group)));
+    }
+    return is_any;
+  }
+
+  void add(FunctionPreview preview) {
+    for (auto& [site, asked] : preview.sites) {
+      std::vector<SitePreview>& ways = found_.sites[site];
+      if (std::ranges::find(ways, asked) == ways.end()) ways.push_back(std::move(asked));
+    }
+    for (const std::uint32_t tool : preview.tools) {
+      // Nothing is known of the arguments with which a model calls it.
+      if (found_.tools.insert(tool).second) add_call({program_.tools[tool].function, {}, false});
+    }
+    for (PreviewCall& call : preview.calls) add_call(std::move(call));
+  }
+
   void add_call(PreviewCall call) {
-    Calls& calls = calls_[call.function];
-    if (calls.is_called && call.is_after_failure && !calls.is_after_failure) return;
-    if (!calls.is_called || (calls.is_after_failure && !call.is_after_failure)) {
-      calls.is_called = true;
-      calls.is_after_failure = call.is_after_failure;
-      calls.arguments = std::move(call.arguments);
+    if (is_of_library(program_, program_.functions[call.function])) {
+      (call.is_after_failure ? after_failures_ : open_).push_back(std::move(call));
       return;
     }
-    std::erase_if(calls.arguments, [&](const auto& argument) {
+    is_reached_[call.function] = true;
+    Group& group = groups_[group_of_[call.function]];
+    if (group.is_called && call.is_after_failure && !group.is_after_failure) return;
+    if (!group.is_called || (group.is_after_failure && !call.is_after_failure)) {
+      group.is_called = true;
+      group.is_after_failure = call.is_after_failure;
+      group.arguments = std::move(call.arguments);
+      return;
+    }
+    std::erase_if(group.arguments, [&](const auto& argument) {
       const auto other = call.arguments.find(argument.first);
       return other == call.arguments.end() || other->second != argument.second;
     });
   }
 
-  [[nodiscard]] KnownValues parameters_of(std::uint32_t index) const {
-    const Function& function = program_.functions[index];
-    const Calls& calls = calls_[index];
-    const bool is_called = calls.is_called || calls.is_recursive || function.agent != UINT32_MAX;
+  /// Calls of functions of libraries. What follows a failure is shown only where nothing else leads to.
+  void preview_ways() {
+    while (!open_.empty() || !after_failures_.empty()) {
+      const bool is_after_failure = open_.empty();
+      std::deque<PreviewCall>& calls = is_after_failure ? after_failures_ : open_;
+      PreviewCall call = std::move(calls.front());
+      calls.pop_front();
+      std::vector<KnownValues>& ways = ways_[call.function];
+      if (is_after_failure && !ways.empty()) continue;
+      if (ways.size() >= ways_max) call.arguments.clear();
+      if (ways.size() > ways_max || std::ranges::find(ways, call.arguments) != ways.end()) continue;
+      ways.push_back(call.arguments);
+      const Function& function = program_.functions[call.function];
+      KnownValues parameters = unknown_parameters(function, true);
+      for (auto& [at, known] : call.arguments) parameters[at] = std::move(known);
+      add(preview_function(program_, function, parameters));
+    }
+  }
+
+  static KnownValues unknown_parameters(const Function& function, bool is_called) {
     KnownValues parameters;
     for (std::uint16_t at = 0; at < function.parameters.size(); ++at) {
-      const bool is_context = function.parameters[at] == types::TypeTable::context;
-      if (!is_context) {
+      if (function.parameters[at] != types::TypeTable::context) {
         parameters[at] = KnownText{"{{ " + function.parameter_names[at] + " }}", true};
-      } else if (is_called) {
-        parameters[at] = PreviewEntries{{EntryRole::Data, "<the caller's entries>", true, true}};
       } else {
-        parameters[at] = PreviewEntries{};
+        parameters[at] = is_called ? callers_entries() : PreviewEntries{};
       }
-      if (calls.is_recursive || function.agent != UINT32_MAX) continue;
-      const auto known = calls.arguments.find(at);
-      if (known == calls.arguments.end()) continue;
-      const auto* const entries = std::get_if<PreviewEntries>(&known->second);
-      const bool is_empty = entries != nullptr && entries->empty();
-      if (is_empty || is_of_library(program_, function)) parameters[at] = known->second;
+    }
+    return parameters;
+  }
+
+  /// A context that is empty in all calls is shown as it is.
+  static KnownValues parameters_of(const Function& function, const Group& group) {
+    const bool has_any_caller = group.is_recursive || function.agent != UINT32_MAX;
+    KnownValues parameters = unknown_parameters(function, group.is_called || has_any_caller);
+    if (has_any_caller) return parameters;
+    for (const auto& [at, known] : group.arguments) {
+      const auto* const entries = std::get_if<PreviewEntries>(&known);
+      if (entries != nullptr && entries->empty()) parameters[at] = known;
     }
     return parameters;
   }
 
   const Program& program_;
-  std::vector<std::uint32_t> tests_;
-  std::vector<Calls> calls_;  ///< by function
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> group_of_;            ///< by function
+  std::vector<bool> is_reached_;                   ///< by function
+  std::vector<std::vector<KnownValues>> ways_;     ///< by function of a library: the arguments with which it was shown
+  std::deque<PreviewCall> open_, after_failures_;  ///< calls of such functions
+  ProgramPreview found_;
 };
 
 }  // namespace
 
-std::map<std::uint32_t, SitePreview> preview_contexts(const Program& program) {
+ProgramPreview preview_contexts(const Program& program) {
   return ContextPreview(program).run();
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,14 +34,23 @@ struct PreviewTools {
 struct SitePreview {
   PreviewEntries entries;
   std::vector<std::optional<PreviewTools>> sets;  ///< by clause that offers a set; absent if nothing is known of it
+  friend bool operator==(const SitePreview&, const SitePreview&) = default;
 };
 
-/// The contexts of a program at its call sites where a model is asked, by index into Program::sites. What is asked
-/// again is shown as it is asked first: an entry of an earlier pass of a loop is left out.
+struct ProgramPreview {
+  /// By index into Program::sites: what a model is asked with, once for each way in which the program leads there. A
+  /// site that no run reaches is not in it.
+  std::map<std::uint32_t, std::vector<SitePreview>> sites;
+  std::set<std::uint32_t> tools;  ///< that a run may make: indices into Program::tools
+};
+
+/// The contexts of a program at its call sites where a model is asked, in runs of its functions and agents; tests are
+/// not considered. What is asked again is shown as it is asked first: an entry of an earlier pass of a loop is left
+/// out.
 ///
 /// A function of the program is shown for any caller: its parameters are `{{ name }}`, and the entries that its context
 /// has when it is called are one entry, `<the caller's entries>`. A function of the modules `std::…` is shown as the
-/// program calls it, where all calls agree.
-[[nodiscard]] std::map<std::uint32_t, SitePreview> preview_contexts(const Program& program);
+/// program calls it, once for each of its calls that differ.
+[[nodiscard]] ProgramPreview preview_contexts(const Program& program);
 
 }  // namespace tenon::bytecode

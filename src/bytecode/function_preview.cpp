@@ -121,6 +121,10 @@ PreviewEntries without_refusals(const PreviewEntries& entries) {
   return kept;
 }
 
+KnownText known_boolean(bool value) {
+  return {value ? "true" : "false", false};
+}
+
 class Preview {
  public:
   Preview(const Program& program, const Function& function, const KnownValues& parameters)
@@ -155,13 +159,38 @@ class Preview {
       }
       if (!is_reached_) continue;
       for (const Handler& handler : function_.handlers) {
-        if (handler.begin != pc) continue;
-        PreviewState failed = state_;
-        failed.is_after_failure = true;
-        arrive(pc, handler.target, failed);
+        if (handler.begin == pc) arrive_after_failure(pc, handler.end, handler.target, handler.failure);
+      }
+      for (const FinallyHandler& cleanup : function_.finally_handlers) {
+        if (cleanup.begin == pc) arrive_after_failure(pc, cleanup.block, cleanup.block, cleanup.kept);
+        if (cleanup.block == pc) forget_changed(state_, cleanup.begin, cleanup.block);
       }
       step(pc);
     }
+  }
+
+  /// Something between `pc` and `end` may fail, at any instruction.
+  void arrive_after_failure(std::uint32_t pc, std::uint32_t end, std::uint32_t target, std::uint16_t failure) {
+    PreviewState failed = state_;
+    forget_changed(failed, pc, end);
+    failed.registers.erase(failure);
+    failed.is_after_failure = true;
+    arrive(pc, target, failed);
+  }
+
+  /// Forgets the values that instructions of the range change. Contexts and sets are shown as they are before.
+  void forget_changed(PreviewState& state, std::uint32_t begin, std::uint32_t end) {
+    const PreviewState before = std::exchange(state_, state);
+    for (std::uint32_t pc = begin; pc < end && pc < function_.code.size(); ++pc) {
+      const InstructionInfo* const info = find_instruction(function_.code[pc].opcode);
+      if (info != nullptr) forget(function_.code[pc], *info);
+    }
+    const KnownValues left = std::exchange(state_, before).registers;
+    std::erase_if(state.registers, [&](const auto& entry) {
+      const bool is_shown =
+          std::holds_alternative<PreviewEntries>(entry.second) || std::holds_alternative<PreviewTools>(entry.second);
+      return !is_shown && !left.contains(entry.first);
+    });
   }
 
   /// `state`, at `pc`, is one of those with which the instruction `target` may be reached.
@@ -181,13 +210,23 @@ class Preview {
     }
     if (info->opcode == Opcode::Call && i.wide() < program_.functions.size()) list_call(i);
     change(i, *info);
-    if (info->operands[1] == Operand::Jump) arrive(pc, std::int64_t{pc} + 1 + i.signed_wide(), state_);
+    const std::optional<bool> jumps = will_jump(i, info->opcode);
+    if (info->operands[1] == Operand::Jump && jumps != false)
+      arrive(pc, std::int64_t{pc} + 1 + i.signed_wide(), state_);
     if (info->operands[1] == Operand::Table && i.wide() < program_.jump_tables.size()) {
       const JumpTable& table = program_.jump_tables[i.wide()];
       for (const std::uint32_t target : table.targets) arrive(pc, target, state_);
       if (info->opcode == Opcode::Switch) arrive(pc, table.otherwise, state_);
     }
-    is_reached_ = !ends_here(info->opcode);
+    is_reached_ = !ends_here(info->opcode) && jumps != true;
+  }
+
+  /// Whether a conditional jump is taken, as far as its condition is known.
+  [[nodiscard]] std::optional<bool> will_jump(Instruction i, Opcode opcode) const {
+    if (opcode != Opcode::JumpIf && opcode != Opcode::JumpUnless) return std::nullopt;
+    const KnownText condition = text(i.a);
+    if (condition.has_unknown) return std::nullopt;
+    return (condition.text == "true") == (opcode == Opcode::JumpIf);
   }
 
   /// Whether the next instruction is reached by jumps alone.
@@ -224,10 +263,31 @@ class Preview {
       case Opcode::LoadInteger:
         set(i.a, KnownText{std::to_string(i.signed_wide()), false});
         return;
+      case Opcode::LoadBoolean:
+        set(i.a, known_boolean(i.b != 0));
+        return;
+      case Opcode::LoadCase:
+        state_.registers[i.a] = KnownCase{i.c};
+        return;
+      case Opcode::GetCase:
+        get_case(i);
+        return;
+      case Opcode::GetField:
+        get_field(i);
+        return;
+      case Opcode::EqualShort:
+        compare(i);
+        return;
       case Opcode::Move:
+        copy(i.a, i.b);
+        return;
       case Opcode::Take:
+        copy(i.a, i.b);
+        if (i.a != i.b) state_.registers.erase(i.b);
+        return;
       case Opcode::Render:
         copy(i.a, i.b);
+        forget_unless_text(i.a);
         return;
       case Opcode::Template:
         join(i.a, i.b, i.c);
@@ -239,7 +299,7 @@ class Preview {
         state_.registers[i.a] = joined(text(i.a), text(i.b));
         return;
       case Opcode::MakeRecord:
-        make_tool(i);
+        make_record(i);
         return;
       case Opcode::MakeList:
         make_set(i);
@@ -273,10 +333,43 @@ class Preview {
     for (std::size_t at = 0; at < 3; ++at) {
       const Operand operand = info.operands[at];
       if (operand == Operand::Write || operand == Operand::ReadWrite) state_.registers.erase(fields[at]);
-      // A call clears the registers of its window and those after it.
-      if (operand == Operand::Window && at == 0)
-        state_.registers.erase(state_.registers.lower_bound(fields[at]), state_.registers.end());
+      if (operand == Operand::Window && at == 0) forget_window(i, info.opcode);
     }
+  }
+
+  void forget_window(Instruction i, Opcode opcode) {
+    const auto end = state_.registers.lower_bound(static_cast<std::uint16_t>(i.a + window_size(i, opcode)));
+    const bool is_whole = std::size_t{i.a} + window_size(i, opcode) > UINT16_MAX;
+    state_.registers.erase(state_.registers.lower_bound(i.a), is_whole ? state_.registers.end() : end);
+  }
+
+  /// How many registers from `i.a` on the instruction writes or clears. A call clears all.
+  [[nodiscard]] std::size_t window_size(Instruction i, Opcode opcode) const {
+    switch (opcode) {
+      case Opcode::ForList:
+      case Opcode::ForRange:
+      case Opcode::ForInclusiveRange:
+      case Opcode::ParallelFor:
+        return 3;
+      case Opcode::ForMap:
+        return 4;
+      case Opcode::CallExtern:
+        return std::max<std::size_t>(1, program_.externs[i.wide()].parameters.size());
+      case Opcode::Fill:
+        return program_.sites[i.wide()].call.parameters.size();
+      case Opcode::Select:
+        return select_window_size(program_.sites[i.wide()]);
+      default:
+        return UINT16_MAX;
+    }
+  }
+
+  static std::size_t select_window_size(const Site& site) {
+    std::size_t after_index = count_sets(site);
+    for (const Clause& clause : site.clauses) {
+      after_index = std::max(after_index, clause.is_set ? chosen_tool_values : clause.call.holes.size());
+    }
+    return 1 + after_index;
   }
 
   void set(std::uint16_t to, std::optional<KnownText> text) {
@@ -306,6 +399,53 @@ class Preview {
     return first;
   }
 
+  void forget_unless_text(std::uint16_t at) {
+    const auto found = state_.registers.find(at);
+    if (found != state_.registers.end() && !std::holds_alternative<KnownText>(found->second)) {
+      state_.registers.erase(found);
+    }
+  }
+
+  void get_case(Instruction i) {
+    const auto found = state_.registers.find(i.b);
+    const auto* const known = found == state_.registers.end() ? nullptr : std::get_if<KnownCase>(&found->second);
+    set(i.a, known == nullptr ? std::nullopt : std::optional(KnownText{std::to_string(known->index), false}));
+  }
+
+  void get_field(Instruction i) {
+    const auto found = state_.registers.find(i.b);
+    const auto* const record = found == state_.registers.end() ? nullptr : std::get_if<KnownRecord>(&found->second);
+    std::optional<KnownValue> value;
+    if (record != nullptr) {
+      for (const auto& [field, known] : record->fields) {
+        if (field == i.c) value = known;
+      }
+    }
+    state_.registers.erase(i.a);
+    if (value) state_.registers[i.a] = std::move(*value);
+  }
+
+  void compare(Instruction i) {
+    const KnownText number = text(i.b);
+    set(i.a,
+        number.has_unknown ? std::nullopt : std::optional(known_boolean(number.text == std::to_string(i.signed_c()))));
+  }
+
+  void make_record(Instruction i) {
+    KnownRecord record;
+    for (std::uint16_t field = 0; field < count_fields(types::TypeId{i.c}); ++field) {
+      const auto known = state_.registers.find(static_cast<std::uint16_t>(i.b + field));
+      if (known != state_.registers.end()) record.fields.emplace_back(field, known->second);
+    }
+    make_tool(i);
+    if (!record.fields.empty() && !state_.registers.contains(i.a)) state_.registers[i.a] = std::move(record);
+  }
+
+  [[nodiscard]] std::size_t count_fields(types::TypeId type) const {
+    if (program_.types.kind(type) == types::TypeKind::Struct) return program_.types.struct_type(type).fields.size();
+    return program_.types.get(type).arguments.size();
+  }
+
   /// A tool is a record of a type of its own, whose first field is the tool's index.
   void make_tool(Instruction i) {
     const KnownText index = text(i.b);
@@ -314,7 +454,9 @@ class Preview {
       return program_.tools[at].record.index == i.c && index.text == std::to_string(at);
     };
     for (std::uint32_t at = 0; at < program_.tools.size() && !index.has_unknown; ++at) {
-      if (is_made(at)) state_.registers[i.a] = KnownTool{at};
+      if (!is_made(at)) continue;
+      state_.registers[i.a] = KnownTool{at};
+      found_.tools.insert(at);
     }
   }
 
@@ -398,6 +540,10 @@ class Preview {
 };
 
 }  // namespace
+
+bool operator==(const KnownRecord& one, const KnownRecord& other) {
+  return one.fields == other.fields;
+}
 
 FunctionPreview preview_function(const Program& program, const Function& function, const KnownValues& parameters) {
   return Preview(program, function, parameters).run();

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -10,9 +12,9 @@
 
 namespace tenon::bytecode {
 
-/// A text as far as it is known before a run.
+/// A text, a number or a Boolean as far as it is known before a run.
 struct KnownText {
-  std::string text;  ///< as in PreviewEntry
+  std::string text;  ///< as in PreviewEntry, or as JSON
   bool has_unknown = false;
   friend bool operator==(const KnownText&, const KnownText&) = default;
 };
@@ -23,8 +25,23 @@ struct KnownTool {
   friend bool operator==(const KnownTool&, const KnownTool&) = default;
 };
 
-/// What a register is known to hold: a text, the entries of a context, a tool, or a set of tools.
-using KnownValue = std::variant<KnownText, PreviewEntries, KnownTool, PreviewTools>;
+/// A value of an enum of which the case is known.
+struct KnownCase {
+  std::uint32_t index = 0;
+  friend bool operator==(const KnownCase&, const KnownCase&) = default;
+};
+
+struct KnownRecord;
+
+/// What a register is known to hold: a text, the entries of a context, a tool, a set of tools, a case, or a record.
+using KnownValue = std::variant<KnownText, PreviewEntries, KnownTool, PreviewTools, KnownCase, KnownRecord>;
+
+/// A struct or tuple of which some fields are known.
+struct KnownRecord {
+  std::vector<std::pair<std::uint16_t, KnownValue>> fields;  ///< by index, ascending
+  friend bool operator==(const KnownRecord& one, const KnownRecord& other);
+};
+
 using KnownValues = std::map<std::uint16_t, KnownValue>;
 
 /// A call in a function, with what is known of the arguments, by parameter.
@@ -37,6 +54,7 @@ struct PreviewCall {
 struct FunctionPreview {
   std::map<std::uint32_t, SitePreview> sites;  ///< by index into Program::sites
   std::vector<PreviewCall> calls;
+  std::set<std::uint32_t> tools;  ///< that the function makes: indices into Program::tools
 };
 
 /// Follows the function's instructions on all paths. `parameters`: what is known of its parameters when it is called.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
+#include <optional>
 #include <set>
-#include <tuple>
+#include <span>
 
 #include "bytecode/context_preview.h"
 #include "bytecode/disassembler.h"
@@ -98,83 +98,101 @@ std::vector<ContextPart> make_parts(const std::vector<bytecode::PreviewEntry>& e
   return parts;
 }
 
-/// What would be sent at each call site where a model is asked. Data are known only in a run, and stand as `{{ name
-/// }}`.
+/// What would be sent at each call site where a model is asked. Data are known only in a run, and appear as
+/// `{{ name }}`.
 class PromptList {
  public:
   PromptList(const bytecode::Program& program, inference::prompting::PromptTemplates templates)
-      : program_(program), prompts_(program, std::move(templates)), previews_(bytecode::preview_contexts(program)) {}
+      : program_(program), prompts_(program, std::move(templates)), preview_(bytecode::preview_contexts(program)) {}
 
   std::string write() {
-    for (std::uint32_t index = 0; index < program_.sites.size(); ++index) {
-      if (is_new(program_.sites[index])) write_site(index);
+    for (const auto& [site, ways] : preview_.sites) {
+      for (const bytecode::SitePreview& asked : ways) add_prompt(site, asked);
     }
-    for (const bytecode::Tool& tool : program_.tools) write_tool(tool);
-    return std::move(out_);
+    std::string out;
+    for (const Prompt& prompt : shown_) {
+      out += prompt.heading + prompt.body;
+      if (prompt.others.size() == 1) out += "(or with another form of the answer, which depends on the run)\n";
+      if (prompt.others.size() > 1) {
+        out += fmt::format("(or with one of {} other forms of the answer, which depends on the run)\n",
+                           prompt.others.size());
+      }
+      out += '\n';
+    }
+    for (const std::uint32_t tool : preview_.tools) out += write_tool(program_.tools[tool]);
+    return out;
   }
 
  private:
-  /// A function may ask at several sites for the same; one of a library has sites of which most are never reached.
-  bool is_new(const bytecode::Site& site) {
-    const bytecode::Function& asking = program_.functions[site.function];
-    const std::string function = bytecode::is_of_library(program_, asking) ? "" : asking.name;
-    return shown_.emplace(site.place.file, site.place.line, site.place.column, site.kind, function).second;
-  }
+  struct Prompt {
+    std::string heading;
+    std::string context;           ///< the entries, as text
+    std::string body;              ///< what is sent, and the form of the answer
+    std::set<std::string> others;  ///< the same with other forms
+  };
 
-  void write_site(std::uint32_t index) {
+  /// A function may ask at several sites for the same, and a library with the same context for answers that only
+  /// differ in their number.
+  void add_prompt(std::uint32_t index, const bytecode::SitePreview& asked) {
     const bytecode::Site& site = program_.sites[index];
-    out_ +=
-        fmt::format("{}:{}:{}: {} `{}`\n", program_.sources[site.place.file].path, site.place.line, site.place.column,
-                    kind_name(site.kind), bytecode::shown_name(program_, program_.functions[site.function]));
-    const bytecode::SitePreview& preview = previews_[index];
-    std::vector<bytecode::ToolIndices> sets(bytecode::count_sets(site));
-    bool is_known = true;
-    bool is_certain = true;
-    for (std::size_t at = 0; at < sets.size(); ++at) {
-      if (at >= preview.sets.size() || !preview.sets[at]) {
-        is_known = false;
-      } else {
-        sets[at] = preview.sets[at]->tools;
-        is_certain = is_certain && preview.sets[at]->is_certain;
-      }
-    }
-    if (!is_known) {
-      out_ += "(and a clause for each tool of sets that are known only in a run; all tools follow below)\n";
-    } else if (!is_certain) {
-      out_ += "(some of these tools, which depends on the run)\n";
-    }
+    const bytecode::Function& function = program_.functions[site.function];
+    Prompt prompt;
+    prompt.heading = fmt::format("{}:{}:{}: {} `{}`\n", program_.sources[site.place.file].path, site.place.line,
+                                 site.place.column, kind_name(site.kind), bytecode::shown_name(program_, function));
     std::deque<std::string> texts;
-    const std::vector<ContextPart> parts = make_parts(preview.entries, texts);
-    const inference::GenerationRequest request = prompts_.make_request({index, sets}, parts, {});
-    if (!is_known && sets.size() == site.clauses.size()) {
-      for (const ContextPart& part : parts) {
-        out_ += fmt::format("[{}]\n{}\n", inference::role_name(inference::prompting::role_of(part.role)), part.text);
-      }
-      out_ += '\n';
-      return;
+    const std::vector<ContextPart> parts = make_parts(asked.entries, texts);
+    for (const ContextPart& part : parts) prompt.context += write_part(part);
+    prompt.body = write_body(index, asked, parts);
+    const auto same = std::ranges::find_if(shown_, [&](const Prompt& shown) {
+      return shown.heading == prompt.heading && shown.context == prompt.context;
+    });
+    if (same == shown_.end()) {
+      shown_.push_back(std::move(prompt));
+    } else if (same->body != prompt.body) {
+      same->others.insert(std::move(prompt.body));
     }
-    for (const inference::Message& message : request.messages) {
-      out_ += fmt::format("[{}]\n{}\n", inference::role_name(message.role), message.text);
-    }
-    out_ += request.schema ? fmt::format("[schema]\n{}\n\n", request.schema->json_schema) : "[text]\n\n";
   }
 
-  void write_tool(const bytecode::Tool& tool) {
-    out_ += fmt::format("{}:{}:{}: tool `{}`\n{}", program_.sources[tool.place.file].path, tool.place.line,
-                        tool.place.column, tool.call.name, tool.call.signature);
-    if (!tool.call.documentation.empty()) out_ += " // " + inference::answers::flatten(tool.call.documentation);
+  static std::string write_part(const ContextPart& part) {
+    return fmt::format("[{}]\n{}\n", inference::role_name(inference::prompting::role_of(part.role)), part.text);
+  }
+
+  std::string write_body(std::uint32_t index, const bytecode::SitePreview& asked, std::span<const ContextPart> parts) {
+    std::vector<bytecode::ToolIndices> sets;
+    bool is_certain = true;
+    for (const std::optional<bytecode::PreviewTools>& tools : asked.sets) {
+      if (!tools) {
+        std::string body =
+            "(and a clause for each tool of sets that are known only in a run; all tools follow below)\n";
+        for (const ContextPart& part : parts) body += write_part(part);
+        return body;
+      }
+      sets.push_back(tools->tools);
+      is_certain = is_certain && tools->is_certain;
+    }
+    std::string body = is_certain ? "" : "(some of these tools, which depends on the run)\n";
+    const inference::GenerationRequest request = prompts_.make_request({index, sets}, parts, {});
+    for (const inference::Message& message : request.messages) {
+      body += fmt::format("[{}]\n{}\n", inference::role_name(message.role), message.text);
+    }
+    return body + (request.schema ? fmt::format("[schema]\n{}\n", request.schema->json_schema) : "[text]\n");
+  }
+
+  [[nodiscard]] std::string write_tool(const bytecode::Tool& tool) const {
+    std::string out = fmt::format("{}:{}:{}: tool `{}`\n{}", program_.sources[tool.place.file].path, tool.place.line,
+                                  tool.place.column, tool.call.name, tool.call.signature);
+    if (!tool.call.documentation.empty()) out += " // " + inference::answers::flatten(tool.call.documentation);
     bytecode::Site arguments;
     arguments.kind = bytecode::SiteKind::Fill;
     arguments.call = tool.call;
     const inference::answers::AnswerShape shape = inference::answers::make_answer_shape(program_, arguments);
-    out_ += fmt::format("\n[schema]\n{}\n\n", shape.schema->json_schema);
+    return out + fmt::format("\n[schema]\n{}\n\n", shape.schema->json_schema);
   }
 
   const bytecode::Program& program_;
   inference::prompting::SitePrompts prompts_;
-  std::map<std::uint32_t, bytecode::SitePreview> previews_;  ///< by site
-  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bytecode::SiteKind, std::string>> shown_;
-  std::string out_;
+  bytecode::ProgramPreview preview_;
+  std::vector<Prompt> shown_;
 };
 
 /// Prints the graph of the text without type-checking the program.

@@ -72,6 +72,7 @@ std::vector<Action> PursueCompiler::actions_of(NodeId node) {
       for (const Contract& contract : callee.contracts) {
         const bool is_required = contract.kind == ContractKind::Requires;
         action.has_guard |= is_required;
+        action.has_judged_guard |= is_required && contract.is_judged;
         action.has_judged |= !is_required && contract.is_judged;
       }
     }
@@ -300,16 +301,28 @@ void PursueCompiler::find_enabled(const PursuitCode& code, Register enabled) {
     emit(Opcode::Push, all, guarded);
   }
   const Register window = allocate(3);
-  emit(Opcode::Render, window, code.value);
-  emit(Opcode::Move, static_cast<Register>(window + 1), code.known);
-  emit(Opcode::Take, static_cast<Register>(window + 2), all);
-  emit_wide(Opcode::Call, window, pursuit_function("find_enabled"));
+  const bool is_any_judged = std::ranges::any_of(code.actions, &Action::has_judged_guard);
+  if (is_any_judged) {
+    emit(Opcode::Render, window, code.value);
+    emit(Opcode::Move, static_cast<Register>(window + 1), code.known);
+    emit(Opcode::Take, static_cast<Register>(window + 2), all);
+  } else {
+    emit(Opcode::Take, window, all);
+  }
+  emit_wide(Opcode::Call, window, pursuit_function(is_any_judged ? "find_enabled" : "find_unjudged"));
   emit(Opcode::Take, enabled, window);
 }
 
 /// chosen = the number of one of the enabled actions. If there is only one, the model is not asked.
 void PursueCompiler::choose_action(const PursuitCode& code, Register enabled, Register chosen) {
   const Temporaries scope(*this);
+  if (!code.may_choose()) {
+    // An action is a column of a run's artifacts also where no model chooses it.
+    for (const Action& action : code.actions) static_cast<void>(add_choice(action));
+    load_integer(chosen, 0);
+    emit(Opcode::GetItem, chosen, enabled, chosen);
+    return;
+  }
   const Register flag = allocate();
   emit(Opcode::Length, flag, enabled);
   emit(Opcode::EqualShort, flag, flag, 1);
@@ -334,11 +347,7 @@ void PursueCompiler::choose_action(const PursuitCode& code, Register enabled, Re
     load_integer(static_cast<Register>(search + 1), action.number);
     emit(Opcode::CallBuiltin, flag, static_cast<std::uint16_t>(types::Builtin::ListContains), search);
     const std::size_t skip = emit_jump(Opcode::JumpUnless, flag);
-    CallShape shown;
-    shown.name = action.shape.name;
-    shown.documentation = action.shape.documentation;
-    shown.signature = action.shape.signature;
-    const std::uint32_t tool = tools().add_choice(std::move(shown), program_.place(module_, action.node));
+    const std::uint32_t tool = add_choice(action);
     const Register record = allocate();
     load_integer(record, tool);
     emit(Opcode::MakeRecord, record, record, program_.type_operand(program_.program().tools[tool].record));
@@ -362,6 +371,15 @@ void PursueCompiler::choose_action(const PursuitCode& code, Register enabled, Re
   emit_wide(Opcode::Call, window, pursuit_function("choose_action"));
   emit(Opcode::Take, chosen, window);
   land(done);
+}
+
+/// The action as a tool, for the model that chooses.
+std::uint32_t PursueCompiler::add_choice(const Action& action) {
+  CallShape shown;
+  shown.name = action.shape.name;
+  shown.documentation = action.shape.documentation;
+  shown.signature = action.shape.signature;
+  return tools().add_choice(std::move(shown), program_.place(module_, action.node));
 }
 
 /// The next state is the value of the action.

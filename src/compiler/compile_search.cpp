@@ -64,11 +64,17 @@ std::vector<std::size_t> PursueCompiler::search(const PursuitCode& code) {
   list_found(code, work, visited, found, reached);
   // Which of them are kept, and the reasons of the failed ones.
   const Register window = allocate(4);
-  emit(Opcode::Move, window, function_.context_register);
-  emit(Opcode::Move, static_cast<Register>(window + 1), code.goal_text);
-  emit(Opcode::Move, static_cast<Register>(window + 2), found);
-  emit(Opcode::Move, static_cast<Register>(window + 3), *code.width);
-  emit_wide(Opcode::Call, window, pursuit_function("keep_best"));
+  if (code.may_choose()) {
+    emit(Opcode::Move, window, function_.context_register);
+    emit(Opcode::Move, static_cast<Register>(window + 1), code.goal_text);
+    emit(Opcode::Move, static_cast<Register>(window + 2), found);
+    emit(Opcode::Move, static_cast<Register>(window + 3), *code.width);
+    emit_wide(Opcode::Call, window, pursuit_function("keep_best"));
+  } else {
+    // Each state leads to one at most, so there are never more than in the step before.
+    emit(Opcode::Move, window, found);
+    emit_wide(Opcode::Call, window, pursuit_function("keep_new"));
+  }
   emit(Opcode::GetField, flag, window, 2);
   const std::size_t is_not_step = emit_jump(Opcode::JumpUnless, flag);
   emit(Opcode::AddI64Short, code.steps, code.steps, 1);

@@ -25,7 +25,8 @@ struct Action {
   std::string documented;   ///< its function's name and doc comment
   bool has_others = false;  ///< it has arguments that are shown
   bool has_guard = false;   ///< it has `requires`
-  bool has_judged = false;  ///< it has an `ensures` or `check` that is judged
+  bool has_judged_guard = false;  ///< one of them is judged
+  bool has_judged = false;        ///< it has an `ensures` or `check` that is judged
 };
 
 /// The variables of the loop.
@@ -47,6 +48,15 @@ struct PursuitCode {
   Register is_spent = 0;  ///< whether the steps are used up
   bool is_judged = false;
   std::vector<types::TypeId> types = {};  ///< by tag: of the states, without refinements
+
+  /// Whether several actions accept some state.
+  [[nodiscard]] bool may_choose() const {
+    for (std::size_t tag = 0; tag < types.size(); ++tag) {
+      const auto takes_tag = [&](const std::vector<bool>& takes) { return takes[tag]; };
+      if (std::ranges::count_if(facts.takes, takes_tag) > 1) return true;
+    }
+    return false;
+  }
 
   /// Equal values of the same class are the same state: they have the same type, and the same actions accept them. The
   /// class is the first of their tags.
@@ -75,6 +85,7 @@ class PursueCompiler : CodeBuilder {
   void describe_action(Action& action, const std::string& name);
   std::uint32_t action_part(const Action& action, Part part);
   void find_enabled(const PursuitCode& code, Register enabled);
+  std::uint32_t add_choice(const Action& action);
   void choose_action(const PursuitCode& code, Register enabled, Register chosen);
   void take_action(const PursuitCode& code, const Action& action);
   void load_known(const PursuitCode& code, std::uint32_t tag);

@@ -1,4 +1,5 @@
 """`tenon show --as=prompts`: what would be sent, as far as a program says it before a run."""
+from prompt_comparison import find_hidden, find_unsent, first_requests, read_prompts
 from tenon_process import run_traced, tenon
 
 PROGRAM = '''
@@ -200,3 +201,275 @@ def test_literals_are_shown_as_they_are_sent(work):
     assert run.code == 0, run.errors
     sent = "".join(f"[{message['role']}]\n{message['content']}\n" for message in run.requests()[0]["messages"])
     assert sent in shown and sent in run.errors, (sent, shown, run.errors)
+
+
+# Programs whose scripts lead to every prompt that they can send: (name, program, script, the arguments of further runs). A defect of the list
+# is a prompt that it shows and that is never sent, or one that is sent and not shown.
+COMPLETE = [
+    ("a hole of a function with a contract", '''
+fn less(n: i32, by: i32) -> i32 requires by < n { n - by }
+
+fn main(ctx: Context) -> i32 {
+    "Take some."!
+    less(9, _)
+}
+''', 'less => {"by": 12}, {"by": 3}'),
+    ("a hole in a loop, between other calls", '''
+fn less(n: i32, by: i32) -> i32 requires by < n { n - by }
+fn name(ctx: Context) -> String { "A name?"! }
+
+fn main(ctx: Context) -> String {
+    "Take some."!
+    let left = 9
+    while left > 7 {
+        "Left: {{ left }}"!
+        left = less(left, _)
+    }
+    name(ctx)
+}
+''', 'less => {"by": 1}, {"by": 70}, {"by": 1}\nname => "x"'),
+    ("a function that is called with another strategy", '''
+fn item(ctx: Context) -> String ensures result.len() > 1 { "An item?"! }
+
+fn main(ctx: Context) -> String {
+    "Hello."!
+    item(ctx) strategy(best_of: 2)
+}
+''', 'item => "abc", "ab"'),
+    ("a judged contract", '''
+/// Writes a line.
+fn line(ctx: Context) -> String
+    ensures result.len() < 9
+    ensures "is polite"
+{
+    "A line?"!
+}
+
+fn main(ctx: Context) -> String { line(ctx) }
+''', 'line => "Go away, please", "Hello"\njudge => {"value": [{"holds": true, "reason": null}]}'),
+    ("two judged functions", '''
+fn line(ctx: Context) -> String ensures "is polite" { "A line?"! }
+fn word(ctx: Context) -> String ensures "is short" ensures "is a noun" { "A word?"! }
+
+fn main(ctx: Context) -> String { line(ctx) + word(ctx) }
+''', '''line => "Hello"
+word => "tea"
+judge when "is polite" => {"value": [{"holds": true, "reason": null}]}
+judge => {"value": [{"holds": true, "reason": null}, {"holds": true, "reason": null}]}'''),
+    ("a pursuit with a choice", '''
+fn halve(n: i32) -> i32 requires n > 1 { n / 2 }
+fn less(n: i32, by: i32) -> i32 requires n > 0 { n - by }
+
+fn main(ctx: Context) -> i32 {
+    "Count down."!
+    pursue |n| n == 0 from 2 limit 9 {
+        halve(_)
+        less(_, 1)
+    }
+}
+''', 'select => {"call": {"function": "halve"}}'),
+    ("a pursuit without a choice", '''
+fn less(n: i32) -> i32 requires n > 0 { n - 1 }
+
+fn main(ctx: Context) -> i32 {
+    "Count down."!
+    pursue |n| n == 0 from 2 limit 9 { less(_) }
+}
+''', ""),
+    ("a pursuit of which each state has one action", '''
+struct Draft { text: String }
+struct Final { text: String }
+
+fn write(topic: String) -> Draft { Draft { text: topic } }
+fn finish(draft: Draft) -> Final { Final { text: draft.text } }
+
+fn main(ctx: Context) -> String {
+    "Write."!
+    let done: Final = pursue |final| final.text.len() > 0 from "tea" limit 9 {
+        write(_)
+        finish(_)
+    }
+    done.text
+}
+''', ""),
+    ("two pursuits in a function that is called", '''
+fn halve(n: i32) -> i32 requires n > 1 { n / 2 }
+fn less(n: i32, by: i32) -> i32 requires n > 0 { n - by }
+
+fn down(ctx: Context, from_n: i32) -> i32 {
+    "Count down."!
+    let one = pursue |n| n == 1 from from_n limit 9 {
+        halve(_)
+        less(_, 1)
+    }
+    "Once more."!
+    one + pursue |n| n == 1 from from_n limit 9 {
+        halve(_)
+        less(_, 2)
+    }
+}
+
+fn main(ctx: Context) -> i32 {
+    "Hello."!
+    down(ctx, 3)
+}
+''', 'select => {"call": {"function": "halve"}}'),
+    ("a judged pursuit", '''
+/// Makes it louder.
+fn shout(text: String) -> String requires "is quiet" { text + "!" }
+fn cut(text: String) -> String { text.slice(0, 2) }
+
+fn main(ctx: Context) -> String {
+    "Improve it."!
+    pursue "is good" from "tea" limit 3 {
+        shout(_)
+        cut(_)
+    }
+}
+''', '''judge => {"value": [{"holds": true, "reason": null}]}
+select => {"call": {"function": "shout"}}''', ["--fn", "shout", "--arg", "text=tea"]),
+    ("a search", '''
+fn twice(n: i32) -> i32 { n * 2 }
+fn more(n: i32) -> i32 { n + 3 }
+
+fn main(ctx: Context) -> i32 {
+    "Reach 8."!
+    pursue |n| n == 8 from 1 limit 3 width 1 {
+        twice(_)
+        more(_)
+    }
+}
+''', 'score => {"value": [1, 9]}'),
+    ("a search with one action", '''
+fn more(n: i32) -> i32 { n + 3 }
+
+fn main(ctx: Context) -> i32 {
+    "Reach 7."!
+    pursue |n| n == 7 from 1 limit 3 width 2 { more(_) }
+}
+''', ""),
+    ("sets of tools", SETS.replace(
+        "    choose(ctx, tools { look, pay })\n", "    let chosen = choose(ctx, tools { look, pay })\n    chosen!\n"),
+     'select => {"call": {"function": "look", "arguments": {"name": "x"}}}'),
+    ("functions of the library that the program does not call", '''
+use std::reflection::reflection
+
+fn main(ctx: Context) -> String {
+    "You write."!
+    reflection<String>(ctx, "Say hello", 1)
+}
+''', '''draft => "Hi"
+criticize => {"is_good": false, "advice": "Longer"}
+improve => "Hello"'''),
+    ("what the options of a library function rule out", '''
+use std::react::react
+
+fn look(name: String) -> String { name }
+
+fn main(ctx: Context) -> String {
+    "Hello."!
+    react<String>(ctx, "What is it?", tools { look })
+}
+''', '''think => "I look it up.", "I know it."
+select => {"call": {"function": "look", "arguments": {"name": "x"}}}, {"call": {"function": "finish", "arguments": {"answer": "y"}}}'''),
+    ("values that change before a failure", '''
+fn one(ctx: Context) -> String { "One?"! }
+fn two(ctx: Context) -> String { "Two?"! }
+fn three(ctx: Context) -> String { "Three?"! }
+
+fn main(ctx: Context) -> String {
+    let is_new = true
+    let text = ""
+    {
+        is_new = false
+        text = one(ctx)
+    } catch _ {
+        if !is_new { text = two(ctx) }
+    }
+    let is_done = false
+    {
+        text = one(ctx)
+        is_done = true
+    } finally {
+        if !is_done { text = three(ctx) }
+    } catch _ {
+        text = "failed"
+    }
+    text
+}
+''', '''one => refused "no"
+two => "c"
+three => "d"'''),
+    ("agents", '''
+agent Critic {
+    instructions { "You are strict." }
+
+    fn turn(ctx: Context, input: String) -> String {
+        "Is it good?"!
+        if verdict(ctx) == "good" { return "fine" }
+        "Say why."!
+    }
+
+    fn verdict(ctx: Context) -> "good" | "bad" { "One word."! }
+
+    fn unused(ctx: Context) -> String { "Never."! }
+}
+
+fn main(ctx: Context) -> String {
+    "Hello."!
+    Critic::run("tea")
+}
+''', '''Critic::verdict => {"value": "bad"}
+Critic::turn => "It is cold."'''),
+    ("instances that nothing calls", '''
+use std::chain_of_thought::chain_of_thought
+
+fn pick<T>(ctx: Context) -> T { "Pick one."! }
+
+fn main(ctx: Context) -> i32 {
+    "Hello."!
+    pick<i32>(ctx)
+}
+
+test "another instance" {
+    model { pick => "x" }
+    assert pick<String>(Context::new()) == "x"
+}
+''', 'pick => {"value": 3}'),
+    ("a tool whose function asks", '''
+fn look(ctx: Context, name: String) -> String {
+    "What is this?"!
+    name!
+}
+
+fn main(ctx: Context) -> String {
+    "Work."!
+    select { ..(tools { look }) as done => done.tool }
+}
+''', '''select => {"call": {"function": "look", "arguments": {"name": "x"}}}
+look => "a thing"'''),
+]
+
+
+def test_shown_prompts_are_those_that_are_sent(work):
+    problems = []
+    for name, program, script, *further in COMPLETE:
+        file = work / "complete.tn"
+        file.write_text(program)
+        runs = [run_traced(file, script, *arguments) for arguments in ([], *further)]
+        problems += [f"{name}: {run.errors}" for run in runs if run.code != 0]
+        prompts = read_prompts(show_prompts(work, program).replace("shown.tn", "complete.tn"))
+        requests = [request for run in runs for request in first_requests(run.events)]
+        problems += [f"{name}: sent and not shown:\n{prompt}" for prompt in find_hidden(prompts, requests)]
+        problems += [f"{name}: shown and not sent:\n{prompt}" for prompt in find_unsent(prompts, requests)]
+    assert not problems, "\n\n".join(problems)
+
+
+def test_a_sent_prompt_that_is_not_shown_is_found(work):
+    """The comparison itself: what is shown for one program is not what another one sends."""
+    file = work / "complete.tn"
+    file.write_text(COMPLETE[0][1])
+    requests = first_requests(run_traced(file, COMPLETE[0][2]).events)
+    others = read_prompts(show_prompts(work, COMPLETE[0][1].replace("Take some.", "Take all.")).replace("shown.tn", "complete.tn"))
+    assert requests and len(find_hidden(others, requests)) == len(requests), others
+    assert len(find_unsent(others, requests)) == len(others) == 1, others

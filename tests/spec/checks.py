@@ -13,6 +13,7 @@ import time
 from documents import Assertion
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import prompt_comparison  # noqa: E402
 from postgres_process import USER  # noqa: E402
 from store_places import shared_database  # noqa: E402
 
@@ -209,6 +210,17 @@ def without_line_end(text):
     return text[:-1].split("\n") if text.endswith("\n") else text.split("\n") if text else []
 
 
+def compare_prompts(tenon, example, folder, trace):
+    """`tenon show --as=prompts` lists every prompt that the run has sent. A style that marks data shows them by their hashes."""
+    events = [json.loads(line) for line in trace.read_text().splitlines()] if trace.exists() else []
+    requests = prompt_comparison.first_requests(events)
+    if not requests or any(argument.startswith("--prompts") for argument in example.arguments):
+        return []
+    shown = tenon.run(["show", example.file_name, "--as=prompts"], folder).stdout
+    hidden = prompt_comparison.find_hidden(prompt_comparison.read_prompts(shown), requests)
+    return [f"`tenon show --as=prompts` does not list this prompt:\n{prompt}" for prompt in hidden]
+
+
 def run_example(tenon, example, folder):
     """Returns (problems, kind of attached block -> its correct lines, the correct result for the info string)."""
     trace = folder / "trace.jsonl"
@@ -226,6 +238,7 @@ def run_example(tenon, example, folder):
         right["prompt"] = shown_prompts(trace.read_text() if trace.exists() else "")
     elif trace.exists() and "generation_started" in trace.read_text() and "script" not in example.attached:
         problems.append("it asks the model; add a prompt block with what was sent, or a script block with the answers")
+    problems += compare_prompts(tenon, example, folder, trace)
     for kind, lines in right.items():
         block = example.attached[kind]
         if block.lines != lines:
