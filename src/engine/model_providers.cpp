@@ -49,7 +49,7 @@ class DeferredModel final : public Model {
   }
   [[nodiscard]] std::optional<inference::GenerationRequest> sent_form(
       const inference::GenerationRequest& request) const override {
-    return inference::without_form_note(request);  // only llama.cpp's models are opened late: they enforce the schema
+    return inference::without_form(request);  // only llama.cpp's models are opened late: they enforce the schema
   }
   void cancel(inference::GenerationId generation) override {
     if (model_) model_->cancel(generation);

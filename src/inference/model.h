@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -67,6 +68,16 @@ struct EarlierAttempts {
   std::string reason;                 ///< of the last one, for people
 };
 
+/// The part of a request's messages that says in words what form the answer has.
+struct FormNote {
+  std::size_t message = 0;  ///< index into GenerationRequest::messages
+  std::size_t begin = 0;    ///< byte offset in that message's text from which on it is about the form; 0: all of it
+  /// The note has nothing but keys and types, so a model that gets the schema needs no part of it.
+  bool is_bare = true;
+  /// What the doc comments of the types say about the keys, as a text; empty: nothing.
+  std::string keys = {};
+};
+
 struct GenerationRequest {
   std::vector<Message> messages;
   std::shared_ptr<const AnswerSchema> schema;  ///< none: the answer is plain text
@@ -76,28 +87,49 @@ struct GenerationRequest {
   std::string label;  ///< names the call for people and scripts: the function that is completed or filled
   std::chrono::milliseconds timeout{120'000};
   EarlierAttempts earlier;
-  /// The index of the message that only repeats the schema. A backend that enforces the schema need not send it.
-  std::optional<std::size_t> form_note;
+  /// What describes the answer's form; none where there is no schema, or no place of its own for the form. A backend
+  /// that enforces the schema need not send it.
+  std::optional<FormNote> form_note;
   bool is_judgement = false;  ///< a judge is asked about a contract; of several models, the judge answers
 };
 
-/// Whether `leave_out_form_note` changes the request.
-[[nodiscard]] inline bool has_redundant_form_note(const GenerationRequest& request) {
-  return request.schema && request.form_note && request.messages.size() >= 2;
-}
-
-/// For a backend that enforces the schema: removes the message that describes it, unless it is the only one.
-inline void leave_out_form_note(GenerationRequest& request) {
-  if (!has_redundant_form_note(request)) return;
-  request.messages.erase(request.messages.begin() + static_cast<std::ptrdiff_t>(*request.form_note));
+/// For a backend that is sent the schema and enforces it: removes a message that only repeats the schema, unless it is
+/// the only message.
+inline void leave_out_form_message(GenerationRequest& request) {
+  const std::optional<FormNote>& note = request.form_note;
+  if (!request.schema || !note || note->begin > 0 || !note->is_bare || request.messages.size() < 2) return;
+  request.messages.erase(request.messages.begin() + static_cast<std::ptrdiff_t>(note->message));
   request.form_note.reset();
 }
 
-/// Model::sent_form of a backend that enforces the schema.
-[[nodiscard]] inline std::optional<GenerationRequest> without_form_note(const GenerationRequest& request) {
-  if (!has_redundant_form_note(request)) return std::nullopt;
+/// Whether `leave_out_form` changes the request.
+[[nodiscard]] inline bool has_redundant_form(const GenerationRequest& request) {
+  const std::optional<FormNote>& note = request.form_note;
+  return request.schema && note && (note->begin > 0 || !note->keys.empty() || request.messages.size() >= 2);
+}
+
+/// For a backend whose token masks enforce the schema: removes what describes the form, and puts what doc comments say
+/// about its keys in its place. A message that describes nothing else is removed unless it is the only one.
+inline void leave_out_form(GenerationRequest& request) {
+  if (!has_redundant_form(request)) return;
+  const FormNote note = std::move(*request.form_note);
+  request.form_note.reset();
+  Message& message = request.messages[note.message];
+  message.text.resize(note.begin);
+  std::erase_if(message.entry_ends, [&](std::uint32_t end) { return end > note.begin; });
+  if (!note.keys.empty()) {
+    if (note.begin > 0) message.text += '\n';
+    message.text += note.keys;
+  }
+  if (message.text.empty())
+    request.messages.erase(request.messages.begin() + static_cast<std::ptrdiff_t>(note.message));
+}
+
+/// Model::sent_form of a backend whose token masks enforce the schema.
+[[nodiscard]] inline std::optional<GenerationRequest> without_form(const GenerationRequest& request) {
+  if (!has_redundant_form(request)) return std::nullopt;
   GenerationRequest sent = request;
-  leave_out_form_note(sent);
+  leave_out_form(sent);
   return sent;
 }
 

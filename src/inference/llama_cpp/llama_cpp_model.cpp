@@ -74,12 +74,12 @@ std::uint32_t LlamaCppModel::context_tokens() const {
 }
 
 void LlamaCppModel::start(GenerationId generation, GenerationRequest request, GenerationSink& sink) {
-  leave_out_form_note(request);  // the mask over the tokens enforces the form
+  leave_out_form(request);  // the mask over the tokens enforces the form
   state_->scheduler.start(generation, std::move(request), sink);
 }
 
 std::optional<GenerationRequest> LlamaCppModel::sent_form(const GenerationRequest& request) const {
-  return without_form_note(request);
+  return without_form(request);
 }
 
 void LlamaCppModel::cancel(GenerationId generation) {

@@ -62,7 +62,7 @@ bool ChatRequestWriter::is_strict(const GenerationRequest& request) const {
 }
 
 void ChatRequestWriter::leave_out_note(GenerationRequest& request) const {
-  if (is_strict(request)) leave_out_form_note(request);
+  if (is_strict(request)) leave_out_form_message(request);
 }
 
 std::optional<GenerationRequest> ChatRequestWriter::sent_form(const GenerationRequest& request) const {

@@ -85,7 +85,7 @@ TEST(OpenAiModel, ASchemaThatStrictModeRejectsIsSentAsNonStrict) {
 TEST(OpenAiModel, TheShownPromptIsThePromptThatIsSent) {
   const auto with_schema = [](std::string strict) {
     GenerationRequest request = ask("Is water wet?");
-    request.form_note = request.messages.size();
+    request.form_note = FormNote{.message = request.messages.size()};
     request.messages.push_back({Role::User, "Answer with JSON.", {}});
     request.schema = std::make_shared<AnswerSchema>(AnswerSchema{"is_wet", R"({"minLength":1})", std::move(strict)});
     return request;

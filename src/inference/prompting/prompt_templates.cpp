@@ -11,14 +11,14 @@ namespace tenon::inference::prompting {
 namespace {
 
 constexpr std::array<std::string_view, template_count> names = {"select", "fill",    "format",  "text", "empty",
-                                                                "repair", "ensures", "refused", "data"};
+                                                                "repair", "ensures", "refused", "data", "keys"};
 
 TemplateNames names_of(TemplateKind kind) {
   switch (kind) {
     case TemplateKind::Select:
       return {{}, {{"clauses", {"index", "function", "binding", "signature", "given", "documentation"}}}};
     case TemplateKind::Fill:
-      return {{"function", "signature", "given", "documentation", "holes", "outline"}, {}};
+      return {{"function", "signature", "given", "documentation", "holes", "outline", "form"}, {}};
     case TemplateKind::Format:
       return {{"function", "outline"}, {}};
     case TemplateKind::Text:
@@ -33,6 +33,8 @@ TemplateNames names_of(TemplateKind kind) {
       return {{"function", "answer", "arguments"}, {{"reasons", {"reason"}}}};
     case TemplateKind::Data:
       return {{"data", "mark"}, {}};
+    case TemplateKind::Keys:
+      return {{"function"}, {{"keys", {"key", "words"}}}};
   }
   return {};
 }

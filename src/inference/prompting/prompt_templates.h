@@ -26,8 +26,9 @@ enum class TemplateKind : std::uint8_t {
   Ensures,  ///< ensures.txt: a separate message: what the function's contract ensures
   Refused,  ///< refused.txt: the reply to an answer that breaks a contract
   Data,     ///< data.txt: marks an entry with data in it; renders to nothing where entries are sent unmarked
+  Keys,     ///< keys.txt: what doc comments say about the answer's keys, where its form is not described; or nothing
 };
-inline constexpr std::size_t template_count = 9;
+inline constexpr std::size_t template_count = 10;
 /// The file's name without `.txt`.
 [[nodiscard]] std::string_view template_name(TemplateKind kind);
 

@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "bytecode/library.h"
+#include "inference/answers/key_words.h"
 #include "inference/answers/outline.h"
 
 namespace tenon::inference::prompting {
@@ -21,11 +22,6 @@ constexpr std::size_t mark_digits = 16;
 
 void add_message(GenerationRequest& request, std::string text) {
   if (!text.empty()) request.messages.push_back({Role::User, std::move(text), {}});
-}
-
-/// Whether the outline says nothing that its keys do not say: a backend that enforces a schema need not show it.
-bool is_undocumented(const answers::AnswerShape& shape) {
-  return shape.outline.find("// ") == std::string::npos;
 }
 
 std::string list_holes(const answers::AnswerClause& clause) {
@@ -137,7 +133,10 @@ GenerationRequest SitePrompts::make_request(const CompletionSite& where, std::sp
   } else {
     add_message(request, prepared.clauses);
   }
-  if (prepared.is_form && !prepared.note.empty()) request.form_note = request.messages.size();
+  if (prepared.form) {
+    request.form_note = prepared.form;
+    request.form_note->message = request.messages.size();
+  }
   add_message(request, prepared.note);
   return request;
 }
@@ -270,7 +269,7 @@ void SitePrompts::prepare_completion(const bytecode::Site& site, Prepared& prepa
   data.texts["outline"] = prepared.shape.outline;
   const bool is_text = prepared.shape.form == answers::AnswerForm::Text;
   prepared.note = templates_.render(is_text ? TemplateKind::Text : TemplateKind::Format, data);
-  prepared.is_form = !is_text && is_undocumented(prepared.shape);
+  if (!is_text) mark_form(prepared, 0);
 }
 
 void SitePrompts::prepare_fill(const bytecode::Site& site, Prepared& prepared) const {
@@ -283,7 +282,28 @@ void SitePrompts::prepare_fill(const bytecode::Site& site, Prepared& prepared) c
   data.texts["given"] = list_given(site.call);
   data.texts["holes"] = prepared.arguments;
   data.texts["outline"] = prepared.shape.outline;
+  const std::string without_form = templates_.render(TemplateKind::Fill, data);
+  data.texts["form"] = "described";
   prepared.note = templates_.render(TemplateKind::Fill, data);
+  // Styles that do not say what is about the form are sent as a whole.
+  if (prepared.note != without_form && prepared.note.starts_with(without_form)) {
+    mark_form(prepared, without_form.size());
+  }
+}
+
+void SitePrompts::mark_form(Prepared& prepared, std::size_t begin) const {
+  if (prepared.note.empty()) return;
+  FormNote form;
+  form.begin = begin;
+  form.is_bare = prepared.shape.outline.find("// ") == std::string::npos;
+  TemplateData data;
+  data.texts["function"] = prepared.label;
+  std::vector<TemplateData>& keys = data.lists["keys"];
+  for (const answers::KeyWords& key : answers::list_key_words(program_.types, prepared.shape)) {
+    keys.push_back({{{"key", key.key}, {"words", key.words}}, {}});
+  }
+  if (!keys.empty()) form.keys = templates_.render(TemplateKind::Keys, data);
+  prepared.form = std::move(form);
 }
 
 void SitePrompts::prepare_select(const bytecode::Site& site, Prepared& prepared) const {
@@ -309,7 +329,7 @@ void SitePrompts::prepare_select(const bytecode::Site& site, Prepared& prepared)
   note.texts["function"] = prepared.label;
   note.texts["outline"] = prepared.shape.outline;
   prepared.note = templates_.render(TemplateKind::Format, note);
-  prepared.is_form = is_undocumented(prepared.shape);
+  mark_form(prepared, 0);
 }
 
 std::string make_signature(const types::TypeTable& types, const bytecode::Function& function) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,7 +81,8 @@ class SitePrompts {
     std::string arguments;  ///< Fill and Select: not empty; the names of the missing arguments of a Fill
     std::string empty;      ///< Completion: what replaces an empty context
     std::string note;       ///< a separate message; may be empty
-    bool is_form = false;   ///< the note repeats the schema's keys and types, and says nothing else
+    /// Where the note describes the form; the message is set for each request.
+    std::optional<FormNote> form;
     Hash fixed_hash;
   };
   struct Slot {
@@ -94,6 +96,8 @@ class SitePrompts {
   void prepare_completion(const bytecode::Site& site, Prepared& prepared) const;
   void prepare_fill(const bytecode::Site& site, Prepared& prepared) const;
   void prepare_select(const bytecode::Site& site, Prepared& prepared) const;
+  /// The note of `prepared` describes the form from the byte `begin` on.
+  void mark_form(Prepared& prepared, std::size_t begin) const;
   [[nodiscard]] Message make_message(const ContextPart& part) const;
   [[nodiscard]] std::string render_requirements(const Prepared& prepared, const ContextPart& part) const;
   [[nodiscard]] std::string render_refusal(const Prepared& prepared, const ContextPart& part, bool has_answer) const;

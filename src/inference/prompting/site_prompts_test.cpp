@@ -131,6 +131,70 @@ TEST_F(SitePromptsTest, AFillNamesTheCall) {
   EXPECT_EQ(made.label, "analyze");
 }
 
+TEST_F(SitePromptsTest, MasksLeaveOutExactlyWhatIsAboutTheForm) {
+  GenerationRequest fill = request(add_fill(), "You are an expert", {17});
+  ASSERT_TRUE(fill.form_note.has_value());
+  EXPECT_EQ(fill.form_note->message, 1U);
+  const std::vector<Message> sent = fill.messages;
+  leave_out_form_message(fill);  // what an endpoint that is sent the schema leaves out is a message as a whole
+  ASSERT_EQ(fill.messages.size(), 2U);
+  EXPECT_EQ(fill.messages[1].text, sent[1].text);
+  const std::optional<GenerationRequest> masked = without_form(fill);
+  ASSERT_TRUE(masked.has_value());
+  ASSERT_EQ(masked->messages.size(), 2U);
+  EXPECT_EQ(masked->messages[1].text,
+            "Give the missing arguments of this call, based on the context above:\n"
+            "analyze(code: String) -> i32 // Finds bugs.\n"
+            "Missing: code");
+  EXPECT_FALSE(without_form(*masked).has_value());
+
+  const GenerationRequest completion = request(add_completion(TypeTable::boolean), "Is it?", {6});
+  ASSERT_EQ(without_form(completion)->messages.size(), 1U);
+  EXPECT_EQ(without_form(completion)->messages[0].text, "Is it?");
+  ASSERT_EQ(without_form(request(add_select(), "Go", {2}))->messages.size(), 1U);
+  EXPECT_FALSE(without_form(request(add_completion(TypeTable::string), "x", {1})).has_value());
+}
+
+TEST_F(SitePromptsTest, AStyleCanSendToMasksWhatDocCommentsSayOfTheKeys) {
+  const PromptTemplates templates =
+      PromptTemplates::from_texts({{{"keys", "The keys:\n{{#keys}}\n- {{#key}}{{key}}: {{/key}}{{words}}\n{{/keys}}"}}})
+          .value();
+  const auto request_of = [&](std::uint32_t site) {
+    return SitePrompts(program_, templates).make_request(site, "Go", std::vector<std::uint32_t>{2}, {});
+  };
+  const types::TypeId part = program_.types.add_struct({"Part", "", {{"count", TypeTable::i32, "How\n many."}}});
+  const types::TypeId colour =
+      program_.types.add_enum({"Colour", "What one sees.", {{"Red", "Like blood.", {}}, {"Blue", "", {}}}});
+  const types::TypeId whole = program_.types.add_struct(
+      {"Whole", "All of it.", {{"parts", program_.types.list(part), ""}, {"colour", colour, ""}, {"again", part, ""}}});
+  const std::string keys =
+      "The keys:\n- All of it.\n- parts.count: How many.\n- colour: What one sees.\n"
+      "- colour \"Red\": Like blood.";
+  const std::uint32_t described = add_completion(whole);
+  EXPECT_EQ(without_form(request(described, "Go", {2}))->messages.size(), 1U);  // the default style sends nothing
+  GenerationRequest completion = request_of(described);
+  EXPECT_EQ(without_form(completion)->messages.at(1).text, keys);
+  leave_out_form_message(completion);
+  EXPECT_THAT(completion.messages.at(1).text, testing::StartsWith("Answer with JSON alone"));
+
+  const std::uint32_t site = add_fill();
+  program_.sites[site].call.parameters[1] = whole;
+  const GenerationRequest fill = request_of(site);
+  EXPECT_THAT(without_form(fill)->messages.at(1).text,
+              testing::EndsWith("\nMissing: code\nThe keys:\n- code: All of it.\n"
+                                "- code.parts.count: How many.\n- code.colour: What one sees.\n"
+                                "- code.colour \"Red\": Like blood."));
+  EXPECT_THAT(without_form(request(site, "Go", {2}))->messages.at(1).text, testing::EndsWith("\nMissing: code"));
+}
+
+TEST_F(SitePromptsTest, AStyleThatDoesNotMarkTheFormIsSentAsAWhole) {
+  const std::uint32_t site = add_fill();
+  for (const char* const text : {"Fill {{holes}}: {{outline}}", "{{#form}}{{outline}}{{/form}} for {{holes}}"}) {
+    const SitePrompts prompts(program_, PromptTemplates::from_texts({{{"fill", text}}}).value());
+    EXPECT_FALSE(without_form(prompts.make_request(site, "x", {}, {})).has_value()) << text;
+  }
+}
+
 TEST_F(SitePromptsTest, AFillShowsTheGivenArguments) {
   const std::uint32_t site = add_fill();
   program_.sites[site].call.parameter_names = {"depth", "code"};
