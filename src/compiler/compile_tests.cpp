@@ -8,6 +8,7 @@
 #include "diagnostics/kinds.h"
 #include "json/text.h"
 #include "syntax/literals.h"
+#include "types/extern_calls.h"
 
 namespace tenon::compiler {
 
@@ -193,7 +194,10 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
   }
   const ConstantWriter writer(module, checked_.types);
   bool constant = true;
-  if (module.facts_of(value).target.kind == types::TargetKind::Fail) {
+  if (!is_model && syntax::is_unanswered(tree, value)) {
+    answer.fails = true;
+    answer.answer = types::unanswered_message;
+  } else if (module.facts_of(value).target.kind == types::TargetKind::Fail) {
     const std::vector<NodeId> arguments = tree.children(tree.find_child(value, NodeKind::Arguments));
     const auto text = arguments.size() == 1 ? syntax::plain_string(tree, arguments[0]) : std::nullopt;
     answer.fails = true;

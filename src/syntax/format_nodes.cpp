@@ -97,6 +97,7 @@ void Formatter::item(NodeId id) {
     case NodeKind::StateSection:
     case NodeKind::ScratchpadSection:
       take_word();
+      if (at(TokenKind::FatArrow)) return node(child);
       if (!at(TokenKind::LeftBrace)) take_word();
       return brace_list(child, BraceLayout::Author);
     case NodeKind::AgentItem:
@@ -165,6 +166,10 @@ void Formatter::item_part(NodeId id) {
       if (within(id)) take();  // the unit of a number
       return;
     case NodeKind::ScriptEntry:
+      if (at(TokenKind::FatArrow)) {
+        take_word();
+        return node(child);
+      }
       take();
       while (at(TokenKind::ColonColon) || at(TokenKind::Identifier)) take();
       take_spaced();

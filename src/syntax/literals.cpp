@@ -345,4 +345,8 @@ std::optional<std::string> plain_string(const SyntaxTree& tree, NodeId string_ex
   return std::get<std::string>(std::move(parts.front()));
 }
 
+bool is_unanswered(const SyntaxTree& tree, NodeId answer) {
+  return tree.kind(answer) == NodeKind::NameExpression && tree.text(answer) == "nobody";
+}
+
 }  // namespace tenon::syntax

@@ -60,4 +60,7 @@ using TemplateParts = std::map<std::uint32_t, std::vector<StringPart>>;
 /// The text of a StringExpression without templates; nothing if it contains one.
 [[nodiscard]] std::optional<std::string> plain_string(const SyntaxTree& tree, NodeId string_expression);
 
+/// Whether it says that a person does not answer in time: `person => nobody`.
+[[nodiscard]] bool is_unanswered(const SyntaxTree& tree, NodeId answer);
+
 }  // namespace tenon::syntax

@@ -222,7 +222,7 @@ void parse_test(Parser& p, Mark mark) {
   }
   const Mark body = p.open();
   const TokenIndex opening = p.advance();
-  while ((p.at_word("model") || p.at(TokenKind::Extern)) && p.peek(1) == TokenKind::LeftBrace) parse_script_section(p);
+  while (at_script_section(p) || (p.at_word("person") && p.peek(1) == TokenKind::FatArrow)) parse_script_section(p);
   parse_block_rest(p, body, opening);
   p.close(mark, NodeKind::TestItem);
 }
@@ -285,9 +285,24 @@ void parse_item(Parser& p) {
   }
 }
 
+bool at_script_section(const Parser& p) {
+  const bool is_named = p.at_word("model") || p.at(TokenKind::Extern) || p.at_word("person");
+  return is_named && p.peek(1) == TokenKind::LeftBrace;
+}
+
 void parse_script_section(Parser& p) {
   const Mark mark = p.open();
   const TokenIndex name = p.advance();
+  if (p.at(TokenKind::FatArrow)) {
+    const Mark entry = p.open();
+    const TokenIndex arrow = p.advance();
+    parse_expression(p);
+    p.close_or_error(entry, NodeKind::ScriptEntry, arrow);
+    const bool is_over = p.at(TokenKind::RightBrace) || p.at_end() || p.after_newline();
+    if (!is_over && !p.follows_from_other_error()) p.report_expected("the end of the line");
+    p.close(mark, NodeKind::ScriptSection, name);
+    return;
+  }
   const Setting lines(p.rules().newlines, true);
   p.advance();
   parse_elements(p, TokenKind::RightBrace, Separator::CommaOrLineEnd, "`,` or `}`", [&] {

@@ -12,7 +12,9 @@ NodeId parse_file(Parser& p);
 [[nodiscard]] bool at_item_start(const Parser& p);
 /// Reads nothing if no item starts here.
 void parse_item(Parser& p);
-/// The answers of a test's `model { … }` or `extern { … }`.
+/// Whether `model { … }`, `extern { … }` or `person { … }` of a test begins here.
+[[nodiscard]] bool at_script_section(const Parser& p);
+/// The answers in one of these, or `person => …`.
 void parse_script_section(Parser& p);
 /// `secret` before the name of a field or a parameter, unless it is that name.
 [[nodiscard]] bool at_secret(const Parser& p);

@@ -79,8 +79,7 @@ void parse_statement(Parser& p) {
   if (at_loop(p)) return parse_loop(p);
   if (at_foreign_let(p)) return parse_foreign_let(p);
   if (at_foreign_statement(p)) return parse_foreign_statement(p);
-  if ((p.at_word("model") || p.at(TokenKind::Extern)) && p.peek(1) == TokenKind::LeftBrace &&
-      !p.token(1).after_newline) {
+  if (at_script_section(p) && !p.token(1).after_newline) {
     if (p.diagnostics().error_count() == p.enclosing().errors_before_test) p.report_unexpected("a statement");
     return parse_script_section(p);
   }

@@ -100,6 +100,10 @@ TEST(ParserItems, Tests) {
             "(ScriptEntry:_ (IntegerExpression:2))) (ScriptSection:extern (ScriptEntry:g (IntegerExpression:3)) "
             "(ScriptEntry:select (IntegerExpression:4))) (AssertStatement:assert (NameExpression:x))))");
   EXPECT_EQ(
+      items("test \"t\" { person => y\n person { ask => 1 } assert x }"),
+      "(TestItem:test (StringExpression:\") (Block:{ (ScriptSection:person (ScriptEntry:=> (NameExpression:y))) "
+      "(ScriptSection:person (ScriptEntry:ask (IntegerExpression:1))) (AssertStatement:assert (NameExpression:x))))");
+  EXPECT_EQ(
       items("test \"t\" { model { P::a => 1 } }"),
       "(TestItem:test (StringExpression:\") (Block:{ (ScriptSection:model (ScriptEntry:P (IntegerExpression:1)))))");
 }

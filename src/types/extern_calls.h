@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace tenon::types {
 
@@ -33,6 +34,8 @@ inline constexpr std::uint8_t builtin_effect_count = 13;
 [[nodiscard]] constexpr bool asks_person(BuiltinEffect call) {
   return call == BuiltinEffect::Ask || call == BuiltinEffect::AskWithin;
 }
+/// The message of the failure with which `ask_within` ends when its time is up.
+inline constexpr std::string_view unanswered_message = "no one answered in time";
 /// Effects that are only reported, such as the start of an agent's turn.
 [[nodiscard]] constexpr bool is_notification(BuiltinEffect call) {
   return call >= BuiltinEffect::AgentCalled && call <= BuiltinEffect::Emitted;

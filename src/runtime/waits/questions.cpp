@@ -127,7 +127,7 @@ void Questions::ask_resolution(RunId id, const std::string& key) {
 }
 
 void Questions::time_out(RunId id, const std::string& key) {
-  vm::EffectFailure late{FailureKind::TimedOut, "no one answered in time", "ask_within"};
+  vm::EffectFailure late{FailureKind::TimedOut, std::string(types::unanswered_message), "ask_within"};
   outcomes_.enqueue(id, key, {std::move(late), {}});
 }
 

@@ -7,6 +7,7 @@
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
+#include "syntax/literals.h"
 #include "types/check/body_checker.h"
 
 namespace tenon::types {
@@ -41,10 +42,15 @@ void ScriptChecker::check_test_script(NodeId section) {
 
 void ScriptChecker::check_script_entries(NodeId section) {
   const bool is_model = tree().main_text(section) == "model";
+  const bool is_person = tree().main_text(section) == "person";
   for (const NodeId entry : tree().children(section, NodeKind::ScriptEntry)) {
     const NodeId value = tree().first(entry);
     if (!value.exists()) continue;
     const TokenKind head = tree().tokens[tree()[entry].main_token].kind;
+    if (head == TokenKind::FatArrow || (!is_model && syntax::is_unanswered(tree(), value))) {
+      check_unanswered(entry, value);
+      continue;
+    }
     const bool is_hole_or_choice = head == TokenKind::Select || head == TokenKind::Underscore;
     const bool fails = tree().kind(value) == NodeKind::CallExpression && tree().text(tree().first(value)) == "fail";
     if (fails) check_value(value, TypeTable::unit);
@@ -68,7 +74,9 @@ void ScriptChecker::check_script_entries(NodeId section) {
     }
     const bool is_notified =
         target.kind == TargetKind::Extern && is_notification(program_.externs[target.index].builtin_effect);
-    if (target.kind != (is_model ? TargetKind::Function : TargetKind::Extern) || is_notified) {
+    const bool is_other =
+        is_person && target.kind == TargetKind::Extern && !asks_person(program_.externs[target.index].builtin_effect);
+    if (target.kind != (is_model ? TargetKind::Function : TargetKind::Extern) || is_notified || is_other) {
       const source::Span first = tree().main_span(entry);
       const std::uint32_t end = path.empty() ? first.end() : tree().span(path.back()).end();
       const source::Span whole{first.file, first.offset, end - first.offset};
@@ -94,6 +102,31 @@ void ScriptChecker::check_script_entries(NodeId section) {
     const bool is_text = types_.kind(types_.base(completed.result)) == TypeKind::Text;
     check_value(value, is_text ? TypeTable::string : completed.result);
   }
+}
+
+/// `person => nobody`, or `ask_within => nobody` in a section.
+void ScriptChecker::check_unanswered(NodeId entry, NodeId value) {
+  const bool is_for_all = tree().tokens[tree()[entry].main_token].kind == TokenKind::FatArrow;
+  const Target target = is_for_all ? find_ask_within() : checker_.names.find_callee(tree().path(entry));
+  const bool has_deadline =
+      target.kind == TargetKind::Extern && program_.externs[target.index].builtin_effect == BuiltinEffect::AskWithin;
+  if (!syntax::is_unanswered(tree(), value)) {
+    diagnostics_.report(diagnostics::PersonAnswer, tree().span(value), std::string(tree().text(value)))
+        .hint(fmt::format("write it in braces, with the function that asks: `person {{ ask => {} }}`",
+                          tree().text(value)));
+  } else if (!has_deadline) {
+    diagnostics_.report(diagnostics::NoDeadline, tree().main_span(entry), std::string(tree().main_text(entry)))
+        .hint("only `ask_within` ends without an answer, when its time is up");
+  } else {
+    facts(entry).target = target;
+  }
+}
+
+Target ScriptChecker::find_ask_within() const {
+  for (std::uint32_t at = 0; at < program_.externs.size(); ++at) {
+    if (program_.externs[at].builtin_effect == BuiltinEffect::AskWithin) return {TargetKind::Extern, at, 0};
+  }
+  return {};
 }
 
 /// After `select =>` or `_ =>`: the call with its missing arguments, in order.

@@ -6,7 +6,7 @@
 
 namespace tenon::types {
 
-/// Checks `model { … }` and `extern { … }` of a test.
+/// Checks `model { … }`, `extern { … }` and `person { … }` of a test.
 class ScriptChecker : public BodyPart {
  public:
   using BodyPart::BodyPart;
@@ -16,6 +16,8 @@ class ScriptChecker : public BodyPart {
  private:
   void report_unknown_script(source::Span span, std::string_view name);
   void check_script_entries(NodeId section);
+  void check_unanswered(NodeId entry, NodeId value);
+  [[nodiscard]] Target find_ask_within() const;
   void check_scripted_call(NodeId entry, NodeId value);
 };
 
