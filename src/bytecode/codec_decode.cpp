@@ -392,6 +392,12 @@ ScriptedAnswer read_answer(Reader& in) {
       case 4:
         answer.fails = message.value_up_to(1) != 0;
         return true;
+      case 5:
+        answer.contained.push_back(read_text(message));
+        return true;
+      case 6:
+        answer.arguments.push_back(read_text(message));
+        return true;
       case 90:
         answer.place = read_place(message);
         return true;

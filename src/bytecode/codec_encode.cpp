@@ -285,6 +285,8 @@ void write_answers(Writer& out, std::uint32_t number, const std::vector<Scripted
     message.field(2, answer.callee);
     message.field(3, answer.answer);
     message.field(4, answer.fails ? 1U : 0U);
+    for (const std::string& text : answer.contained) message.present_field(5, std::string_view(text));
+    for (const std::string& argument : answer.arguments) message.present_field(6, std::string_view(argument));
     if (answer.place) write_place(message, 90, *answer.place);
     out.present_field(number, message);
   }

@@ -37,6 +37,8 @@ TEST(Codec, AProgramRoundTrips) {
   EXPECT_EQ(decoded->tests[0].answers[1].fails, true);
   EXPECT_EQ(decoded->tests[0].answers[0].place, std::nullopt);  // as in older programs
   EXPECT_EQ(decoded->tests[0].answers[1].place, (Place{0, 6, 9}));
+  EXPECT_EQ(decoded->tests[0].answers[1].contained, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(decoded->tests[0].answers[1].arguments, (std::vector<std::string>{"1", "_"}));
   EXPECT_EQ(decoded->budgets[0].bounds.milliseconds, 60'000U);
 }
 

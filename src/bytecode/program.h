@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -190,13 +191,19 @@ struct SourceText {
   std::string text;
 };
 
-/// One line of a test's `model { … }` or `extern { … }`.
+/// Of a scripted answer: any value of an argument.
+inline constexpr std::string_view any_argument = "_";
+
+/// One line of a test's `model { … }`, `extern { … }` or `person { … }`.
 struct ScriptedAnswer {
   RequestKind kind = RequestKind::Complete;
   std::string callee;  ///< the function that is completed, filled, chosen or called
   std::string answer;  ///< JSON: the value; for Fill and Select the array of the missing arguments
   bool fails = false;  ///< `fail("…")`: then `answer` is the message, plain
   std::optional<Place> place = std::nullopt;  ///< absent in older programs
+  std::vector<std::string> contained = {};    ///< it answers what contains all these texts: a prompt, or a question
+  /// Extern: it answers calls with these arguments, as JSON or any_argument; empty: all calls.
+  std::vector<std::string> arguments = {};
 };
 
 struct TestCase {

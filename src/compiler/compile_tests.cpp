@@ -176,7 +176,7 @@ void ProgramCompiler::compile_test(types::FunctionId id) {
 
 void ProgramCompiler::add_script(TestCase& test, const types::Module& module, NodeId entry, bool is_model) {
   const syntax::SyntaxTree& tree = *module.tree;
-  const NodeId value = tree.first(entry);
+  const NodeId value = syntax::scripted_answer(tree, entry);
   const std::string_view name = tree.main_text(entry);
   const types::Target& target = module.facts_of(entry).target;
   ScriptedAnswer answer;
@@ -209,7 +209,32 @@ void ProgramCompiler::add_script(TestCase& test, const types::Module& module, No
     constant = writer.write(value, answer.answer);
   }
   if (!constant) diagnostics_.report(diagnostics::ScriptNotConstant, tree.span(value));
+  add_limits(answer, module, entry);
   test.answers.push_back(std::move(answer));
+}
+
+/// Which requests it answers: of what is asked, the texts that it contains; of an extern's call, the arguments.
+void ProgramCompiler::add_limits(ScriptedAnswer& answer, const types::Module& module, NodeId entry) {
+  const syntax::SyntaxTree& tree = *module.tree;
+  const auto report = [&](NodeId node) { diagnostics_.report(diagnostics::ScriptNotConstant, tree.span(node)); };
+  if (const NodeId condition = tree.find_child(entry, NodeKind::ScriptCondition); condition.exists()) {
+    for (const NodeId part : tree.children(condition)) {
+      std::optional<std::string> text = syntax::plain_string(tree, part);
+      if (!text) report(part);
+      answer.contained.push_back(std::move(text).value_or(""));
+    }
+  }
+  if (const NodeId list = tree.find_child(entry, NodeKind::Arguments); list.exists()) {
+    const ConstantWriter writer(module, checked_.types);
+    for (const NodeId argument : tree.children(list)) {
+      std::string& text = answer.arguments.emplace_back();
+      if (tree.kind(argument) == NodeKind::HoleExpression) {
+        text = bytecode::any_argument;
+      } else if (!writer.write(argument, text)) {
+        report(argument);
+      }
+    }
+  }
 }
 
 }  // namespace tenon::compiler

@@ -108,6 +108,7 @@ class ProgramCompiler {
   /// The functions from `function` back to itself, as they call each other: `a` → `b` → `a`.
   [[nodiscard]] std::string describe_recursion(types::FunctionId function) const;
   void compile_test(types::FunctionId test);
+  void add_limits(ScriptedAnswer& answer, const types::Module& module, syntax::NodeId entry);
   void add_script(TestCase& test, const types::Module& module, syntax::NodeId entry, bool is_model);
 
   const types::CheckedProgram& checked_;

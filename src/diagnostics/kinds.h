@@ -299,6 +299,8 @@ inline constexpr DiagnosticKind<std::string> UnknownScriptTarget{
 inline constexpr DiagnosticKind<std::string> ScriptTargetNotCall{{2301, error}, "expected a function call, found `{}`"};
 inline constexpr DiagnosticKind<> ScriptNotConstant{{2302, error}, "a scripted answer must be a constant"};
 inline constexpr DiagnosticKind<std::string> NoDeadline{{2304, error}, "`{}` has no time limit that can pass"};
+inline constexpr DiagnosticKind<std::string, std::string> ScriptLimit{{2305, error},
+                                                                      "an answer of {} cannot be limited here to {}"};
 inline constexpr DiagnosticKind<std::string> PersonAnswer{{2304, error}, "expected `person => nobody`, found `{}`"};
 inline constexpr DiagnosticKind<std::string> DuplicateTest{{2303, error}, "two tests are named \"{}\""};
 

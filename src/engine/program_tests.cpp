@@ -25,7 +25,7 @@ std::optional<std::string> reload(vm::Machine& machine, const std::shared_ptr<co
 std::optional<std::string> run_machine(const std::shared_ptr<const vm::LoadedProgram>& program,
                                        const bytecode::TestCase& test, bool reloads,
                                        const std::atomic<bool>* interrupted) {
-  ScriptPlayer script(*program, test);
+  ScriptPlayer script(program, test);
   vm::Machine machine(program, test.function, {});
   for (;;) {
     if (is_interrupted(interrupted)) return "interrupted";
@@ -55,7 +55,7 @@ std::optional<std::string> run_test(const std::shared_ptr<const vm::LoadedProgra
                                     const bytecode::TestCase& test, TestMode mode,
                                     const std::atomic<bool>* interrupted) {
   if (mode != TestMode::Journalled) return run_machine(program, test, mode == TestMode::Reloaded, interrupted);
-  ScriptPlayer script(*program, test);
+  ScriptPlayer script(program, test);
   const auto answer = [&](const vm::Request& request) -> Result<vm::Outcome, std::string> {
     if (is_interrupted(interrupted)) return failure(std::string("interrupted"));
     return script.answer(request);

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 
+#include "inference/prompting/prompt_templates.h"
 #include "json/reader.h"
+#include "json/text.h"
+#include "runtime/prompts.h"
 #include "runtime/runtime.h"
 #include "vm/execution/tool_sets.h"
+#include "vm/values/render.h"
 
 namespace tenon::engine {
 namespace {
@@ -14,8 +18,34 @@ namespace {
 using bytecode::RequestKind;
 using bytecode::ScriptedAnswer;
 
-std::pair<RequestKind, std::string> key_of(const ScriptedAnswer& answer) {
-  return {answer.kind, answer.kind == RequestKind::Select ? std::string() : answer.callee};
+/// A longer text of what was asked is cut in messages.
+constexpr std::size_t shown_asked_bytes_max = 2'000;
+
+/// Whose requests it answers: the tool that a `select` chooses does not matter.
+std::string_view name_of(const ScriptedAnswer& answer) {
+  return answer.kind == RequestKind::Select ? std::string_view() : std::string_view(answer.callee);
+}
+
+/// Whether both are for the same requests, so that they are used one after the other.
+bool are_in_turn(const ScriptedAnswer& one, const ScriptedAnswer& other) {
+  return one.kind == other.kind && name_of(one) == name_of(other) && one.contained == other.contained &&
+         one.arguments == other.arguments;
+}
+
+/// The end of the text, with each line indented.
+std::string shown_asked(std::string_view text) {
+  std::string shown = "\n  ";
+  if (text.size() > shown_asked_bytes_max) {
+    std::size_t begin = text.size() - shown_asked_bytes_max;
+    while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) ++begin;
+    text.remove_prefix(begin);
+    shown += "…";
+  }
+  for (const char c : text) {
+    shown += c;
+    if (c == '\n') shown += "  ";
+  }
+  return shown;
 }
 
 /// Whether the type is the answer of a judge: `List<Verdict>` of a fixed length.
@@ -62,11 +92,16 @@ vm::Outcome declined(const ScriptedAnswer& answer) {
 
 }  // namespace
 
-ScriptPlayer::ScriptPlayer(const vm::LoadedProgram& program, const bytecode::TestCase& test)
-    : program_(program),
-      reader_(program.refinements()),
+ScriptPlayer::ScriptPlayer(std::shared_ptr<const vm::LoadedProgram> program, const bytecode::TestCase& test)
+    : loaded_(std::move(program)),
+      program_(*loaded_),
+      reader_(program_.refinements()),
       secrets_([](effects::KeyUse) -> Result<SealingKey, std::string> { return SealingKey::random(); }) {
-  for (const ScriptedAnswer& answer : test.answers) queues_[key_of(answer)].answers.push_back(&answer);
+  for (const ScriptedAnswer& answer : test.answers) {
+    const auto same =
+        std::ranges::find_if(queues_, [&](const Queue& queue) { return are_in_turn(*queue.answers.front(), answer); });
+    (same == queues_.end() ? queues_.emplace_back() : *same).answers.push_back(&answer);
+  }
 }
 
 Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request) {
@@ -77,7 +112,7 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
     if (types::is_notification(call)) {
       return vm::Outcome{vm::ReturnedValue{vm::Value()}, {}};
     }
-    auto outcome = value_answer(RequestKind::Extern, native.name, native.result);
+    auto outcome = value_answer(request, native.name, native.result);
     // Such a question fails only if it is not answered in time.
     if (outcome && call == types::BuiltinEffect::AskWithin) {
       if (auto* declined = std::get_if<vm::EffectFailure>(&outcome->what))
@@ -89,41 +124,100 @@ Result<vm::Outcome, std::string> ScriptPlayer::answer(const vm::Request& request
   switch (site.kind) {
     case bytecode::SiteKind::Completion: {
       std::string name = program.functions[site.function].name;
-      return value_answer(RequestKind::Complete, name.substr(0, name.find('<')), site.result);
+      return value_answer(request, name.substr(0, name.find('<')), site.result);
     }
     case bytecode::SiteKind::Fill:
-      return fill_answer(site);
+      return fill_answer(request, site);
     case bytecode::SiteKind::Select:
       return select_answer(request);
   }
   return failure(std::string("a script cannot answer this request"));
 }
 
-Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(RequestKind kind, const std::string& name,
-                                                              std::string_view shown) {
-  auto found = queues_.find({kind, name});
-  if (found == queues_.end()) found = queues_.find({kind, "_"});  // `_ => fail("…")` answers any request
-  if (found == queues_.end()) return failure(fmt::format("the script has no answer for {}", shown));
-  Queue& queue = found->second;
-  if (queue.answers.size() == 1) {
-    queue.given = 1;
-    return queue.answers[0];
+Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(const vm::Request& request, std::string_view name,
+                                                              std::string_view shown, std::string_view hint) {
+  std::vector<std::string> differences;
+  for (const std::string_view wanted : {name, std::string_view("_")}) {  // `_ => fail("…")`: any one
+    for (Queue& queue : queues_) {
+      const ScriptedAnswer& first = *queue.answers.front();
+      if (first.kind != request.kind || name_of(first) != wanted) continue;
+      if (std::optional<std::string> difference = find_difference(request, first)) {
+        if (std::ranges::find(differences, *difference) == differences.end()) differences.push_back(*difference);
+        continue;
+      }
+      if (queue.answers.size() == 1) {
+        queue.given = 1;
+        return &first;
+      }
+      if (queue.given == queue.answers.size()) {
+        return failure(fmt::format("the script has only {} answers for {}{}", queue.given, shown, hint));
+      }
+      return queue.answers[queue.given++];
+    }
   }
-  if (queue.given == queue.answers.size()) {
-    return failure(fmt::format("the script has only {} answers for {}", queue.given, shown));
-  }
-  return queue.answers[queue.given++];
+  if (differences.empty()) return failure(fmt::format("the script has no answer for {}{}", shown, hint));
+  std::string problem = fmt::format("the script has no answer for this call of {}:", shown);
+  for (const std::string& difference : differences) problem += "\n  " + difference;
+  if (const std::string asked = asked_text(request); !asked.empty()) problem += "\n  asked:" + shown_asked(asked);
+  return failure(std::move(problem));
 }
 
-Result<vm::Outcome, std::string> ScriptPlayer::value_answer(RequestKind kind, const std::string& name,
-                                                            types::TypeId type) {
-  const auto answer = next(kind, name, "`" + name + "`");
-  if (!answer) {
-    const std::string_view hint = is_verdicts(program_.types(), type)
-                                      ? "; `judge => true` in `model { … }` satisfies all conditions of a call"
-                                      : "";
-    return failure(fmt::format("{}{}", answer.error(), hint));
+std::optional<std::string> ScriptPlayer::find_difference(const vm::Request& request, const ScriptedAnswer& answer) {
+  if (!answer.contained.empty()) {
+    const std::string asked = asked_text(request);
+    for (const std::string& text : answer.contained) {
+      if (asked.find(text) == std::string::npos) {
+        return fmt::format("what is asked does not contain {}", make_json_string(text));
+      }
+    }
   }
+  return find_other_argument(request, answer);
+}
+
+std::optional<std::string> ScriptPlayer::find_other_argument(const vm::Request& request, const ScriptedAnswer& answer) {
+  if (answer.arguments.empty()) return std::nullopt;
+  const bytecode::Extern& callee = program_.program().externs[request.subject];
+  for (std::size_t at = 0; at < std::min(answer.arguments.size(), request.arguments.size()); ++at) {
+    if (answer.arguments[at] == bytecode::any_argument) continue;
+    const auto json = parse_json(answer.arguments[at]);
+    if (!json) return json.error().message;
+    const auto expected = reader_.read(callee.parameters[at], *json);
+    if (!expected) {
+      return inference::answers::describe(expected.error().front(),
+                                          fmt::format("the expected `{}`", callee.parameter_names[at]));
+    }
+    if (vm::equal(*expected, request.arguments[at])) continue;
+    std::string given;
+    if (!vm::to_json(request.arguments[at], program_.types(), given)) given = "another value";
+    return fmt::format("`{}` is {}, and {} is expected", callee.parameter_names[at], given, answer.arguments[at]);
+  }
+  return std::nullopt;
+}
+
+std::string ScriptPlayer::asked_text(const vm::Request& request) {
+  if (request.kind == RequestKind::Extern) {
+    const bool is_question = types::asks_person(program_.program().externs[request.subject].builtin_effect);
+    return is_question ? std::string(request.arguments.front().as_text()) : std::string();
+  }
+  if (!image_) {
+    image_ = std::make_unique<const runtime::ProgramImage>(loaded_, inference::prompting::PromptTemplates::builtin(),
+                                                           nullptr);
+  }
+  std::string asked;
+  for (const inference::Message& message : runtime::prompt_of(*image_, {}, request).messages) {
+    if (!asked.empty()) asked += '\n';
+    asked += message.text;
+  }
+  return asked;
+}
+
+Result<vm::Outcome, std::string> ScriptPlayer::value_answer(const vm::Request& request, const std::string& name,
+                                                            types::TypeId type) {
+  const std::string_view hint = is_verdicts(program_.types(), type)
+                                    ? "; `judge => true` in `model { … }` satisfies all conditions of a call"
+                                    : "";
+  const auto answer = next(request, name, "`" + name + "`", hint);
+  if (!answer) return failure(answer.error());
   if ((*answer)->fails) return declined(**answer);
   const auto json = parse_json((*answer)->answer);
   if (!json) return failure(json.error().message);
@@ -157,9 +251,10 @@ Result<std::vector<vm::Value>, std::string> ScriptPlayer::read_holes(const bytec
   return values;
 }
 
-Result<vm::Outcome, std::string> ScriptPlayer::fill_answer(const bytecode::Site& site) {
-  const auto answer = next(RequestKind::Fill, site.call.name, "the missing arguments of `" + site.call.name + "`");
-  if (!answer) return failure(answer.error() + fmt::format("; write `_ => {}(…)`", site.call.name));
+Result<vm::Outcome, std::string> ScriptPlayer::fill_answer(const vm::Request& request, const bytecode::Site& site) {
+  const auto answer = next(request, site.call.name, "the missing arguments of `" + site.call.name + "`",
+                           fmt::format("; write `_ => {}(…)`", site.call.name));
+  if (!answer) return failure(answer.error());
   if ((*answer)->fails) return declined(**answer);
   auto values = read_holes(site.call, (*answer)->answer);
   if (!values) return failure(values.error());
@@ -167,8 +262,8 @@ Result<vm::Outcome, std::string> ScriptPlayer::fill_answer(const bytecode::Site&
 }
 
 Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const vm::Request& request) {
-  const auto answer = next(RequestKind::Select, "", "`select`");
-  if (!answer) return failure(answer.error() + "; write `select => function(…)`");
+  const auto answer = next(request, "", "`select`", "; write `select => function(…)`");
+  if (!answer) return failure(answer.error());
   if ((*answer)->fails) return declined(**answer);
   const std::vector<vm::SelectOption> options = vm::options_of(request, program_.program());
   for (std::size_t option = 0; option < options.size(); ++option) {
@@ -182,22 +277,26 @@ Result<vm::Outcome, std::string> ScriptPlayer::select_answer(const vm::Request& 
 }
 
 std::optional<std::string> ScriptPlayer::describe_unused() const {
-  std::vector<const ScriptedAnswer*> unused;
-  for (const auto& [key, queue] : queues_) {
-    unused.insert(unused.end(), queue.answers.begin() + static_cast<std::ptrdiff_t>(queue.given), queue.answers.end());
+  struct Unused {
+    const ScriptedAnswer* answer;
+    const Queue* queue;
+  };
+  std::vector<Unused> unused;
+  for (const Queue& queue : queues_) {
+    for (std::size_t at = queue.given; at < queue.answers.size(); ++at) unused.push_back({queue.answers[at], &queue});
   }
   if (unused.empty()) return std::nullopt;
-  const auto in_order = [](const ScriptedAnswer* a, const ScriptedAnswer* b) {
-    return a->place && b->place &&
-           std::pair(a->place->line, a->place->column) < std::pair(b->place->line, b->place->column);
+  const auto in_order = [](const Unused& a, const Unused& b) {
+    const std::optional<bytecode::Place>& left = a.answer->place;
+    const std::optional<bytecode::Place>& right = b.answer->place;
+    return left && right && std::pair(left->line, left->column) < std::pair(right->line, right->column);
   };
-  std::sort(unused.begin(), unused.end(), in_order);
+  std::ranges::sort(unused, in_order);
   std::string text;
-  for (const ScriptedAnswer* answer : unused) {
-    const Queue& queue = queues_.at(key_of(*answer));
+  for (const auto& [answer, queue] : unused) {
     if (answer->place) text += program_.describe(*answer->place) + ": ";
     text += fmt::format("error: unused scripted answer for {}", shown_request(*answer));
-    if (queue.given > 0) text += fmt::format(" ({} of {} used)", queue.given, queue.answers.size());
+    if (queue->given > 0) text += fmt::format(" ({} of {} used)", queue->given, queue->answers.size());
     text += '\n';
   }
   return text;

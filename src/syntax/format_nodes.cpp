@@ -83,6 +83,21 @@ void Formatter::secret_word(NodeId id) {
   take_word();
 }
 
+/// What follows the first token of an entry's path.
+void Formatter::script_entry(NodeId child) {
+  while (at(TokenKind::ColonColon) || (at(TokenKind::Identifier) && next() != tree_[child].first_token)) take();
+  if (tree_.kind(child) == NodeKind::Arguments) {
+    list(tree_.first(child));
+    child = tree_.next(child);
+  }
+  if (tree_.kind(child) == NodeKind::ScriptCondition) {
+    node(child);
+    child = tree_.next(child);
+  }
+  take_spaced();
+  node(child);
+}
+
 void Formatter::item(NodeId id) {
   const NodeId child = tree_.first(id);
   switch (tree_.kind(id)) {
@@ -171,9 +186,13 @@ void Formatter::item_part(NodeId id) {
         return node(child);
       }
       take();
-      while (at(TokenKind::ColonColon) || at(TokenKind::Identifier)) take();
-      take_spaced();
-      return node(child);
+      return script_entry(child);
+    case NodeKind::ScriptCondition:
+      for (NodeId text = child; text.exists(); text = tree_.next(text)) {
+        take_spaced();
+        node(text);
+      }
+      return;
     case NodeKind::TypeParameters:
     case NodeKind::Parameters:
     case NodeKind::ExternOptions:

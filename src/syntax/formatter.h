@@ -51,6 +51,7 @@ class Formatter : private TokenWriter {
   // format_nodes.cpp
   void node(NodeId id);
   void item(NodeId id);
+  void script_entry(NodeId child);
   /// The parts of items: fields, parameters, clauses.
   void item_part(NodeId id);
   void secret_word(NodeId id);

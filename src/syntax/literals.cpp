@@ -345,6 +345,14 @@ std::optional<std::string> plain_string(const SyntaxTree& tree, NodeId string_ex
   return std::get<std::string>(std::move(parts.front()));
 }
 
+NodeId scripted_answer(const SyntaxTree& tree, NodeId entry) {
+  NodeId last;
+  for (NodeId child = tree.first(entry); child.exists(); child = tree.next(child)) last = child;
+  const bool is_limit =
+      last.exists() && (tree.kind(last) == NodeKind::Arguments || tree.kind(last) == NodeKind::ScriptCondition);
+  return is_limit ? NodeId{} : last;
+}
+
 bool is_unanswered(const SyntaxTree& tree, NodeId answer) {
   return tree.kind(answer) == NodeKind::NameExpression && tree.text(answer) == "nobody";
 }

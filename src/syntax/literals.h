@@ -60,6 +60,9 @@ using TemplateParts = std::map<std::uint32_t, std::vector<StringPart>>;
 /// The text of a StringExpression without templates; nothing if it contains one.
 [[nodiscard]] std::optional<std::string> plain_string(const SyntaxTree& tree, NodeId string_expression);
 
+/// The answer of an entry of a test's script; none in a tree with errors.
+[[nodiscard]] NodeId scripted_answer(const SyntaxTree& tree, NodeId entry);
+
 /// Whether it says that a person does not answer in time: `person => nobody`.
 [[nodiscard]] bool is_unanswered(const SyntaxTree& tree, NodeId answer);
 

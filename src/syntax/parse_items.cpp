@@ -290,6 +290,25 @@ bool at_script_section(const Parser& p) {
   return is_named && p.peek(1) == TokenKind::LeftBrace;
 }
 
+namespace {
+
+/// `when "text" and "text"`
+void parse_script_condition(Parser& p) {
+  const Mark mark = p.open();
+  const TokenIndex word = p.here();
+  do {
+    p.advance();
+    if (!p.at(TokenKind::StringStart)) {
+      p.report_expected("a text that the prompt contains");
+      break;
+    }
+    parse_string(p);
+  } while (p.at_word("and"));
+  p.close(mark, NodeKind::ScriptCondition, word);
+}
+
+}  // namespace
+
 void parse_script_section(Parser& p) {
   const Mark mark = p.open();
   const TokenIndex name = p.advance();
@@ -311,7 +330,9 @@ void parse_script_section(Parser& p) {
     if (!p.accept(TokenKind::Select) && !p.accept(TokenKind::Underscore)) {
       p.expect_name("an entry such as `function => answer`");
       while (p.accept(TokenKind::ColonColon)) p.expect_name("a method name such as `Type::method`");
+      if (p.at(TokenKind::LeftParenthesis)) parse_arguments(p);
     }
+    if (p.at_word("when")) parse_script_condition(p);
     if (p.expect(TokenKind::FatArrow)) parse_expression(p);
     p.close_or_error(entry, NodeKind::ScriptEntry, callee);
   });

@@ -99,6 +99,10 @@ TEST(ParserItems, Tests) {
             "(TestItem:test (StringExpression:\") (Block:{ (ScriptSection:model (ScriptEntry:f (IntegerExpression:1)) "
             "(ScriptEntry:_ (IntegerExpression:2))) (ScriptSection:extern (ScriptEntry:g (IntegerExpression:3)) "
             "(ScriptEntry:select (IntegerExpression:4))) (AssertStatement:assert (NameExpression:x))))");
+  EXPECT_EQ(items("test \"t\" { model { f when \"a\" and \"b\" => 1 } extern { g(1, _) => 2 } }"),
+            "(TestItem:test (StringExpression:\") (Block:{ (ScriptSection:model (ScriptEntry:f (ScriptCondition:when "
+            "(StringExpression:\") (StringExpression:\")) (IntegerExpression:1))) (ScriptSection:extern (ScriptEntry:g "
+            "(Arguments:( (IntegerExpression:1) (HoleExpression:_)) (IntegerExpression:2)))))");
   EXPECT_EQ(
       items("test \"t\" { person => y\n person { ask => 1 } assert x }"),
       "(TestItem:test (StringExpression:\") (Block:{ (ScriptSection:person (ScriptEntry:=> (NameExpression:y))) "

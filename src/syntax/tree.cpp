@@ -92,7 +92,9 @@ NodeId SyntaxTree::find_child(NodeId parent, NodeKind wanted) const {
 std::vector<TokenIndex> SyntaxTree::path(NodeId id) const {
   std::vector<TokenIndex> names;
   const Node& node = nodes[id.index];
-  for (TokenIndex at = node.first_token; at < node.end_token; ++at) {
+  const NodeId condition = node.kind == NodeKind::ScriptEntry ? find_child(id, NodeKind::ScriptCondition) : NodeId{};
+  const TokenIndex end = condition.exists() ? nodes[condition.index].first_token : node.end_token;  // `when` is a name
+  for (TokenIndex at = node.first_token; at < end; ++at) {
     const TokenKind token = tokens[at].kind;
     if (token == TokenKind::Identifier) {
       names.push_back(at);

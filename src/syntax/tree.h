@@ -40,7 +40,8 @@ using TokenIndex = std::uint32_t;
   X(OnClause, "expression OnArm*") X(OnArm, "pattern?; token: target") X(ElseClause, "; token: target")     \
   X(CalledClause, "; tokens: tool, target") X(ItemClause, "type expression; token: name")                   \
   X(BranchItem, "BlockItem*; token: name") X(NextClause, "; token: target")                                 \
-  X(ScriptSection, "ScriptEntry*; token: model, extern, person") X(ScriptEntry, "expression; tokens: path")         \
+  X(ScriptSection, "ScriptEntry*; token: model, extern, person") X(ScriptEntry, "Arguments? ScriptCondition? expression; tokens: path") \
+  X(ScriptCondition, "StringExpression*; token: when")                                                      \
   X(TypeParameters, "TypeParameter*") X(TypeParameter, "; token: name")                                     \
   X(Parameters, "Parameter*") X(Parameter, "type?; token: name") X(ReturnType, "type")                      \
   X(BudgetClause, "NamedArgument*") X(NamedArgument, "expression; token: name")                             \

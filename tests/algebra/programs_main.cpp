@@ -50,7 +50,7 @@ std::optional<LoadedTests> load(const std::string& path) {
 /// Empty if the run was reconstructed, otherwise the problem.
 std::string check(journal::Store& store, const std::shared_ptr<const runtime::ProgramImage>& image,
                   const bytecode::TestCase& test, std::size_t& calls) {
-  engine::ScriptPlayer script(*image->loaded(), test);
+  engine::ScriptPlayer script(image->loaded(), test);
   // The script returns each answer once, so a request is repeated until it gets its answer.
   std::map<std::string, vm::Outcome> known;
   const test::RecordedAnswerer answerer = [&](const runtime::OpenRequest& open) -> std::optional<vm::Outcome> {

@@ -53,11 +53,12 @@ bytecode::Program sample_program() {
   base.sites.push_back({bytecode::SiteKind::Fill, {0, 2, 1}, 0, {}, add, {}});
   base.sites.push_back({bytecode::SiteKind::Select, {0, 3, 1}, 0, {}, {}, {{add, "sum", false}, {{}, "", true}}});
   base.budgets.push_back({{0, 4, 1}, {10, 1000, 10'000, 100, 5'000'000, 60'000}});
-  base.tests.push_back({"adds",
-                        {0, 5, 1},
-                        0,
-                        {{bytecode::RequestKind::Fill, "add", "[1]", false},
-                         {bytecode::RequestKind::Extern, "fetch", "no", true, bytecode::Place{0, 6, 9}}}});
+  base.tests.push_back(
+      {"adds",
+       {0, 5, 1},
+       0,
+       {{bytecode::RequestKind::Fill, "add", "[1]", false},
+        {bytecode::RequestKind::Extern, "fetch", "no", true, bytecode::Place{0, 6, 9}, {"a", "b"}, {"1", "_"}}}});
   return assemble(R"(
 fn main registers=24 params=Context,String result=List<String> context=0
   LoadConstant 2 "You are precise. "

@@ -44,8 +44,9 @@ void ScriptChecker::check_script_entries(NodeId section) {
   const bool is_model = tree().main_text(section) == "model";
   const bool is_person = tree().main_text(section) == "person";
   for (const NodeId entry : tree().children(section, NodeKind::ScriptEntry)) {
-    const NodeId value = tree().first(entry);
+    const NodeId value = syntax::scripted_answer(tree(), entry);
     if (!value.exists()) continue;
+    check_condition(entry, is_model || is_person || tree().main_text(entry).starts_with("ask"));
     const TokenKind head = tree().tokens[tree()[entry].main_token].kind;
     if (head == TokenKind::FatArrow || (!is_model && syntax::is_unanswered(tree(), value))) {
       check_unanswered(entry, value);
@@ -84,6 +85,7 @@ void ScriptChecker::check_script_entries(NodeId section) {
       continue;
     }
     facts(entry).target = target;
+    check_arguments(entry, target);
     if (fails) continue;
     if (!is_model) {
       const ExternDeclaration& answered = program_.externs[target.index];
@@ -119,6 +121,40 @@ void ScriptChecker::check_unanswered(NodeId entry, NodeId value) {
         .hint("only `ask_within` ends without an answer, when its time is up");
   } else {
     facts(entry).target = target;
+    check_arguments(entry, target);
+  }
+}
+
+/// `when "text"`: only what a model or a person is asked is a text.
+void ScriptChecker::check_condition(NodeId entry, bool is_prompted) {
+  const NodeId condition = tree().find_child(entry, NodeKind::ScriptCondition);
+  if (!condition.exists()) return;
+  for (const NodeId text : tree().children(condition)) check_value(text, TypeTable::string);
+  if (is_prompted) return;
+  const std::string_view name = tree().main_text(entry);
+  diagnostics_.report(diagnostics::ScriptLimit, tree().main_span(condition), "an extern", "its arguments")
+      .hint(fmt::format("write them after the name: `{}(\"tea\", _) => …`", name));
+}
+
+/// `price("tea", _)`: the arguments with which an extern is called, `_` for any.
+void ScriptChecker::check_arguments(NodeId entry, const Target& target) {
+  const NodeId list = tree().find_child(entry, NodeKind::Arguments);
+  if (!list.exists()) return;
+  if (target.kind != TargetKind::Extern) {
+    diagnostics_.report(diagnostics::ScriptLimit, tree().span(list), "a model", "its prompt")
+        .hint(fmt::format("write what the prompt contains: `{} when \"text\" => …`", tree().main_text(entry)));
+    return;
+  }
+  const ExternDeclaration& callee = program_.externs[target.index];
+  const std::vector<NodeId> arguments = tree().children(list);
+  if (arguments.size() != callee.parameters.size()) {
+    diagnostics_.report(diagnostics::ArgumentCount, tree().span(list), callee.name,
+                        diagnostics::counted(callee.parameters.size(), "argument"),
+                        diagnostics::counted_were(arguments.size()));
+    return;
+  }
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    if (tree().kind(arguments[at]) != NodeKind::HoleExpression) check_value(arguments[at], callee.parameters[at].type);
   }
 }
 

@@ -16,6 +16,8 @@ class ScriptChecker : public BodyPart {
  private:
   void report_unknown_script(source::Span span, std::string_view name);
   void check_script_entries(NodeId section);
+  void check_condition(NodeId entry, bool is_prompted);
+  void check_arguments(NodeId entry, const Target& target);
   void check_unanswered(NodeId entry, NodeId value);
   [[nodiscard]] Target find_ask_within() const;
   void check_scripted_call(NodeId entry, NodeId value);
