@@ -12,9 +12,8 @@ namespace tenon::server {
 
 namespace {
 
-Json parsed(const std::string& text) {
-  auto json = parse_json(text);
-  return json ? std::move(*json) : Json();
+Json schema_of(const types::TypeTable& types, types::TypeId type) {
+  return parse_own_json(inference::answers::make_schema(types, type, inference::answers::UnlimitedNumbers::All));
 }
 
 }  // namespace
@@ -50,8 +49,7 @@ Json CatalogEntry::describe() const {
   Json properties = Json::object();
   Json required = Json::array();
   for (const std::size_t at : given_parameters()) {
-    properties.set(declared().parameter_names[at],
-                   parsed(inference::answers::make_schema(types, declared().parameters[at])));
+    properties.set(declared().parameter_names[at], schema_of(types, declared().parameters[at]));
     if (types.kind(types.base(declared().parameters[at])) == types::TypeKind::Option) continue;
     required.push_back(declared().parameter_names[at]);
   }
@@ -62,14 +60,14 @@ Json CatalogEntry::describe() const {
                    .set("required", std::move(required))
                    .set("additionalProperties", false);
   if (agent && !given_parameters().empty()) {
-    input = parsed(inference::answers::make_schema(types, declared().parameters[given_parameters().front()]));
+    input = schema_of(types, declared().parameters[given_parameters().front()]);
   }
   return Json::object()
       .set("name", name)
       .set("kind", agent ? "agent" : "function")
       .set("description", Json(agent ? image->program().agents[*agent].documentation : declared().documentation))
       .set("input", std::move(input))
-      .set("output", parsed(inference::answers::make_schema(types, declared().result)))
+      .set("output", schema_of(types, declared().result))
       .set("takes_text", takes_a_text());
 }
 

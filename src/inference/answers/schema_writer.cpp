@@ -55,7 +55,9 @@ class ObjectSchema {
 
 class SchemaWriter {
  public:
-  SchemaWriter(const TypeTable& types, std::span<const TypeId> roots) : types_(types), names_(types, roots) {}
+  SchemaWriter(const TypeTable& types, std::span<const TypeId> roots,
+               UnlimitedNumbers numbers = UnlimitedNumbers::Bounded)
+      : types_(types), names_(types, roots), is_bounded_(numbers == UnlimitedNumbers::Bounded) {}
 
   [[nodiscard]] Json write(TypeId type) const {
     if (const std::string* name = names_.find_name(type)) {
@@ -214,15 +216,23 @@ class SchemaWriter {
     return schema;
   }
 
-  [[nodiscard]] static Json write_integer(const Constraints& constraints) {
+  [[nodiscard]] Json write_integer(const Constraints& constraints) const {
     std::int64_t low = constraints.integer_low;
     std::int64_t high = constraints.integer_high;
+    if (!is_bounded_) return typed("integer").set("minimum", low).set("maximum", high);
     if (high >= -schema_number_max) low = std::max(low, -schema_number_max);
     if (low <= schema_number_max) high = std::min(high, schema_number_max);
     return typed("integer").set("minimum", low).set("maximum", high);
   }
 
-  [[nodiscard]] static Json write_number(const Constraints& constraints) {
+  [[nodiscard]] Json write_number(const Constraints& constraints) const {
+    if (!is_bounded_) {
+      Json schema = typed("number");
+      if (constraints.number_low) schema.set("minimum", *constraints.number_low);
+      const std::string_view high = constraints.number_high_is_exclusive ? "exclusiveMaximum" : "maximum";
+      if (constraints.number_high) schema.set(high, *constraints.number_high);
+      return schema;
+    }
     constexpr auto largest = static_cast<double>(schema_number_max);
     double low = constraints.number_low.value_or(-largest);
     double high = constraints.number_high.value_or(largest);
@@ -254,6 +264,7 @@ class SchemaWriter {
 
   const TypeTable& types_;
   NamedTypes names_;
+  bool is_bounded_;
 };
 
 Json write_arguments(const SchemaWriter& writer, const AnswerClause& clause) {
@@ -278,8 +289,8 @@ Json write_clause(const SchemaWriter& writer, const AnswerShape& shape, std::siz
 
 }  // namespace
 
-std::string make_schema(const TypeTable& types, TypeId type) {
-  const SchemaWriter writer(types, {{type}});
+std::string make_schema(const TypeTable& types, TypeId type, UnlimitedNumbers numbers) {
+  const SchemaWriter writer(types, {{type}}, numbers);
   return writer.finish(writer.write_here(type));
 }
 

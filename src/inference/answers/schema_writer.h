@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -8,11 +9,18 @@
 
 namespace tenon::inference::answers {
 
+/// The numbers that a schema allows where the program sets no limit.
+enum class UnlimitedNumbers : std::uint8_t {
+  Bounded,  ///< those up to `schema_number_max`: a decoder that follows the schema then ends
+  All,      ///< all of the machine's type, but NaN and the infinities, which JSON cannot write
+};
+
 /// The JSON Schema (2020-12) of a type's values, as compact JSON: properties in the order of the fields, all required,
-/// nothing else allowed; `anyOf` for what can be several things; numbers always bounded; doc comments as descriptions.
-/// Repeated parts are under `$defs`. A `Result`, which no one supplies, is as `to_json` writes it: `{"Ok": …}` or
-/// `{"Err": …}`. The type must be one that can leave a run (types::can_leave_run).
-[[nodiscard]] std::string make_schema(const types::TypeTable& types, types::TypeId type);
+/// nothing else allowed; `anyOf` for what can be several things; doc comments as descriptions. Repeated parts are under
+/// `$defs`. A `Result`, which no one supplies, is as `to_json` writes it: `{"Ok": …}` or `{"Err": …}`. The type must be
+/// one that can leave a run (types::can_leave_run).
+[[nodiscard]] std::string make_schema(const types::TypeTable& types, types::TypeId type,
+                                      UnlimitedNumbers numbers = UnlimitedNumbers::Bounded);
 
 /// A person's resolution of an interrupted call: `{"value": …}` of the type (none: a value is not possible),
 /// `{"retry": true}` or `{"fail": "why"}`.

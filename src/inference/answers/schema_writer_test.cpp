@@ -36,6 +36,14 @@ TEST_F(SchemaWriterTest, BoundsEveryNumber) {
             R"({"type":"number","minimum":-9223372036854774784,"maximum":9223372036854774784})");
 }
 
+TEST_F(SchemaWriterTest, HasAllNumbersWhereAskedTo) {
+  const auto all = [this](TypeId type) { return make_schema(types_, type, UnlimitedNumbers::All); };
+  EXPECT_EQ(all(TypeTable::i32), R"({"type":"integer","minimum":-2147483648,"maximum":2147483647})");
+  EXPECT_EQ(all(TypeTable::i64), R"({"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807})");
+  EXPECT_EQ(all(TypeTable::f64), R"({"type":"number"})");
+  EXPECT_EQ(all(types_.list(TypeTable::f64)), R"({"type":"array","items":{"type":"number"}})");
+}
+
 TEST_F(SchemaWriterTest, TheBoundsAreExactAsDoubles) {
   EXPECT_EQ(static_cast<std::int64_t>(static_cast<double>(schema_number_max)), schema_number_max);
 }
