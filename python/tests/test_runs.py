@@ -19,6 +19,22 @@ def test_a_run_asks_and_is_answered(desk):
     assert run.state == "returned"
 
 
+def test_events_have_plain_values(desk):
+    large = (1 << 60) + 1
+    run = desk.start("first_of", [large])
+    assert run.result() == large
+    first, last = run.events()
+    assert (first.input, last.value) == ([[large]], large)
+    run = desk.start("counts", {"b": 1, "a": 2})
+    assert run.result() == {"b": 1, "a": 2}
+    first, last = run.events()
+    assert (first.input, last.value) == ([{"b": 1, "a": 2}], {"b": 1, "a": 2})
+    run = desk.start("same_shape", desk.ShapeBox(0.5, 1.0))
+    assert run.result() == desk.ShapeBox(0.5, 1.0)
+    first, last = run.events()
+    assert (first.input, last.value) == ([{"Box": [0.5, 1.0]}], {"Box": [0.5, 1.0]})
+
+
 def test_a_recorded_run_is_resumed(load_desk, tmp_path):
     store = tmp_path / "runs.db"
     desk = load_desk(store=store)

@@ -26,7 +26,7 @@ void EventQueue::add(runtime::RunId run, Collected& to, protocol::Event event) {
 }
 
 void EventQueue::on_run_started(runtime::RunId run, const runtime::RunIdentity& identity) {
-  if (is_collecting_) runs_[run] = {std::string(identity.name), std::string(identity.title), {}};
+  if (is_collecting_) runs_[run] = {std::string(identity.name), std::string(identity.title), {}, {}};
 }
 
 void EventQueue::on_run_released(runtime::RunId run) {
@@ -47,11 +47,15 @@ void EventQueue::on_recorded(const runtime::RecordBatch& batch) {
     if (text == batch.texts.end()) return std::nullopt;
     return text->second;
   };
+  // The batch has the run's program; it is not kept.
+  collected.values.use({std::shared_ptr<void>(), &batch.program});
   std::uint64_t number = batch.first;
   for (const effects::Record& record : batch.records) {
     const auto* const finished = std::get_if<effects::Finished>(&record.body);
     if (finished != nullptr) pieces_.end(batch.run, finished->key);
-    auto event = protocol::make_event({collected.name, {collected.title, 0}, number++}, record, contents);
+    auto event =
+        protocol::make_event({collected.name, {collected.title, 0}, number++}, record, contents, collected.values);
+    collected.values.follow(record, contents);
     if (event) add(batch.run, collected, std::move(*event));
   }
 }

@@ -50,6 +50,7 @@ class EventQueue final : public runtime::Listener {
   struct Collected {
     std::string name;                                              ///< empty: the run has no store
     std::string title;                                             ///< the function's or the agent's
+    protocol::RunValues values;                                    ///< as far as records came
     std::deque<std::pair<std::uint64_t, protocol::Event>> events;  ///< with their numbers in the order of all runs
   };
   void add(runtime::RunId run, Collected& to, protocol::Event event);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <ranges>
+
 #include "engine/store_access.h"
 
 namespace tenon::engine {
@@ -9,6 +12,17 @@ namespace {
 
 /// Read from the store or the feed at once.
 constexpr std::size_t records_per_read = 256;
+/// How many records before an outcome are searched for its request, which the reader has not taken.
+constexpr std::uint64_t records_looked_back_max = 10'000;
+
+/// The key of the request or of the call that the record is about; empty for records of other kinds.
+std::string_view key_of(const effects::Record& record) {
+  if (const auto* const requested = std::get_if<effects::Requested>(&record.body)) return requested->key;
+  if (const auto* const paused = std::get_if<effects::Paused>(&record.body)) return paused->key;
+  if (const auto* const continued = std::get_if<effects::Continued>(&record.body)) return continued->key;
+  if (const auto* const finished = std::get_if<effects::Finished>(&record.body)) return finished->key;
+  return {};
+}
 
 bool is_end(protocol::EventKind kind) {
   return kind == protocol::EventKind::TurnEnd || kind == protocol::EventKind::TurnFailed ||
@@ -17,9 +31,14 @@ bool is_end(protocol::EventKind kind) {
 
 }  // namespace
 
-EventReader::EventReader(EventHub& hub, journal::Store& store, journal::RunHead head, std::uint64_t after,
-                         std::string file)
-    : hub_(hub), store_(store), file_(std::move(file)), head_(std::move(head)), last_(after) {}
+EventReader::EventReader(EventHub& hub, journal::Store& store, ProgramAt program_at, journal::RunHead head,
+                         std::uint64_t after, std::string file)
+    : hub_(hub),
+      store_(store),
+      program_at_(std::move(program_at)),
+      file_(std::move(file)),
+      head_(std::move(head)),
+      last_(after) {}
 
 EventReader::~EventReader() {
   if (feed_) feed_->remove_reader(reader_);
@@ -74,8 +93,10 @@ void EventReader::take_stored(std::vector<Read>& events, std::size_t& bytes, std
       problem_ = fmt::format("record {} cannot be read: {}", raw.number, record.error().message);
       return;
     }
+    auto event = event_of(raw.number, *record);
+    if (problem_) return;
     last_ = raw.number;
-    if (auto event = event_of(raw.number, *record)) {
+    if (event) {
       bytes += event->json.size();
       events.push_back({std::move(event), false});
       if (bytes >= bytes_max) return;
@@ -115,12 +136,16 @@ void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::s
         has_read_store_ = false;  // the feed has dropped the records between; the store has them
         return;
       }
-      ++position_;
-      last_ = entry->number;
-      if (!entry->is_made) {
-        entry->event = event_of(entry->number, entry->record);
+      if (entry->is_made) {
+        follow(entry->number, entry->record);
+      } else {
+        auto event = event_of(entry->number, entry->record);
+        if (problem_) return;
+        entry->event = std::move(event);
         entry->is_made = true;
       }
+      ++position_;
+      last_ = entry->number;
       if (entry->event == nullptr) continue;
       events.push_back({entry->event, false});
       bytes += entry->event->json.size();
@@ -129,14 +154,54 @@ void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::s
   }
 }
 
-std::shared_ptr<const protocol::Event> EventReader::event_of(std::uint64_t number,
-                                                             const effects::Record& record) const {
-  const protocol::Contents contents = [this](const effects::StoredText& text) -> std::optional<std::string> {
-    auto content = runtime::resolve(store_, head_.run, text);
-    if (!content) return std::nullopt;
-    return std::move(*content);
-  };
-  auto event = protocol::make_event({head_.run.text, {head_.summary.title, 0}, number}, record, contents);
+std::optional<std::string> EventReader::content_of(const effects::StoredText& text) const {
+  auto content = runtime::resolve(store_, head_.run, text);
+  if (!content) return std::nullopt;
+  return std::move(*content);
+}
+
+/// Of the outcome or the answer with that number: finds the newest record before it that says what was requested.
+void EventReader::look_back(std::uint64_t number, std::string_view key) {
+  const std::uint64_t oldest = number > records_looked_back_max ? number - records_looked_back_max : 1;
+  for (std::uint64_t end = number; end > oldest;) {
+    const std::uint64_t begin = end > oldest + records_per_read ? end - records_per_read : oldest;
+    const auto records = store_.read(head_.run, begin - 1, end - begin);
+    if (!records) return;
+    for (const journal::Record& raw : std::ranges::reverse_view(*records)) {
+      const auto record = effects::decode_record(raw.bytes);
+      if (!record || key_of(*record) != key) continue;
+      values_.follow(*record, [this](const effects::StoredText& text) { return content_of(text); });
+      return;
+    }
+    end = begin;
+  }
+}
+
+/// Has the program of a record before its values are written; false after a problem.
+bool EventReader::prepare(std::uint64_t number, const effects::Record& record) {
+  if (has_program_ && !std::holds_alternative<effects::ProgramTaken>(record.body)) return true;
+  auto program = program_at_(head_.run, number);
+  has_program_ = program.has_value();
+  if (has_program_) {
+    values_.use(std::move(*program));
+  } else {
+    problem_ = without_file(program.error().message, file_);
+  }
+  return has_program_;
+}
+
+/// Of a record whose event another reader has made.
+void EventReader::follow(std::uint64_t number, const effects::Record& record) {
+  if (!prepare(number, record)) return;
+  values_.follow(record, [this](const effects::StoredText& text) { return content_of(text); });
+}
+
+std::shared_ptr<const protocol::Event> EventReader::event_of(std::uint64_t number, const effects::Record& record) {
+  if (!prepare(number, record)) return nullptr;
+  if (values_.misses_request(record)) look_back(number, key_of(record));
+  const protocol::Contents contents = [this](const effects::StoredText& text) { return content_of(text); };
+  auto event = protocol::make_event({head_.run.text, {head_.summary.title, 0}, number}, record, contents, values_);
+  values_.follow(record, contents);
   if (!event) return nullptr;
   return std::make_shared<const protocol::Event>(std::move(*event));
 }

@@ -9,8 +9,14 @@
 
 #include "engine/event_hub.h"
 #include "journal/store.h"
+#include "protocol/run_values.h"
 
 namespace tenon::engine {
+
+/// Returns the program that makes the run's record of that number; null if the store does not have it or it cannot be
+/// read.
+using ProgramAt = std::function<Result<std::shared_ptr<const vm::LoadedProgram>, journal::StoreError>(
+    const journal::RunName& run, std::uint64_t record)>;
 
 /// Reads a run's events in order after any number, until the run ends: old ones from the store, new ones from the feed,
 /// each exactly once. Used by the server's thread.
@@ -22,7 +28,8 @@ class EventReader {
   };
 
   /// `store`: opened for reading. `file`: its path, which problems do not name then.
-  EventReader(EventHub& hub, journal::Store& store, journal::RunHead head, std::uint64_t after, std::string file = {});
+  EventReader(EventHub& hub, journal::Store& store, ProgramAt program_at, journal::RunHead head, std::uint64_t after,
+              std::string file = {});
   ~EventReader();
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;
@@ -42,12 +49,16 @@ class EventReader {
   void skip_dropped();
   void take_stored(std::vector<Read>& events, std::size_t& bytes, std::size_t bytes_max);
   void take_fed(std::vector<Read>& events, std::size_t& bytes, std::size_t bytes_max);
-  [[nodiscard]] std::shared_ptr<const protocol::Event> event_of(std::uint64_t number,
-                                                                const effects::Record& record) const;
+  [[nodiscard]] std::optional<std::string> content_of(const effects::StoredText& text) const;
+  [[nodiscard]] bool prepare(std::uint64_t number, const effects::Record& record);
+  void follow(std::uint64_t number, const effects::Record& record);
+  void look_back(std::uint64_t number, std::string_view key);
+  [[nodiscard]] std::shared_ptr<const protocol::Event> event_of(std::uint64_t number, const effects::Record& record);
   void look_for_end();
 
   EventHub& hub_;
   journal::Store& store_;
+  const ProgramAt program_at_;
   const std::string file_;
   journal::RunHead head_;
   std::uint64_t last_ = 0;  ///< number of the newest taken record
@@ -57,6 +68,8 @@ class EventReader {
   std::uint64_t changes_ = 0;     ///< entries with `is_change` that were taken
   std::uint64_t read_until_ = 0;  ///< of the feed: the store was read after these entries had come
   bool has_read_store_ = false;   ///< since the feed was opened or has changed
+  protocol::RunValues values_;    ///< as far as records were taken
+  bool has_program_ = false;      ///< `values_` has the program of the next record
   bool may_have_ended_ = true;
   bool is_at_end_ = false;
   std::optional<std::string> problem_;

@@ -120,10 +120,19 @@ std::string make_event_reference() {
       "An event is a JSON object. It starts with these fields:\n\n");
   append_rows(page, common_fields());
   page += fmt::format(
-      "\nA **time** is in milliseconds since 1970. A **value** is JSON in the journal's lossless form: an `i64` is a "
-      "string of digits, a map is a list of `[key, value]`, `None` is null, an enum case without a payload is its "
-      "name, "
-      "and one with a payload is {{\"Name\":[…]}}. A value of more than {} bytes is replaced by "
+      "\nA **time** is in milliseconds since 1970.\n\n"
+      "A **value** is plain JSON, as the schemas of `/v1/agents` and of questions describe it: what an event says can "
+      "be sent as an argument or as an answer of that type. Numbers are JSON numbers, also an `i64` beyond 2^53, which "
+      "needs a reader that keeps it (JavaScript's `JSON.parse` rounds it). A map is an object, `None` is null, and an "
+      "enum case is its name, or {{\"Name\":…}} with its payload, a list for several items. What arguments cannot have "
+      "are `NaN`, `Infinity` and `-Infinity`, which are strings, a secret, which is \"[secret]\", and a result, "
+      "{{\"Ok\":…}} or {{\"Err\":…}}.\n\n"
+      "The types are those of the program that the run had when the event was recorded. A value has the journal's form "
+      "if that program cannot be read, if it does not say which of several types the value has, or if the value "
+      "contains a Context: then an `i64` is a string of digits, a map is a list of `[key, value]`, a case with a "
+      "payload "
+      "is {{\"Name\":[…]}}, and a result is {{\"ok\":…}} or {{\"err\":…}}.\n\n"
+      "A value that takes more than {} bytes in the journal is replaced by "
       "{{\"left_out\":{{\"hash\":…,\"bytes\":…}}}}; `tenon store export` contains it. \"in_pieces\":true is added "
       "if the hash is that of a list of its pieces.\n\n"
       "A reader must ignore types and fields that it does not recognize.\n",

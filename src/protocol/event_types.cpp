@@ -52,9 +52,8 @@ constexpr std::array resume_with_input = {
     EventField{"input", Value, Always, "The answer, a value of the requested type."},
 };
 constexpr std::array prompt_started = {
-    EventField{
-        "input", Value, Always,
-        "The input as a text; for a function, the arguments in the order of the parameters, with null for a Context."},
+    EventField{"input", Value, Always,
+               "The input; for a function, the arguments in the order of the parameters, with null for a Context."},
     EventField{"turn", Integer, Sometimes, "For a conversation: the number of the turn, from 1."},
     EventField{"model", Text, Sometimes, "For a function: the model that answers, as it was named to the server."},
     EventField{"program", Text, Sometimes, "For a function: the SHA-256 of the program that it runs on."},

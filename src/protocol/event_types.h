@@ -44,7 +44,7 @@ enum class FieldForm : std::uint8_t {
   Text,
   Integer,  ///< not negative
   Time,     ///< milliseconds since 1970
-  Value,    ///< any JSON: a value in the form of docs/internals/journal.md
+  Value,    ///< any JSON: a value in the form of RunValues
   Schema,   ///< a JSON Schema
 };
 

@@ -16,14 +16,20 @@ namespace {
 using effects::EffectKind;
 using effects::StoredText;
 
-/// The text, or what replaces it in the event.
-std::string value_of(const StoredText& text, const Contents& contents) {
-  if (!text.hash) return text.text.empty() ? "null" : effects::name_secrets(text.text);
+/// The text in the form that `show` gives it, or what replaces it in the event.
+template <class Show>
+std::string value_of(const StoredText& text, const Contents& contents, const Show& show) {
+  if (!text.hash) return text.text.empty() ? "null" : show(effects::name_secrets(text.text));
   const auto content = contents(text);
   const std::string_view pieces = text.is_in_pieces ? R"(,"in_pieces":true)" : "";
   if (!content) return fmt::format(R"({{"left_out":{{"hash":"{}"{}}}}})", text.hash->hex(), pieces);
-  if (content->size() <= event_value_bytes_max) return effects::name_secrets(*content);
+  if (content->size() <= event_value_bytes_max) return show(effects::name_secrets(*content));
   return fmt::format(R"({{"left_out":{{"hash":"{}","bytes":{}{}}}}})", text.hash->hex(), content->size(), pieces);
+}
+
+/// Of a text that is not a value, or has the form of a String.
+std::string value_of(const StoredText& text, const Contents& contents) {
+  return value_of(text, contents, [](std::string unchanged) { return unchanged; });
 }
 
 /// One of the arguments: the question of an `ask`, the emitted text, the reason of a refusal.
@@ -54,14 +60,15 @@ std::string_view purpose_of(EffectKind kind) {
 
 class RecordEvent {
  public:
-  RecordEvent(const RecordPlace& place, std::int64_t time, const Contents& contents)
-      : header_{place.number, place.run, place.scope, time}, contents_(contents) {}
+  RecordEvent(const RecordPlace& place, std::int64_t time, const Contents& contents, const RunValues& values)
+      : header_{place.number, place.run, place.scope, time}, contents_(contents), values_(values) {}
 
   /// A conversation begins with its first prompt.
   std::optional<Event> operator()(const effects::Started& started) {
     if (!started.agent.empty()) return std::nullopt;
     EventWriter out = begin(EventKind::PromptStarted);
-    out.json("input", value_of(started.arguments, contents_)).text("model", public_model(started.settings.model));
+    const auto show = [&](std::string text) { return values_.start_arguments(started.function, std::move(text)); };
+    out.json("input", value_of(started.arguments, contents_, show)).text("model", public_model(started.settings.model));
     out.text("program", started.program.hex());
     return end(EventKind::PromptStarted, out);
   }
@@ -69,7 +76,8 @@ class RecordEvent {
   std::optional<Event> operator()(const effects::TurnStarted& started) {
     stand_in({started.agent, 0});
     EventWriter out = begin(EventKind::PromptStarted);
-    out.json("input", make_json_string(text_of(started.input))).integer("turn", started.turn);
+    const std::string input = values_.turn_input(header_.scope.agent, text_of(started.input)).dump();
+    out.json("input", input).integer("turn", started.turn);
     return end(EventKind::PromptStarted, out);
   }
 
@@ -87,7 +95,8 @@ class RecordEvent {
     stand_in(continued.scope.view());
     EventWriter out = begin(EventKind::ResumeWithInput);
     out.text("wait", effects::wait_name(continued.key, continued.earlier));
-    out.json("input", make_json_string(text_of(continued.input)));
+    const std::string input = text_of(continued.input);
+    out.json("input", values_.is_decision(continued) ? input : make_json_string(input));
     return end(EventKind::ResumeWithInput, out);
   }
 
@@ -100,7 +109,7 @@ class RecordEvent {
   std::optional<Event> operator()(const effects::StateChanged& changed) {
     stand_in({changed.agent, 0});
     EventWriter out = begin(EventKind::StateChanged);
-    return end(EventKind::StateChanged, out.json("entries", value_of(changed.entries, contents_)));
+    return end(EventKind::StateChanged, out.json("entries", entries_of(changed.entries)));
   }
 
   std::optional<Event> operator()(const effects::TurnEnded& ended) {
@@ -131,7 +140,9 @@ class RecordEvent {
     }
     EventWriter out = begin(EventKind::ToolCall);
     out.text("call", requested.key).text("tool", requested.subject);
-    out.json("arguments", value_of(requested.arguments, contents_)).text("place", public_file_name(requested.place));
+    const auto show = [&](std::string text) { return values_.call_arguments(requested, std::move(text)); };
+    out.json("arguments", value_of(requested.arguments, contents_, show));
+    out.text("place", public_file_name(requested.place));
     if (requested.wake_at) out.time("until", *requested.wake_at);
     return end(EventKind::ToolCall, out);
   }
@@ -163,7 +174,7 @@ class RecordEvent {
     }
     if (finished.kind == EffectKind::Ask) {
       EventWriter out = begin(EventKind::ResumeWithInput);
-      out.text("wait", finished.key).json("input", value_of(finished.value, contents_));
+      out.text("wait", finished.key).json("input", outcome_of(finished));
       return end(EventKind::ResumeWithInput, out);
     }
     EventWriter out = begin(EventKind::ToolResult);
@@ -172,7 +183,7 @@ class RecordEvent {
       const bool waits = finished.prompted->kind == vm::PromptKind::PauseForChild;
       out.json("value", "null").text(waits ? "pause_for_child" : "finish_agent", finished.prompted->agent);
     } else {
-      out.json("value", value_of(finished.value, contents_));
+      out.json("value", outcome_of(finished));
     }
     out.integer("ms", finished.cost.milliseconds);
     return end(EventKind::ToolResult, out);
@@ -199,12 +210,23 @@ class RecordEvent {
  private:
   /// The entries of a state that the program declares; an agent of blocks keeps further ones.
   [[nodiscard]] std::string state_of(const StoredText& state, const std::vector<std::string>& added_entries) const {
-    std::string text = value_of(state, contents_);
+    std::string text = entries_of(state);
     if (added_entries.empty()) return text;
     Json entries = parse_own_json(text);
     if (!entries.is_object()) return text;
     for (const std::string& name : added_entries) entries.erase(name);
     return entries.dump();
+  }
+
+  /// Entries of the state of the agent that the event is about.
+  [[nodiscard]] std::string entries_of(const StoredText& entries) const {
+    return value_of(entries, contents_,
+                    [&](std::string text) { return values_.entries(header_.scope.agent, std::move(text)); });
+  }
+
+  [[nodiscard]] std::string outcome_of(const effects::Finished& finished) const {
+    return value_of(finished.value, contents_,
+                    [&](std::string text) { return values_.outcome(finished, std::move(text)); });
   }
 
   /// For a text that is not JSON.
@@ -228,7 +250,7 @@ class RecordEvent {
     if (finished.failure) {
       out.text("kind", types::failure_kind_name(finished.failure->kind)).text("message", finished.failure->message);
     } else {
-      out.json("value", value_of(finished.value, contents_));
+      out.json("value", outcome_of(finished));
       if (finished.kind == EffectKind::Select) out.integer("clause", finished.clause);
       if (!finished.tool.empty()) out.text("tool", finished.tool);
     }
@@ -244,7 +266,8 @@ class RecordEvent {
     switch (how) {
       case effects::Ended::How::Returned: {
         EventWriter out = begin(EventKind::TurnEnd);
-        out.json("value", value_of(value, contents_));
+        const auto show = [&](std::string text) { return values_.turn_value(header_.scope.agent, std::move(text)); };
+        out.json("value", value_of(value, contents_, show));
         if (!state.empty()) out.json("state", state);
         return end(EventKind::TurnEnd, out);
       }
@@ -266,19 +289,22 @@ class RecordEvent {
   /// The event of a notification; nothing for other requests. The arguments: the other agent or the function, and what
   /// is passed to it.
   [[nodiscard]] std::optional<Event> notice(const effects::Requested& requested) const {
-    const auto over = [&] {
+    const auto over = [&](auto read) {
       const Json json = parse_own_json(value_of(requested.arguments, contents_));
-      return json.is_array() && json.size() > 1 ? json.items()[1].dump() : std::string("null");
+      if (!json.is_array() || json.size() < 2) return std::string("null");
+      const Json& passed = json.items()[1];
+      return (passed.is_string() ? (values_.*read)(requested.subject, passed.as_string()) : passed).dump();
     };
     if (requested.kind == EffectKind::AgentCalled) {
       EventWriter out = begin(EventKind::AgentCall);
-      out.text("call", requested.key).text("callee", requested.subject).json("input", over());
+      out.text("call", requested.key).text("callee", requested.subject);
+      out.json("input", over(&RunValues::passed_input));
       return end(EventKind::AgentCall, out.text("place", public_file_name(requested.place)));
     }
     if (requested.kind == EffectKind::AgentReturned) {
       EventWriter out = begin(EventKind::AgentResult);
       out.text("call", requested.call.empty() ? requested.key : requested.call).text("callee", requested.subject);
-      return end(EventKind::AgentResult, out.json("value", over()));
+      return end(EventKind::AgentResult, out.json("value", over(&RunValues::passed_value)));
     }
     if (requested.kind == EffectKind::AnswerRefused) {
       EventWriter out = begin(EventKind::AnswerRefused);
@@ -293,7 +319,7 @@ class RecordEvent {
     }
     if (requested.kind != EffectKind::HandedOff) return std::nullopt;
     EventWriter out = begin(EventKind::Handoff);
-    return end(EventKind::Handoff, out.text("to", requested.subject).json("input", over()));
+    return end(EventKind::Handoff, out.text("to", requested.subject).json("input", over(&RunValues::passed_input)));
   }
 
   [[nodiscard]] Event block(const effects::Requested& requested) const {
@@ -320,12 +346,14 @@ class RecordEvent {
 
   EventHeader header_;
   const Contents& contents_;
+  const RunValues& values_;
 };
 
 }  // namespace
 
-std::optional<Event> make_event(const RecordPlace& place, const effects::Record& record, const Contents& contents) {
-  return std::visit(RecordEvent(place, record.time, contents), record.body);
+std::optional<Event> make_event(const RecordPlace& place, const effects::Record& record, const Contents& contents,
+                                const RunValues& values) {
+  return std::visit(RecordEvent(place, record.time, contents, values), record.body);
 }
 
 Event make_text_delta(const RecordPlace& place, std::int64_t time, const TextPiece& piece) {

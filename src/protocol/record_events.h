@@ -1,21 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "effects/record.h"
 #include "protocol/event_types.h"
+#include "protocol/run_values.h"
 
 namespace tenon::protocol {
 
 /// A longer value is left out of its event, which has {"left_out":{"hash":…,"bytes":…}} instead, with "in_pieces":true
 /// if the hash is that of a list of pieces (effects/pieces.h).
 inline constexpr std::size_t event_value_bytes_max = std::size_t{1} << 20U;
-
-/// Returns a text that the store has; nothing when it is missing.
-using Contents = std::function<std::optional<std::string>(const effects::StoredText& text)>;
 
 struct Event {
   std::uint64_t number = 0;  ///< 0: provisional
@@ -31,9 +28,10 @@ struct RecordPlace {
 };
 
 /// Returns the event of a record; nothing for a record without one. Depends only on the arguments and the contents that
-/// the record names by hash, so every reader of a journal sees the same events.
+/// the record names by hash, so every reader of a journal sees the same events. `values`: with the run's program, and
+/// what it knows from the records before.
 [[nodiscard]] std::optional<Event> make_event(const RecordPlace& place, const effects::Record& record,
-                                              const Contents& contents);
+                                              const Contents& contents, const RunValues& values);
 
 /// A piece of an answer that is being written.
 struct TextPiece {

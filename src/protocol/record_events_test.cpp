@@ -18,12 +18,13 @@ const Contents nowhere = [](const effects::StoredText&) { return std::nullopt; }
 json event_of(effects::RecordBody body, const Contents& contents = nowhere) {
   const auto record = effects::decode_record(effects::encode({1'000, std::move(body)}));
   EXPECT_TRUE(record.has_value());
-  const auto event = make_event({"01run", {"main", 0}, 7}, *record, contents);
+  const auto event = make_event({"01run", {"main", 0}, 7}, *record, contents, RunValues());
   return event ? json::parse(event->json) : json();
 }
 
 TEST(RecordEventsTest, TheCommonFieldsComeFirst) {
-  const auto event = make_event({"01run", {"main", 2}, 7}, {1'000, effects::CancelWanted{"\"why\"\n"}}, nowhere);
+  const auto event =
+      make_event({"01run", {"main", 2}, 7}, {1'000, effects::CancelWanted{"\"why\"\n"}}, nowhere, RunValues());
   ASSERT_TRUE(event.has_value());
   EXPECT_EQ(event->json,
             R"({"number":7,"run":"01run","agent":"main","depth":2,"type":"cancel","time":1000,"reason":"\"why\"\n"})");
@@ -83,6 +84,25 @@ TEST(RecordEventsTest, WhatAgentsDoHasEventsOfTheirOwn) {
   EXPECT_TRUE(event_of(prompted)["value"].is_null());
   prompted.prompted->kind = vm::PromptKind::FinishAgent;
   EXPECT_EQ(event_of(prompted)["finish_agent"], "Clerk");
+}
+
+TEST(RecordEventsTest, ADecisionAboutAnInterruptedCallIsJson) {
+  const effects::Record decided{1'000, effects::Continued{"0.1", {R"({"retry":true})", std::nullopt}, {"Clerk", 2}}};
+  const auto input = [&](const RunValues& values) {
+    const auto event = make_event({"01run", {"main", 0}, 7}, decided, nowhere, values);
+    return event ? json::parse(event->json)["input"] : json();
+  };
+  RunValues values;
+  EXPECT_TRUE(values.misses_request(decided));
+  effects::Paused paused{"0.1", "Did it happen?", {"Clerk", 2}, {}};
+  values.follow({1'000, paused}, nowhere);
+  EXPECT_FALSE(values.misses_request(decided));
+  EXPECT_EQ(input(values), R"({"retry":true})") << "a tool has asked for a text";
+  paused.why = effects::Paused::Why::CutOff;
+  values.follow({1'000, paused}, nowhere);
+  EXPECT_EQ(input(values), json({{"retry", true}}));
+  values.follow(decided, nowhere);
+  EXPECT_TRUE(values.misses_request(decided));
 }
 
 TEST(RecordEventsTest, EachKindOfOutcomeHasItsEvent) {

@@ -136,7 +136,7 @@ class AguiBody final : public BodySource {
       case EventKind::ToolResult:
         children_.take(step.kind, event);
         if (event.contains("pause_for_child")) return;  // the child's end is its value
-        return result(id_of(event, "call"), shown(values_.tool_value(event)));
+        return result(id_of(event, "call"), shown(event.get("value")));
       case EventKind::AgentResult:
         return end_child(event);
       case EventKind::ToolError:
@@ -146,14 +146,13 @@ class AguiBody final : public BodySource {
         return count(event);
       case EventKind::StateChanged:
         if (event.count_or("depth", 0) > 0) return;  // the state of another agent
-        return send("STATE_DELTA", Json::object({{"delta", patch_of(values_.entries(event, "entries"))}}));
+        return send("STATE_DELTA", Json::object({{"delta", patch_of(event.get("entries"))}}));
       case EventKind::WaitForInput:
         close();
         return say(inference::answers::question_with_choices(event.text_or("question", ""), event.get("schema")));
       case EventKind::TurnEnd:
         if (event.count_or("depth", 0) > 0) return;
-        if (event.contains("state"))
-          send("STATE_SNAPSHOT", Json::object({{"snapshot", values_.entries(event, "state")}}));
+        if (event.contains("state")) send("STATE_SNAPSHOT", Json::object({{"snapshot", event.get("state")}}));
         return end(event);
       case EventKind::TurnFailed:
         return fail(event.text_or("message", ""), event.text_or("kind", ""));

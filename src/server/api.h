@@ -135,6 +135,7 @@ class Api {
   /// `fields`: those of the body. Nothing after a refusal was answered.
   [[nodiscard]] std::optional<RunChange> read_run_change(const Call& call, const std::vector<std::string_view>& fields);
   [[nodiscard]] std::unique_ptr<engine::EventReader> make_reader(const journal::RunName& run, std::uint64_t after);
+  [[nodiscard]] std::unique_ptr<engine::EventReader> make_reader(const journal::RunHead& head, std::uint64_t after);
   [[nodiscard]] ShownValues values_of(const journal::RunName& run);
   /// The agent or function that a request in OpenAI's format names; null when it was refused.
   [[nodiscard]] const CatalogEntry* find_model(const Json& body, const OnAnswer& answer) const;

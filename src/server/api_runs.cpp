@@ -113,7 +113,15 @@ std::optional<journal::RunHead> Api::find_run(const Call& call) {
 std::unique_ptr<engine::EventReader> Api::make_reader(const journal::RunName& run, std::uint64_t after) {
   auto head = parts_.store.head(run);
   if (!head) return nullptr;
-  return std::make_unique<engine::EventReader>(parts_.hub, parts_.store, std::move(*head), after, parts_.store_file);
+  return make_reader(*head, after);
+}
+
+std::unique_ptr<engine::EventReader> Api::make_reader(const journal::RunHead& head, std::uint64_t after) {
+  auto program_at = [this](const journal::RunName& run, std::uint64_t record) {
+    return programs_.find_at(parts_.store, run, record);
+  };
+  return std::make_unique<engine::EventReader>(parts_.hub, parts_.store, std::move(program_at), head, after,
+                                               parts_.store_file);
 }
 
 ShownValues Api::values_of(const journal::RunName& run) {
@@ -210,10 +218,8 @@ void Api::show_run(const Call& call) {
   if (!head) return;
   Json json = describe_run(*head);
   if (has_ended(head->summary.state) && head->records > 0) {
-    engine::EventReader reader(parts_.hub, parts_.store, *head, head->records - 1, parts_.store_file);
-    const auto events = reader.take(1);
+    const auto events = make_reader(*head, head->records - 1)->take(1);
     auto end = events.empty() ? parse_json("null") : parse_json(events.back().event->json);
-    // The value as the program's schema describes it; the events have it in the journal's form.
     if (end && end->contains("value")) {
       auto value = values_of(head->run).turn_value(*end);
       if (value) end->set("value", std::move(*value));
@@ -317,7 +323,7 @@ void Api::read_events(const Call& call) {
     return call.answer(whole(make_error(
         422, "wrong_input", fmt::format("the run has {} records; there is no event {}", head->records, *after))));
   }
-  auto reader = std::make_unique<engine::EventReader>(parts_.hub, parts_.store, *head, *after, parts_.store_file);
+  auto reader = make_reader(*head, *after);
   const bool wants_list = call.request.header("accept").find("application/json") != std::string_view::npos;
   if (!wants_list) {
     HttpResponse response;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -10,11 +11,11 @@
 
 namespace tenon::server {
 
-/// A run's values as chats show them: plain JSON as `tenon run` prints it, long ones complete. Events have the
-/// journal's lossless form (effects/value_form.h) and leave long values out. Used by the server's thread.
+/// A run's values as chats show them: long ones complete, which events leave out, and arguments with their names. Used
+/// by the server's thread.
 class ShownValues {
  public:
-  /// `program`: the run's; with null, values stay as the events have them. `bytes_max`: limit for a value that its
+  /// `program`: the run's; with null, long values have the journal's form. `bytes_max`: limit for a value that its
   /// event leaves out.
   ShownValues(journal::Store& store, journal::RunName run, std::shared_ptr<const vm::LoadedProgram> program,
               std::size_t bytes_max)
@@ -24,17 +25,11 @@ class ShownValues {
   [[nodiscard]] Result<Json, std::string> turn_value(const Json& event) const;
   /// The text of a `text` event; the same error.
   [[nodiscard]] Result<std::string, std::string> text(const Json& event) const;
-  /// Entries of the agent's state, from that field of the event.
-  [[nodiscard]] Json entries(const Json& event, const char* field) const;
   /// The arguments of a `tool_call`: an object by parameter name; a list where the names are unknown.
   [[nodiscard]] Json arguments(const Json& event) const;
-  /// The value of a `tool_result`.
-  [[nodiscard]] Json tool_value(const Json& event) const;
 
  private:
-  [[nodiscard]] Json plain(const Json& value, types::TypeId type) const;
-  [[nodiscard]] Result<Json, std::string> whole(const Json& value) const;
-  [[nodiscard]] const bytecode::Extern* find_extern(const Json& event) const;
+  [[nodiscard]] Result<std::optional<std::string>, std::string> find_left_out(const Json& value) const;
 
   journal::Store& store_;
   journal::RunName run_;

@@ -413,7 +413,7 @@ def test_the_inbox_and_the_server(work):
         assert "invalid secret" in json.dumps(wrong), wrong
         for name in (run, held):
             events = ask("GET", f"/v1/runs/{name}/events")
-            assert "$secret" in json.dumps(events), events
+            assert "[secret]" in json.dumps(events), events
         place.search()
     finally:
         process.send_signal(signal.SIGCONT)
