@@ -344,6 +344,48 @@ def test_a_later_question_is_asked_by_the_resuming_process(work):
     assert answered.stdout == "nothing\n" and project.called() == 1, answered
 
 
+ASKING_LIBRARY = r'''
+#include <stdio.h>
+#include <stdlib.h>
+#include <tenon/extern.h>
+#include <time.h>
+
+TENON_EXTERN_AS(approve, "(String) -> String") {
+  const tenon_text who = tenon_input(call);
+  FILE* calls = fopen(getenv("CALLS"), "a");
+  fputs("called\n", calls);
+  fclose(calls);
+  if (who.data != NULL) {
+    tenon_put_text(call, tenon_result(call), who.data, who.length);
+    return;
+  }
+  const struct timespec left = {1, 200000000};
+  nanosleep(&left, NULL);
+  tenon_pause_for_input(call, "Who approves?");
+}
+'''
+
+
+def test_a_question_of_a_call_in_progress_is_recorded(work):
+    """The call has come to its question: what it did is known, and no person is asked whether it was made."""
+    calls, store, program = work / "calls", work / "runs.store", work / "p.tn"
+    library = build_library(work, "asking", ASKING_LIBRARY)
+    program.write_text('extern(once) fn approve(what: String) -> String\nfn main() -> String { approve("it") }\n')
+    (work / "model.script").write_text("")
+    environment = {"CALLS": str(calls)}
+    process = launch("run", program, "--extern", library, "--model", f"script:{work / 'model.script'}", "--store", store,
+                     environment=environment)
+    process.stdin.close()
+    process.stdin = None
+    wait_for_calls(calls, 1)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=30)
+    run = json.loads(tenon("runs", "--store", store, "--json").stdout)[0]
+    assert [wait["question"] for wait in run["waits"]] == ["Who approves?"], (run, errors)
+    answered = tenon("resume", run["run"], "--store", store, "--input", "Ann", environment=environment)
+    assert (answered.stdout, count_calls(calls)) == ("Ann\n", 2), answered
+
+
 def test_effects_that_exceed_the_grace_period_are_cut_off(work):
     project = Project(work)
     process = project.start("own_process", "--arg", "ms=20000", "--store", project.store, "--grace", "1")

@@ -78,7 +78,12 @@ void Scheduler::drain(std::chrono::milliseconds grace) {
 
 bool Scheduler::awaits_outcomes() const {
   if (effects_.in_progress() > 0) return true;
-  return std::ranges::any_of(runs_.queue(), [this](RunId run) { return !runs_[run].pending_outcomes.empty(); });
+  // An attempt that has failed, or a question, is what a call has come to, too, and is recorded with the run's next
+  // step.
+  return std::ranges::any_of(runs_.queue(), [this](RunId id) {
+    const Run& run = runs_[id];
+    return !run.pending_outcomes.empty() || (!run.end && run.journal.is_stored() && run.journal.has_pending());
+  });
 }
 
 bool Scheduler::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {
