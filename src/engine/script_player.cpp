@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "inference/prompting/prompt_templates.h"
 #include "json/reader.h"
 #include "json/text.h"
@@ -37,7 +38,7 @@ std::string shown_asked(std::string_view text) {
   std::string shown = "\n  ";
   if (text.size() > shown_asked_bytes_max) {
     std::size_t begin = text.size() - shown_asked_bytes_max;
-    while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) ++begin;
+    while (begin < text.size() && is_utf8_continuation(text[begin])) ++begin;
     text.remove_prefix(begin);
     shown += "…";
   }
