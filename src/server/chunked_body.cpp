@@ -55,11 +55,6 @@ Result<void, HeadProblem> chunk_refusal(std::string message) {
   return failure(HeadProblem{400, std::move(message)});
 }
 
-bool is_control_byte(char byte) {
-  const auto value = static_cast<unsigned char>(byte);
-  return (value < 0x20 && byte != '\t') || value == 0x7F;
-}
-
 /// The value of a hexadecimal digit; nothing for another character.
 std::optional<std::uint64_t> hexadecimal_value(char byte) {
   const char lower = to_lower(byte);
@@ -92,7 +87,7 @@ Result<void, HeadProblem> ChunkedBody::take_byte_of_line(char byte) {
   has_cr_ = byte == '\r';
   if (has_cr_) return {};
   if (byte == '\n') return end_line();
-  if (is_control_byte(byte))
+  if (is_forbidden_control(byte))
     return chunk_refusal("the chunked body contains a control character outside of its chunks");
   if (part_ == Part::DataEnd) return chunk_refusal("a chunk is longer than its size");
   if (part_ == Part::Size && hexadecimal_value(byte)) return take_byte_of_size(byte);

@@ -15,11 +15,6 @@ constexpr std::string_view blanks = " \t";
 constexpr std::string_view line_end = "\r\n";
 constexpr std::string_view head_end = "\r\n\r\n";
 
-bool is_control(char byte) {
-  const auto value = static_cast<unsigned char>(byte);
-  return (value < 0x20 && byte != '\t' && byte != '\r' && byte != '\n') || value == 0x7F;
-}
-
 /// The fields of a head that decide where a request ends and whom it addresses.
 struct FramingFields {
   std::vector<std::string_view> hosts, lengths, codings;
@@ -63,6 +58,11 @@ std::optional<HeadProblem> find_host_problem(const FramingFields& fields, bool i
 
 }  // namespace
 
+bool is_forbidden_control(char byte) {
+  const auto value = static_cast<unsigned char>(byte);
+  return (value < 0x20 && byte != '\t' && byte != '\r' && byte != '\n') || value == 0x7F;
+}
+
 std::optional<Result<std::size_t, HeadProblem>> HeadScan::scan(std::string_view received) {
   const auto refused = [](std::string_view message) -> Result<std::size_t, HeadProblem> {
     return failure(HeadProblem{400, std::string(message)});
@@ -71,7 +71,7 @@ std::optional<Result<std::size_t, HeadProblem>> HeadScan::scan(std::string_view 
     const char byte = received[scanned_];
     const char before = scanned_ == 0 ? '\0' : received[scanned_ - 1];
     if ((before == '\r') != (byte == '\n')) return refused("a line of the header does not end with CR LF");
-    if (is_control(byte)) return refused("the header contains a control character");
+    if (is_forbidden_control(byte)) return refused("the header contains a control character");
     if (before == '\n' && (byte == ' ' || byte == '\t')) return refused("a header is continued on a second line");
     if (byte != '\n' || !received.substr(0, scanned_ + 1).ends_with(head_end)) continue;
     const std::size_t size = ++scanned_;

@@ -29,6 +29,10 @@ class HeadScan {
   std::size_t scanned_ = 0;
 };
 
+/// Whether a line of a request, of its head or around its chunks, must not have the byte: a control character except a
+/// tab and those of the line's end.
+[[nodiscard]] bool is_forbidden_control(char byte);
+
 /// What is wrong with the fields of a whole head: `Host`, and how the body is framed.
 [[nodiscard]] std::optional<HeadProblem> find_head_problem(std::string_view head);
 
