@@ -1,17 +1,37 @@
 // Arbitrary bytes as a request's target (the first line) and its body: an accepted target has decoded segments and a
-// host without anything else, an accepted body has only known fields, and a rejection is reported as JSON.
+// host without anything else, an accepted body has only known fields, and a rejection is reported as JSON. As a body in
+// chunks, they are read the same however they arrive.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/ensure.h"
 #include "json/json.h"
 #include "runtime/host/requests/inbox_command.h"
 #include "server/api.h"
+#include "server/chunked_body.h"
 #include "server/host_name.h"
 #include "server/openai_fields.h"
 #include "server/request_head.h"
+
+namespace {
+
+/// The status of the refusal and nothing, or 0 and the chunks so far. `step`: how many bytes arrive at once.
+std::pair<int, std::string> read_chunks(std::string_view bytes, std::size_t step) {
+  constexpr std::size_t chunks_max = 200;
+  constexpr std::size_t around_max = 50;
+  tenon::server::ChunkedBody body(chunks_max, around_max);
+  for (std::size_t at = 0; at < bytes.size() && !body.is_complete(); at += step) {
+    const auto taken = body.take(bytes.substr(at, step));
+    if (!taken) return {taken.error().status, ""};
+    ENSURE(*taken <= step && body.body().size() <= chunks_max);
+  }
+  return {0, body.body()};
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tenon;
@@ -34,6 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ENSURE(*scanned ? **scanned <= bytes.size() && bytes.substr(0, **scanned).ends_with("\r\n\r\n")
                     : scanned->error().status >= 400);
   }
+  ENSURE(read_chunks(bytes, 1) == read_chunks(bytes, size + 1));
   int answers = 0;
   const server::OnAnswer answer = [&](server::HttpAnswer given) {
     ++answers;
