@@ -433,7 +433,7 @@ void Api::run_agui(const Call& call) {
     given.head.content_type = "text/event-stream";
     given.head.headers.emplace_back("Cache-Control", "no-store");
     given.head.headers.emplace_back("X-Tenon-Conversation", reply->run.text);
-    given.body = std::make_unique<LaterBody>([this, thread, run, accepted = *reply]() -> std::unique_ptr<BodySource> {
+    given.body = make_later(reply->run, [this, thread, run, accepted = *reply]() -> std::unique_ptr<BodySource> {
       auto reader = make_reader(accepted.run, accepted.after);
       if (reader == nullptr) return nullptr;
       auto reread = [this, name = accepted.run](std::uint64_t after) { return make_reader(name, after); };

@@ -136,6 +136,10 @@ class Api {
   [[nodiscard]] std::optional<RunChange> read_run_change(const Call& call, const std::vector<std::string_view>& fields);
   [[nodiscard]] std::unique_ptr<engine::EventReader> make_reader(const journal::RunName& run, std::uint64_t after);
   [[nodiscard]] std::unique_ptr<engine::EventReader> make_reader(const journal::RunHead& head, std::uint64_t after);
+  /// A body that `make` returns on the server's thread. The run is watched from now on, so that no piece of an answer
+  /// is missed until then. Any thread.
+  [[nodiscard]] std::unique_ptr<BodySource> make_later(const journal::RunName& run,
+                                                       std::function<std::unique_ptr<BodySource>()> make);
   [[nodiscard]] ShownValues values_of(const journal::RunName& run);
   /// The agent or function that a request in OpenAI's format names; null when it was refused.
   [[nodiscard]] const CatalogEntry* find_model(const Json& body, const OnAnswer& answer) const;

@@ -124,6 +124,11 @@ std::unique_ptr<engine::EventReader> Api::make_reader(const journal::RunHead& he
                                                parts_.store_file);
 }
 
+std::unique_ptr<BodySource> Api::make_later(const journal::RunName& run,
+                                            std::function<std::unique_ptr<BodySource>()> make) {
+  return std::make_unique<LaterBody>([feed = parts_.hub.watch(run), make = std::move(make)] { return make(); });
+}
+
 ShownValues Api::values_of(const journal::RunName& run) {
   return {parts_.store, run, programs_.find(parts_.store, run), parts_.limits.answer_bytes};
 }

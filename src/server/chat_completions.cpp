@@ -202,7 +202,7 @@ void Api::complete_chat(const Call& call) {
       given.head.content_type = "text/event-stream";
       given.head.headers.emplace_back("Cache-Control", "no-store");
     }
-    given.body = std::make_unique<LaterBody>([this, head, accepted = *reply]() -> std::unique_ptr<BodySource> {
+    given.body = make_later(reply->run, [this, head, accepted = *reply]() -> std::unique_ptr<BodySource> {
       auto reader = make_reader(accepted.run, accepted.after);
       if (reader == nullptr) return nullptr;
       return std::make_unique<ChatBody>(std::move(reader), head, values_of(accepted.run), parts_.host);

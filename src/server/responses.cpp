@@ -325,7 +325,7 @@ void Api::cancel_response(const Call& call) {
         if (!reply) return answer(make_answer(reply.error()));
         HttpAnswer given;
         given.is_streamed = false;
-        given.body = std::make_unique<LaterBody>([this, id] { return make_response(id, ResponseForm::Finished); });
+        given.body = make_later(reply->run, [this, id] { return make_response(id, ResponseForm::Finished); });
         answer(std::move(given));
       });
 }
@@ -370,8 +370,9 @@ void Api::create_response(const Call& call) {
       given.head.content_type = "text/event-stream";
       given.head.headers.emplace_back("Cache-Control", "no-store");
     }
-    given.body = std::make_unique<LaterBody>(
-        [this, form, place = ResponsePlace{reply->run, reply->after}] { return make_response(place.id(), form); });
+    given.body = make_later(reply->run, [this, form, place = ResponsePlace{reply->run, reply->after}] {
+      return make_response(place.id(), form);
+    });
     answer(std::move(given));
   };
   say({wanted->entry, std::move(*conversation), std::move(*text)}, std::move(key), call.answer, on_reply);

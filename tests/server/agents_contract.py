@@ -110,7 +110,7 @@ agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(inpu
         texts = said_in_pieces(server, model)
         assert len(texts) == 3 and "".join(texts) == "There was an owl.", texts
         run = server.begin({"agent": "Boss"})
-        stream = iter(events_of(server, run))
+        stream = iter(events_of(server, run).open())
         assert server.post(f"/v1/runs/{run}/prompt", {"input": "a"}).status == 202
         pieces = []
         for _, data in stream:
@@ -388,7 +388,7 @@ def test_pieces_of_an_answer_are_provisional(work):
     model = CuttingModel()
     with Server(work, program=PROGRAM, model="openai:cutting", environment=model.environment) as server:
         run = server.begin({"agent": "Boss"})
-        stream = iter(events_of(server, run))
+        stream = iter(events_of(server, run).open())
         assert server.post(f"/v1/runs/{run}/prompt", {"input": "a"}).status == 202
         events = []
         for number, data in stream:

@@ -257,19 +257,28 @@ class Stream:
         self.connection.request(method, path, data, json_headers(data, headers))
         self.response = None
 
-    def __iter__(self):
-        """Pairs of id (or None) and data."""
+    def open(self):
+        """Waits for the head of the response: from then on the server misses no event and no piece."""
         if self.response is None:
             self.response = self.connection.getresponse()
             assert self.response.status == 200, (self.response.status, self.response.read())
+        return self
+
+    def __iter__(self):
+        """Pairs of id (or None) and data; fails when for SECONDS_MAX nothing but heartbeats has come."""
+        self.open()
         number, data = None, None
+        last = time.monotonic()
         while True:
             try:
                 line = self.response.readline()
+            except TimeoutError as error:
+                raise AssertionError(f"no event for {SECONDS_MAX} s") from error
             except (http.client.HTTPException, OSError):
                 return
             if not line:
                 return
+            assert time.monotonic() - last < SECONDS_MAX, f"no event for {SECONDS_MAX} s"
             text = line.decode().rstrip("\n")
             assert self.returns_paths or self.hidden not in text, f"a path of the server's disk: {text}"
             if text.startswith("id: "):
@@ -279,6 +288,7 @@ class Stream:
             elif text == "" and data is not None:
                 yield number, data
                 number, data = None, None
+                last = time.monotonic()
 
     def close(self):
         self.socket.close()
