@@ -454,6 +454,7 @@ SourceText read_source(Reader& in) {
 Result<Program, DecodeError> decode(std::string_view bytes) {
   Program program;
   program.messages = MessageVersion::First;
+  program.awaits_once_calls = false;
   TypeReader type_reader;
   Reader in(bytes);
   bool has_format = false;
@@ -505,6 +506,9 @@ Result<Program, DecodeError> decode(std::string_view bytes) {
         break;
       case 71:
         program.messages = static_cast<MessageVersion>(in.value_up_to(static_cast<std::uint64_t>(newest_messages)));
+        break;
+      case 72:
+        program.awaits_once_calls = in.value_up_to(1) == 1;
         break;
       default:
         in.reject();

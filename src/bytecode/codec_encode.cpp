@@ -325,6 +325,7 @@ std::string encode(const Program& program) {
   for (const Agent& agent : program.agents) out.present_field(11, write_agent(agent));
   for (const Tool& tool : program.tools) out.present_field(70, write_tool(tool));
   out.field(71, static_cast<std::uint64_t>(program.messages));
+  out.field(72, program.awaits_once_calls ? 1 : 0);
   return out.take();
 }
 

@@ -58,6 +58,13 @@ TEST(Codec, AProgramWithoutAMessageVersionHasTheFirst) {
   EXPECT_EQ(decode(encode(program))->messages, MessageVersion::First);
 }
 
+TEST(Codec, AnOlderProgramDoesNotAwaitCallsThatAreMadeAtMostOnce) {
+  Program program = sample_program();
+  EXPECT_TRUE(decode(encode(program))->awaits_once_calls);
+  program.awaits_once_calls = false;  // as in older programs, which lack the field
+  EXPECT_FALSE(decode(encode(program))->awaits_once_calls);
+}
+
 TEST(Codec, AnotherFormatIsNamed) {
   wire::Writer out;
   out.present_field(1, program_format + 1);

@@ -227,6 +227,8 @@ struct Program {
   std::vector<Agent> agents;
   std::vector<Tool> tools;
   MessageVersion messages = newest_messages;  ///< that its runs and their models see; the first one in older programs
+  /// A cancelled branch waits for its call in progress if that is made at most once; in older programs it does not.
+  bool awaits_once_calls = true;
 };
 
 }  // namespace tenon::bytecode

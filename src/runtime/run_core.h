@@ -34,6 +34,9 @@ struct OpenRequest {
   effects::DescribedRequest described;  ///< as RunCore::Recording says
   std::optional<std::int64_t> wake_at;  ///< milliseconds since 1970
   bool is_recorded = false;
+  bool is_started = false;  ///< a call of an extern: this process has begun it
+  /// A call whose branch was cancelled: it is waited for, and its outcome only recorded.
+  bool is_outlived = false;
   std::vector<effects::Attempted>
       attempts;                         ///< recorded ones, in order: the dialogue with the model resumes after them
   std::optional<std::string> question;  ///< a person is asked before the call of an extern continues

@@ -130,6 +130,10 @@ std::vector<RequestId> Machine::take_cancelled() {
   return std::exchange(state_->cancelled, {});
 }
 
+std::vector<RequestId> Machine::take_awaited_calls() {
+  return std::exchange(state_->awaited_calls, {});
+}
+
 Result<void, ResumeError> Machine::resume(RequestId request, Outcome outcome) {
   return take_outcome(*state_, request, std::move(outcome));
 }

@@ -83,6 +83,9 @@ class Machine {
   [[nodiscard]] std::vector<Request> pending_requests();
   /// Requests that were taken, and whose branch has ended since, so that nothing waits for their outcomes.
   [[nodiscard]] std::vector<RequestId> take_cancelled();
+  /// Calls that are made at most once, and whose branch was cancelled since the last call, or since a snapshot was
+  /// read: the branch ends with their outcome, which nothing sees.
+  [[nodiscard]] std::vector<RequestId> take_awaited_calls();
   /// Hands in the outcome of a request that waits. Its values get the label of what the request saw, and of where they
   /// come from.
   [[nodiscard]] Result<void, ResumeError> resume(RequestId request, Outcome outcome);

@@ -110,7 +110,8 @@ struct Fiber {
   RequestId request;          ///< while Requesting
   bool is_request_taken = false;
   Block block;  ///< while Joining
-  /// While Joining: the failure that continues when its branches, which have something to clean up, have ended; or ().
+  /// While Joining: the failure that continues when its branches, which have something to clean up or wait for a call,
+  /// have ended. While Requesting: the cancellation that continues when the call has an outcome. Or ().
   Value awaited;
   Value agent_state;  ///< of the agent whose function runs; () outside of one
   /// A list: the states of agents that had the turn before and may have it again; or ().
@@ -165,6 +166,7 @@ struct MachineState {
   std::map<RequestId, FiberId> waiting;  ///< fibers that are Requesting
   std::vector<RequestId> untaken;        ///< of those, the ones that were not taken yet, oldest first
   std::set<std::uint32_t> free_scopes;
+  std::vector<RequestId> awaited_calls;  ///< of cancelled fibers (awaits_once_call), not taken yet
 
   // Only in this process, not in snapshots.
   Observer* observer = nullptr;

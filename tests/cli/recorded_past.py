@@ -99,6 +99,21 @@ def test_the_model_sees_what_it_saw_when_the_run_was_recorded(work):
     ], messages
 
 
+def test_a_call_of_a_cancelled_branch_stays_discarded(work):
+    """Programs of today would wait for the call, which is made at most once, before their `finally` block."""
+    store, run = take_in(work, "cancelled_call")
+    assert [wait["question"] for wait in run["waits"]] == ["Refunded?"], run
+    assert "= discarded" in tenon("trace", "show", run["run"], "--store", store).stdout
+    library, script = work / "libcharge.so", work / "model.script"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, JOURNALS / "cancelled_call.c"], check=True)
+    script.write_text("")
+    done = tenon("resume", run["run"], "--store", store, "--extern", library, "--input", "yes", "--model", f"script:{script}")
+    assert done.returncode == 1 and "error: declined" in done.stderr, done
+    expect_rebuilt(store, run["run"])
+    replayed = tenon("replay", run["run"], "--store", store)
+    assert replayed.returncode == 1 and "error: declined" in replayed.stderr, replayed
+
+
 def test_a_store_of_format_1_is_upgraded(work):
     """The first process that opens the store upgrades it, even a reader; its runs do not change."""
     store = work / "old.db"

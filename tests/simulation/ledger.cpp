@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/effects/extern_calls.h"
 #include "tests/simulation/program_maker.h"
 
 namespace tenon::simulation {
@@ -19,6 +20,28 @@ std::string shown(const effects::StoredText& text) {
 
 std::string shown(const effects::FailureText& text) {
   return fmt::format("{}: {} ({}) {}", types::failure_kind_name(text.kind), text.message, text.blame, text.place);
+}
+
+std::vector<std::uint64_t> numbers_of(std::string_view path) {
+  std::vector<std::uint64_t> numbers;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('.'), path.size());
+    std::from_chars(path.data(), path.data() + end, numbers.emplace_back());
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return numbers;
+}
+
+/// Whether a run makes the later request only when everything about the earlier one has ended: both are of the same
+/// turn, and where their keys part, they count what one branch does in order, not branches that run at once.
+bool follows(std::string_view later, std::string_view earlier) {
+  const auto turn_of = [](std::string_view key) { return key.substr(0, key.find('/') + 1); };
+  if (turn_of(later) != turn_of(earlier)) return false;
+  const std::vector<std::uint64_t> after = numbers_of(later.substr(turn_of(later).size()));
+  const std::vector<std::uint64_t> before = numbers_of(earlier.substr(turn_of(earlier).size()));
+  const auto [one, other] = std::ranges::mismatch(after, before);
+  if (one == after.end() || other == before.end()) return false;
+  return (one - after.begin()) % 2 == 0 && *other < *one;
 }
 
 }  // namespace
@@ -43,19 +66,11 @@ void Ledger::take(const std::string& bytes) {
                             shown(ended_.failure)));
   }
   if (const auto* requested = std::get_if<effects::Requested>(&record->body)) {
-    if (!requested_.emplace(requested->key, *requested).second) {
-      add_problem(fmt::format("record {}: a second request with the key {}", number, requested->key));
-    }
-    if (requested->kind == EffectKind::Extern && requested->wake_at) deadlines_[requested->key] = *requested->wake_at;
+    take_request(number, *requested, record->time);
   } else if (const auto* attempted = std::get_if<effects::Attempted>(&record->body)) {
     take_attempt(number, *attempted);
   } else if (const auto* finished = std::get_if<effects::Finished>(&record->body)) {
-    if (!requested_.contains(finished->key)) {
-      add_problem(fmt::format("record {}: an outcome of {}, which was not asked for", number, finished->key));
-    }
-    if (!finished_.emplace(finished->key, *finished).second) {
-      add_problem(fmt::format("record {}: a second outcome of {}", number, finished->key));
-    }
+    take_outcome(number, *finished);
   } else if (std::holds_alternative<effects::TurnStarted>(record->body)) {
     if (turns_started_++ != turns_ended_) add_problem(fmt::format("record {}: a turn begins within another", number));
   } else if (const auto* turn_ended = std::get_if<effects::TurnEnded>(&record->body)) {
@@ -64,11 +79,20 @@ void Ledger::take(const std::string& bytes) {
   } else if (const auto* ended = std::get_if<effects::Ended>(&record->body)) {
     ended_ = *ended;
     ++ends_;
+    for (const auto& [key, count] : made_) {
+      if (is_cancelled_ || finished_.contains(read_call_key(key).request)) continue;
+      add_problem(fmt::format("record {}: the run ends without the outcome of {}", number, key));
+    }
   } else if (const auto* paused = std::get_if<effects::Paused>(&record->body)) {
+    const auto deadline = deadlines_.find(paused->key);
+    // A call of a cancelled branch is in doubt when its own time is over, or the longest time that it is waited for.
+    const auto once = once_.find(paused->key);
+    const bool is_late = (deadline != deadlines_.end() && deadline->second <= record->time) ||
+                         (once != once_.end() && once->second + runtime::outlived_call_max.count() <= record->time);
     deadlines_.erase(paused->key);
     if (paused->why == effects::Paused::Why::CutOff) {
       cut_off_.insert(paused->key);
-      if (!interrupted_.contains(paused->key)) ++doubts_;
+      if (!interrupted_.contains(paused->key) && !is_late) ++doubts_;
     } else {
       ++paused_[paused->key];
     }
@@ -79,6 +103,35 @@ void Ledger::take(const std::string& bytes) {
   } else if (std::holds_alternative<effects::CancelWanted>(record->body)) {
     is_cancelled_ = true;
   }
+}
+
+void Ledger::take_request(std::uint64_t number, const effects::Requested& requested, std::int64_t time) {
+  if (!requested_.emplace(requested.key, requested).second) {
+    add_problem(fmt::format("record {}: a second request with the key {}", number, requested.key));
+  }
+  for (const auto& [key, since] : once_) {
+    if (finished_.contains(key) || !follows(requested.key, key)) continue;
+    add_problem(
+        fmt::format("record {}: a request with the key {} before the outcome of {}", number, requested.key, key));
+  }
+  if (requested.kind != EffectKind::Extern) return;
+  if (requested.wake_at) deadlines_[requested.key] = *requested.wake_at;
+  if (std::ranges::find(once_externs, requested.subject) != once_externs.end()) once_[requested.key] = time;
+}
+
+void Ledger::take_outcome(std::uint64_t number, const effects::Finished& finished) {
+  const std::string& key = finished.key;
+  if (!requested_.contains(key)) {
+    add_problem(fmt::format("record {}: an outcome of {}, which was not asked for", number, key));
+  }
+  if (!finished_.emplace(key, finished).second) {
+    add_problem(fmt::format("record {}: a second outcome of {}", number, key));
+  }
+  // What says that it was not called was not called, unless the service could not be reached or a person has decided.
+  const auto made = made_.find(run_.text + '/' + key);
+  if (made == made_.end() || !finished.failure || finished.failure->kind != types::FailureKind::Cancelled) return;
+  if (attempts_[key].is_away || made->second <= resolutions_[key]) return;
+  add_problem(fmt::format("record {}: {} is said not to be called, and was", number, key));
 }
 
 void Ledger::take_attempt(std::uint64_t number, const effects::Attempted& attempted) {

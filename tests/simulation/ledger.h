@@ -71,6 +71,8 @@ class Ledger {
 
  private:
   void take(const std::string& bytes);
+  void take_request(std::uint64_t number, const effects::Requested& requested, std::int64_t time);
+  void take_outcome(std::uint64_t number, const effects::Finished& finished);
   void take_attempt(std::uint64_t number, const effects::Attempted& attempted);
   /// Checks that a request is durable and does not have an outcome yet.
   void check_start(const std::string& key, std::string_view what);
@@ -86,6 +88,7 @@ class Ledger {
   };
   std::map<std::string, Attempts> attempts_;
   std::map<std::string, std::string> given_;          ///< by the full key of the effect
+  std::map<std::string, std::int64_t> once_;          ///< requests of externs that are called at most once, their times
   std::map<std::string, std::int64_t> deadlines_;     ///< of calls with `within`, by request
   std::map<std::string, std::uint64_t> resolutions_;  ///< persons' decisions about interrupted calls, by request
   std::map<std::string, std::uint64_t> made_;         ///< calls, by the full key of the effect

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bytecode/agents.h"
+#include "effects/wait_name.h"
 #include "json/reader.h"
 #include "runtime/host/host.h"
 #include "tests/simulation/final_check.h"
@@ -326,7 +327,7 @@ class Client {
 
   [[nodiscard]] std::string make_answer_to(const Json& question, const std::string& wait) const {
     if (question.text_or("type", "").starts_with("{")) {  // a decision about an interrupted call
-      const auto given = ledger_.find_given(wait);
+      const auto given = ledger_.find_given(std::string(effects::key_of_wait(wait)));
       return given ? "{\"value\": " + *given + "}" : "{\"retry\": true}";
     }
     Random random(shared_.scenario.behaviour.seed, question.text_or("question", "") + wait);

@@ -130,7 +130,7 @@ class Maker {
   std::string statement(int depth) {
     const std::uint64_t id = fresh();
     const bool is_flat = depth >= 3;
-    switch (random_.below(is_flat ? 14 : 23)) {
+    switch (random_.below(is_flat ? 14 : 24)) {
       case 0:
         if (random_.one_in(2)) return fmt::format("    out.push(\"{{{{ charge(\"s{}\", n) }}}}\")\n", id);
         [[fallthrough]];
@@ -219,6 +219,8 @@ class Maker {
       case 21:
         return fmt::format("    block_entered(\"b{0}\")\n{1}    emit(\"e{0} {{{{ n }}}}\")\n    block_left(\"b{0}\")\n",
                            id, statements(depth + 1, 1));
+      case 22:
+        return random_.one_in(2) ? undone(depth, id) : parallel(depth, id);
       case 19:
         return fmt::format("    out.push(Clerk::run(\"task {}\"))\n", id);
       default:
@@ -250,6 +252,30 @@ class Maker {
     // Whether a branch has come this far when another one fails depends on the order.
     if (parallel_depth_ > 0) program_.is_confluent = false;
     return fmt::format("    {{\n{1}    }} finally {{\n{2}    same(\"end of {0}\")\n    }}\n", id, ended, cleaned_up);
+  }
+
+  /// Calls that are made at most once and are cancelled in the middle, by another branch or a budget of time, and what
+  /// undoes them.
+  std::string undone(int depth, std::uint64_t id) {
+    program_.is_confluent = false;
+    program_.has_branches = true;
+    ++parallel_depth_;
+    const char* const callee = random_.one_in(4) ? "gamble(n)" : "charge(\"u{0}\", n)";
+    std::string first = fmt::format(fmt::runtime(callee), id);
+    if (random_.one_in(3)) first += fmt::format(" budget(time: {}ms)", 1 + random_.below(40));
+    std::string second = fmt::format("charge(\"v{}\", n)", id);
+    if (random_.one_in(2)) second += fmt::format(" finally {{ step(\"undo v{}\", n); }}", id);
+    const std::string third = block(depth + 2);
+    --parallel_depth_;
+    std::string undo = random_.one_in(2) ? "charge" : "step";
+    std::string text = fmt::format(
+        "{{\n    let (a{0}, b{0}, c{0}, d{0}) = parallel {{\n    {{ {1} }}\n    {{ {2} }}\n    {3}\n"
+        "    {{ sleep({4})\n    {5} }}\n    }}\n    a{0} + b{0} + c{0}.len() + d{0}\n"
+        "    }} finally {{\n    {6}(\"undo u{0}\", n);\n    same(\"undone {0}\")\n    }}",
+        id, first, second, third, random_.below(50),
+        random_.one_in(3) ? "broken(1)" : fmt::format("fragile({})", random_.below(100)), undo);
+    if (!random_.one_in(4)) text = fmt::format("({}) catch f {{ f.message.len() }}", text);
+    return fmt::format("    let u{0} = {1}\n    out.push(\"{{{{ u{0} }}}}\")\n", id, text);
   }
 
   std::string parallel(int depth, std::uint64_t id) {

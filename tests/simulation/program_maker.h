@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon::simulation {
@@ -26,5 +28,8 @@ struct MadeProgram {
 
 /// The extern whose arguments and value differ from run to run: programs pass it the values of `now` and `random`.
 inline constexpr const char* varying_extern = "note";
+
+/// The externs that are called at most once.
+inline constexpr std::array<std::string_view, 2> once_externs{"charge", "gamble"};
 
 }  // namespace tenon::simulation

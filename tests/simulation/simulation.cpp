@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/ensure.h"
+#include "effects/wait_name.h"
 #include "journal/open_store.h"
 #include "runtime/recovery/loaded_run.h"
 #include "runtime/runtime.h"
@@ -25,7 +26,7 @@ namespace {
 constexpr std::uint64_t lives_max = 40;
 constexpr std::uint64_t steps_max = 5'000;
 /// Longer than any effect takes.
-constexpr std::chrono::milliseconds drain_time{60'000};
+constexpr std::chrono::milliseconds drain_time{200'000};
 
 /// The files need not survive the machine, and memory is faster than a disk.
 std::filesystem::path fastest_disk() {
@@ -326,7 +327,7 @@ class Simulation {
       if (runtime.answer(run, question.wait, wrong))
         ledger_.add_problem(fmt::format("{} is taken as a verdict", wrong));
     }
-    const auto given = ledger_.find_given(question.wait);
+    const auto given = ledger_.find_given(std::string(effects::key_of_wait(question.wait)));
     std::string verdict = given ? "{\"value\": " + *given + "}" : "{\"retry\": true}";
     if (!scenario_.program->is_confluent && random_.one_in(3)) verdict = make_answer(question.schema, random_);
     if (!runtime.answer(run, question.wait, verdict)) ledger_.add_problem("a verdict is refused: " + verdict);

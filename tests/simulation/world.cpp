@@ -20,6 +20,8 @@ namespace {
 /// The maximum delays of the model and of externs.
 constexpr std::uint64_t model_delay_ms_max = 200;
 constexpr std::uint64_t extern_delay_ms_max = 40;
+/// The delay of a call that hangs: longer than one whose branch was cancelled is waited for.
+constexpr std::int64_t hanging_delay_ms = 90'000;
 /// The delay before the first retry of a request; doubled for each further one.
 constexpr std::int64_t first_backoff_ms = 50;
 
@@ -225,7 +227,10 @@ std::optional<tools::ExternOutcome> SimulatedExterns::start(tools::CallId id, to
   moments_.pass();  // done, but not yet reported
   if (placement == tools::Placement::Inline) return outcome;
   Random random(behaviour_.seed, call.key);
-  const auto delay = static_cast<std::int64_t>(random.below(extern_delay_ms_max));
+  auto delay = static_cast<std::int64_t>(random.below(extern_delay_ms_max));
+  // A person may have it made again, which should come to an end.
+  const bool hangs = function.call_options.is_once && behaviour_.has_errors && random.one_in(6);
+  if (hangs && away_.insert("hung: " + call.key).second) delay = hanging_delay_ms;
   pending_.add(id, clock_.now_ms() + delay, std::move(outcome));
   return std::nullopt;
 }

@@ -3,15 +3,25 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "runtime/waits/waits.h"
 
 namespace tenon::runtime {
 
 using effects::EffectKind;
 using effects::Performer;
 
+namespace {
+
+/// Whether an outcome of the request has arrived: the machine gets it with one of the run's next steps.
+bool has_outcome(const Run& run, std::string_view key) {
+  return std::ranges::any_of(run.pending_outcomes, [&](const PendingOutcome& arrived) { return arrived.key == key; });
+}
+
+}  // namespace
+
 Result<void, effects::SecretError> Effects::perform(RunId id, const std::string& key) {
   OpenRequest* const open = runs_.find(id, key);
-  if (open == nullptr) return {};
+  if (open == nullptr || open->is_outlived) return {};
   if (open->outage && open->outage->is_waiting) {
     if (open->wake_at) timers_.add(*open->wake_at, id, key);
     return {};
@@ -33,6 +43,7 @@ Result<void, effects::SecretError> Effects::perform(RunId id, const std::string&
         }
         timers_.add(*open->wake_at, id, key);
       }
+      open->is_started = true;
       const bool is_alone = runs_.all().size() == 1 && run.core->open().size() == 1 && generations_.size() == 0;
       return calls_.start(id, *open, is_alone);
     }
@@ -55,12 +66,35 @@ void Effects::perform_dropped(RunId id) {
   for (const auto& [key, open] : run.core->open()) {
     const bool is_call = open.described.kind == EffectKind::Extern || effects::is_generation(open.described.kind);
     const bool is_planned = std::ranges::find(run.to_perform, key) != run.to_perform.end();
-    const bool is_pending = std::ranges::any_of(
-        run.pending_outcomes, [&](const PendingOutcome& arrived) { return arrived.key == open.request.key; });
-    if (!is_call || is_waiting(open) || is_planned || is_pending || is_in_progress(id, open.request.id)) continue;
+    if (!is_call || is_waiting(open) || is_planned || has_outcome(run, key) || is_in_progress(id, open.request.id))
+      continue;
     (is_once(open, run.core->image()->program()) ? cut_off : run.to_perform).push_back(key);
   }
   for (const std::string& key : cut_off) questions_.settle_cut_off(id, key);
+}
+
+void Effects::await_outcome(RunId id, vm::RequestId request) {
+  Run& run = runs_[id];
+  const auto found =
+      std::ranges::find_if(run.core->open(), [&](const auto& entry) { return entry.second.request.id == request; });
+  if (found == run.core->open().end()) return;
+  auto& [key, open] = *found;
+  if (!open.is_recorded) return;  // the process that resumes the run decides
+  open.is_outlived = true;
+  if (has_outcome(run, key) || open.is_in_doubt) return;
+  if (is_waiting(open) || !open.is_started) return outcomes_.enqueue(id, key, unmade_call(open));
+  if (!is_in_progress(id, request)) return questions_.settle_cut_off(id, key);
+  if (open.wake_at) return;  // its own time has a timer
+  open.wake_at = time_after(recorder_.now_ms(run), outlived_call_max.count());
+  timers_.add(*open.wake_at, id, key);
+}
+
+/// The call has taken too long. What it has done is not known.
+void Effects::end_outlived(RunId id, const std::string& key) {
+  if (has_outcome(runs_[id], key)) return;  // it has returned at the last moment
+  calls_.cancel(id, runs_.find(id, key)->request.id);
+  questions_.settle_cut_off(id, key);
+  runs_.enqueue(id);
 }
 
 std::size_t Effects::in_progress() const {
@@ -86,6 +120,8 @@ void Effects::fire_timers(Retries retries) {
       if (retries == Retries::Yes) outcomes_.retry(timer->run, timer->key);
     } else if (kind == EffectKind::Sleep) {
       outcomes_.enqueue(timer->run, timer->key, {vm::ReturnedValue{vm::Value::unit()}, {}});
+    } else if (kind == EffectKind::Extern && open.is_outlived) {
+      end_outlived(timer->run, timer->key);
     } else if (kind == EffectKind::Extern) {
       calls_.time_out(timer->run, open);
     } else {

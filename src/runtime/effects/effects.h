@@ -35,6 +35,10 @@ class Effects {
   /// process was interrupted. A call that is made at most once is not made again: a person decides what became of it,
   /// and without a store it fails.
   void perform_dropped(RunId run);
+  /// The call's branch was cancelled, and ends with its outcome, because the call is made at most once: it is waited
+  /// for until its own time is over, or `outlived_call_max`. Then a person decides what became of it, and without a
+  /// store it fails. A call that was not made ends at once.
+  void await_outcome(RunId run, vm::RequestId request);
   [[nodiscard]] bool is_in_progress(RunId run, vm::RequestId request) const;
   /// Generations and calls in progress.
   [[nodiscard]] std::size_t in_progress() const;
@@ -56,6 +60,8 @@ class Effects {
   void cancel_all();
 
  private:
+  void end_outlived(RunId run, const std::string& key);
+
   RunTable& runs_;
   Recorder& recorder_;
   Outcomes& outcomes_;

@@ -16,6 +16,9 @@ namespace {
 /// A call that takes less is quick: handing it to another thread would cost as much.
 constexpr std::chrono::microseconds quick_call_max{200};
 
+/// A hundred years: a longer budget never ends.
+constexpr std::uint64_t budget_ms_max = std::uint64_t{100} * 365 * 24 * 60 * 60 * 1000;
+
 /// `5 s`, `250 ms`
 std::string describe_ms(std::uint64_t milliseconds) {
   if (milliseconds % 1'000 == 0) return fmt::format("{} s", milliseconds / 1'000);
@@ -59,7 +62,13 @@ Result<void, effects::SecretError> ExternCalls::start(RunId id, const OpenReques
     return {};
   }
   call.time_left = run.core->machine().time_left(request.id);
-  if (call.time_left) budget_ends_.add(call_id, clock_.monotonic(), *call.time_left);
+  if (call.time_left && !is_once(open, run.core->image()->program())) {
+    budget_ends_.add(call_id, clock_.monotonic(), *call.time_left);
+  } else if (call.time_left && !open.wake_at) {
+    // What cleans up after the budget must not run beside the call.
+    const std::uint64_t left = std::min<std::uint64_t>(*call.time_left, budget_ms_max);
+    budget_ends_.add(call_id, clock_.monotonic(), left + static_cast<std::uint64_t>(outlived_call_max.count()));
+  }
   // Without a store, calls of different runs could have the same key, and a service must not confuse them.
   std::string key = run.journal.is_stored() ? run.journal.name().text + "/" + request.key : std::string();
   // A call with an answer is another effect than the one that asked.
@@ -128,7 +137,11 @@ void ExternCalls::conclude(Call call, tools::ExternOutcome outcome, std::uint64_
     questions_.settle_cut_off(call.run, request.key);
     return runs_.enqueue(call.run);
   }
-  if ((is_interrupted || (!outcome && outcome.error().is_unavailable)) &&
+  const bool is_outlived = open != nullptr && open->is_outlived;
+  if (is_outlived && !outcome && (outcome.error().question || outcome.error().prompt)) {
+    outcome = failure(tools::ExternError{FailureKind::Cancelled, "its branch was cancelled", ""});
+  }
+  if (!is_outlived && (is_interrupted || (!outcome && outcome.error().is_unavailable)) &&
       outcomes_.await_service(call.run, request.key,
                               {.service = name, .is_tool = true, .reason = outcome.error().message})) {
     return;
@@ -185,6 +198,12 @@ void ExternCalls::end(tools::CallId id) {
   Call call = std::move(found->second);
   calls_.erase(found);
   caller_->cancel(id);
+  const OpenRequest* const open = runs_.find(call.run, call.request.key);
+  if (open != nullptr && is_once(*open, runs_[call.run].core->image()->program()) &&
+      runs_[call.run].journal.is_stored()) {
+    questions_.settle_cut_off(call.run, call.request.key);
+    return runs_.enqueue(call.run);
+  }
   const std::uint64_t milliseconds = *call.time_left;
   conclude(
       std::move(call),

@@ -16,6 +16,10 @@
 
 namespace tenon::runtime {
 
+/// How long a call that is made at most once is waited for after its branch was cancelled, or a budget of time around
+/// it is spent, unless `within` says how long it may take.
+inline constexpr std::chrono::milliseconds outlived_call_max{60'000};
+
 /// The calls of externs in progress.
 class ExternCalls final : public EffectPerformer, private tools::ExternSink {
  public:

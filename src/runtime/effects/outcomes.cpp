@@ -61,6 +61,7 @@ void Outcomes::add_attempt(RunId id, OpenRequest& open, effects::Attempted attem
 
 void Outcomes::perform_again(RunId id, const std::string& key) {
   Run& run = runs_[id];
+  if (OpenRequest* const open = runs_.find(id, key)) open->is_started = false;
   if (std::ranges::find(run.to_perform, key) == run.to_perform.end()) run.to_perform.push_back(key);
   runs_.enqueue(id);
 }

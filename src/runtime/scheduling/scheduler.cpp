@@ -152,6 +152,7 @@ bool Scheduler::advance(RunId id) {
     return false;
   }
   open_requests(id, advance.opened);
+  await_calls(id);
   if (is_cancelled && run.outgoing == 0) effects_.perform_dropped(id);
   return true;
 }
@@ -206,6 +207,12 @@ std::optional<effects::CancelWanted> Scheduler::take_late_cancel(Run& run) {
   if (!cancel) return std::nullopt;
   run.journal.keep_notes(std::move(cancel->notes));
   return std::move(cancel->wanted);
+}
+
+void Scheduler::await_calls(RunId id) {
+  for (const vm::RequestId request : runs_[id].core->machine().take_awaited_calls()) {
+    effects_.await_outcome(id, request);
+  }
 }
 
 void Scheduler::open_requests(RunId id, const std::vector<std::string>& keys) {

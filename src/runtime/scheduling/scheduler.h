@@ -39,6 +39,8 @@ class Scheduler {
   void detach_recorded();
   /// New requests of the run. Once this drains, only those with an outcome that is known at once are made.
   void open_requests(RunId run, const std::vector<std::string>& keys);
+  /// Calls of cancelled branches are waited for, see Effects::await_outcome.
+  void await_calls(RunId run);
 
  private:
   void step(RunId run);

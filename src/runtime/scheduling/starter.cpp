@@ -230,6 +230,7 @@ Result<RunId, RecoveryError> Starter::resume(LoadedRun& loaded, const ImageSourc
     skip(*recovered->image, recovered->started.settings, open, unusable_answers(open));
   }
   continue_requests(id);
+  scheduler_.await_calls(id);
   if (!run.journal.has_pending()) refresh_summary(id, head.summary);
   runs_.enqueue(id);
   return id;

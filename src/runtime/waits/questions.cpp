@@ -160,7 +160,7 @@ Result<void, AnswerRefusal> Questions::take_resolution(RunId id, OpenRequest& op
   open.question.reset();
   open.is_in_doubt = false;
   const std::string key = open.request.key;
-  if (std::holds_alternative<CallAgain>(*resolution)) {
+  if (std::holds_alternative<CallAgain>(*resolution) && !open.is_outlived) {
     // From now on the call may have been made once more: if this process ends too, the person is asked again.
     open.wake_at = call_deadline(open, image.program(), recorder_.now_ms(run));
     recorder_.add_answer(run, open, input, std::move(notes));
@@ -170,6 +170,8 @@ Result<void, AnswerRefusal> Questions::take_resolution(RunId id, OpenRequest& op
   vm::Outcome outcome;
   if (auto* const value = std::get_if<vm::Value>(&*resolution)) {
     outcome.what = vm::ReturnedValue{std::move(*value)};
+  } else if (std::holds_alternative<CallAgain>(*resolution)) {
+    outcome = unmade_call(open);  // what it would return is not wanted any more
   } else {
     const std::string& name = image.program().externs[subject].name;
     outcome.what = vm::EffectFailure{

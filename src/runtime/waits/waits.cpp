@@ -1,5 +1,7 @@
 #include "runtime/waits/waits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -98,6 +100,13 @@ std::optional<std::int64_t> wake_time(const Run& run) {
 
 std::int64_t time_after(std::int64_t now_ms, std::int64_t milliseconds) {
   return now_ms + std::clamp<std::int64_t>(milliseconds, 0, wait_ms_max);
+}
+
+vm::Outcome unmade_call(const OpenRequest& open) {
+  const std::string& name = open.described.subject;
+  return {vm::EffectFailure{types::FailureKind::Cancelled,
+                            fmt::format("`{}` is not called: its branch was cancelled", name), name},
+          {}};
 }
 
 std::optional<std::int64_t> call_deadline(const OpenRequest& open, const bytecode::Program& program,

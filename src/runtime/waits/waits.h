@@ -64,6 +64,9 @@ struct AnswerRefusal {
 /// When the run's next timer fires, milliseconds since 1970.
 [[nodiscard]] std::optional<std::int64_t> wake_time(const Run& run);
 
+/// The outcome of a call that is not made, because its branch was cancelled.
+[[nodiscard]] vm::Outcome unmade_call(const OpenRequest& open);
+
 /// A hundred years: the longest wait, whose end is a date that every calendar has.
 inline constexpr std::int64_t wait_ms_max = std::int64_t{100} * 365 * 24 * 60 * 60 * 1000;
 /// Both in milliseconds; at most `wait_ms_max` later, and not earlier.

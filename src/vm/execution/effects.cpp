@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "json/text.h"
 #include "vm/execution/agent_prompts.h"
+#include "vm/execution/finally_handlers.h"
 #include "vm/execution/tool_sets.h"
 #include "vm/values/context.h"
 #include "vm/values/text.h"
@@ -246,6 +247,15 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   std::erase(state.untaken, id);
   fiber.state = FiberState::Ready;
 
+  if (fiber.awaited.tag() != Tag::Unit) {  // its branch was cancelled: the outcome ends the wait, and nothing sees it
+    auto cancel = read_failure(std::exchange(fiber.awaited, {}), *state.program);
+    ENSURE(cancel.has_value());
+    static_cast<void>(charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage));
+    state.cause = {};
+    cancel->has_newest_frame = false;
+    carry(state, fiber.id, std::move(*cancel));
+    return {};
+  }
   LabelId label = request.label;
   if (const auto source = source_of(state, request)) label = state.labels.join(label, state.labels.intern(*source));
   if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != OpStatus::Ok) {

@@ -35,7 +35,7 @@ void drop_request(MachineState& state, Fiber& fiber) {
   fiber.state = FiberState::Ready;
 }
 
-/// Ends the fiber except for its `finally` blocks. False if it does not have any.
+/// Ends the fiber except for its `finally` blocks and a call that it waits for. False if it has neither.
 bool wind_down(MachineState& state, Fiber& fiber, const PendingFailure& cancel) {
   // A running block continues, but only to its end.
   if (const auto running = find_running(state, fiber)) {
@@ -50,6 +50,11 @@ bool wind_down(MachineState& state, Fiber& fiber, const PendingFailure& cancel) 
       return true;
     }
   }
+  if (awaits_once_call(state, fiber)) {
+    if (fiber.awaited.tag() == Tag::Unit) state.awaited_calls.push_back(fiber.request);
+    fiber.awaited = keep_failure(cancel);
+    return true;
+  }
   drop_request(state, fiber);
   std::erase(state.ready, fiber.id);
   PendingFailure pending = cancel;
@@ -59,6 +64,10 @@ bool wind_down(MachineState& state, Fiber& fiber, const PendingFailure& cancel) 
   cut_back(state, fiber, found.frame, found.cleanup->budget_depth, found.cleanup->block + 1, pending.failure);
   enter_cleanup(state, fiber, *found.cleanup, pending);
   return true;
+}
+
+bool has_once_externs(const bytecode::Program& program) {
+  return std::ranges::any_of(program.externs, [](const auto& callee) { return callee.call_options.is_once; });
 }
 
 PendingFailure make_cancel(std::string reason) {
@@ -73,6 +82,14 @@ PendingFailure make_cancel(std::string reason) {
 bool has_finally_handlers(const bytecode::Program& program) {
   return std::ranges::any_of(program.functions,
                              [](const auto& function) { return !function.finally_handlers.empty(); });
+}
+
+bool awaits_once_call(const MachineState& state, const Fiber& fiber) {
+  const bytecode::Program& program = state.program->program();
+  if (!program.awaits_once_calls || fiber.state != FiberState::Requesting || !fiber.is_request_taken) return false;
+  const bytecode::Instruction instruction = instruction_of(state, fiber);
+  return instruction.opcode == static_cast<std::uint16_t>(bytecode::Opcode::CallExtern) &&
+         program.externs[instruction.wide()].call_options.is_once;
 }
 
 std::vector<Region> regions_at(const MachineState& state, const Fiber& fiber, std::size_t index) {
@@ -152,7 +169,8 @@ void enter_cleanup(MachineState& state, Fiber& fiber, const FinallyHandler& clea
 }
 
 bool wind_branches(MachineState& state, Fiber& fiber) {
-  if (!has_finally_handlers(state.program->program())) {
+  const bytecode::Program& program = state.program->program();
+  if (!has_finally_handlers(program) && !(program.awaits_once_calls && has_once_externs(program))) {
     cancel_branches(state, fiber);
     return false;
   }

@@ -42,7 +42,11 @@ void carry(MachineState& state, FiberId id, PendingFailure pending);
 void append_calls(CallStack& stack, const MachineState& state, const Fiber& fiber, std::size_t end,
                   std::size_t begin = 0);
 
-/// Cancels the branches of the fiber's block. True if some must run `finally` blocks first and are awaited.
+/// Whether the fiber waits for a call in progress that is made at most once. Cancelled, it waits for its outcome: what
+/// cleans up must not run beside it.
+[[nodiscard]] bool awaits_once_call(const MachineState& state, const Fiber& fiber);
+/// Cancels the branches of the fiber's block. True if some must run `finally` blocks first, or wait for such a call,
+/// and are awaited.
 [[nodiscard]] bool wind_branches(MachineState& state, Fiber& fiber);
 /// The branch has ended, and its block awaits one less.
 void end_branch(MachineState& state, FiberId id);

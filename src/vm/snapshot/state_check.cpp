@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vm/execution/agent_prompts.h"
+#include "vm/execution/finally_handlers.h"
 #include "vm/execution/tool_sets.h"
 #include "vm/values/object.h"
 
@@ -196,8 +197,8 @@ class StateChecker {
     }
     if (fiber.state != FiberState::Joining) expect(fiber.block.values.empty(), "values of a block are left over");
     if (fiber.awaited.tag() == Tag::Unit) return;
-    expect(fiber.state == FiberState::Joining && read_failure(fiber.awaited, *state_.program).has_value(),
-           "a branch waits with no failure");
+    const bool may_wait = fiber.state == FiberState::Joining || (is_good_ && awaits_once_call(state_, fiber));
+    expect(may_wait && read_failure(fiber.awaited, *state_.program).has_value(), "a branch waits with no failure");
   }
 
   /// The sets of a select are in the registers of its answer.
@@ -264,6 +265,7 @@ class StateChecker {
     }
     for (const auto& [request, id] : state_.waiting) {
       if (!state_.fiber(id).is_request_taken) state_.untaken.push_back(request);
+      if (state_.fiber(id).awaited.tag() != Tag::Unit) state_.awaited_calls.push_back(request);
     }
   }
 
