@@ -266,7 +266,8 @@ TENON_API uint64_t tenon_run_number(const tenon_run* run);
 TENON_API tenon_status tenon_run_prompt(tenon_run* run, tenon_text input, tenon_error** error);
 /* Answers a question. `wait` names it; NULL: the only one that the run has asked so far. `input` as above. */
 TENON_API tenon_status tenon_run_answer(tenon_run* run, const char* wait, tenon_text input, tenon_error** error);
-/* Ends the run, or only the current turn of a conversation; its blocks of `finally` are executed first. */
+/* Ends the run, or only the current turn of a conversation; its blocks of `shield` end and those of `finally` are
+   executed first. */
 TENON_API tenon_status tenon_run_cancel(tenon_run* run, const char* reason, tenon_error** error);
 TENON_API tenon_status tenon_run_cancel_turn(tenon_run* run, const char* reason, tenon_error** error);
 

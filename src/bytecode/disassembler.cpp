@@ -63,6 +63,10 @@ class Disassembler {
                          handler.end, handler.target, handler.failure, handler.budget_depth);
     }
     for (const FinallyHandler& cleanup : function_.finally_handlers) {
+      if (is_shield(function_, cleanup)) {
+        out += fmt::format("  shield {}..{}, with the cancellation in r{}\n", cleanup.block, cleanup.end, cleanup.kept);
+        continue;
+      }
       out += fmt::format("  finally for {}..{}: {}..{}, with the failure in r{}, {} budgets open\n", cleanup.begin,
                          cleanup.block, cleanup.block, cleanup.end, cleanup.kept, cleanup.budget_depth);
     }

@@ -172,6 +172,7 @@ enum class Operand : std::uint8_t {
   X(146, BreakContract,  Read, Read, None,        "fail: ContractBroken, with string ra as its message and rb as what is broken")      \
   X(147, BeginCleanup,   Read, None, None,        "start of a `finally` block: what the budgets around it do not allow is charged to the run's allowance") \
   X(148, EndCleanup,     Read, None, None,        "end of it: fails again with what ra keeps, if it keeps a failure")                  \
+  X(155, EndShield,      Read, None, None,        "end of a `shield` block: continues the cancellation that ra keeps, if it keeps one") \
   X(149, BreakRequires,  Read, Read, None,        "the same for a `requires`: the failure's place is that of the call, and the message starts with the caller's name") \
   /* branches: each gets a copy of the frame; what it changes ends with it */                                                      \
   X(150, Parallel,       Window, Table, None,     "run the branches of jump_tables[D] at once; their values go to ra, ra+1, …")         \

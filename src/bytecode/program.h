@@ -43,6 +43,9 @@ struct Handler {
 /// `block`, which is a BeginCleanup, with what it was in register `kept`; `kept` holds () when control comes there by
 /// itself. The block ends at `end`, which is its EndCleanup: what fails in between replaces nothing that is kept. The
 /// innermost is first.
+///
+/// A `shield` block has one too, with `begin == block`, which loads () into `kept`, and `end`, its EndShield: nothing
+/// continues there, and `kept` gets the cancellation that comes in between.
 struct FinallyHandler {
   std::uint32_t begin = 0, block = 0, end = 0;
   std::uint16_t kept = 0;
@@ -75,6 +78,12 @@ struct Function {
   std::vector<FinallyHandler> finally_handlers;
   std::vector<LineEntry> lines;
 };
+
+/// Whether it is that of a `shield` block.
+[[nodiscard]] inline bool is_shield(const Function& function, const FinallyHandler& cleanup) {
+  return cleanup.end < function.code.size() &&
+         function.code[cleanup.end].opcode == static_cast<std::uint16_t>(Opcode::EndShield);
+}
 
 inline constexpr std::uint32_t no_function = UINT32_MAX;
 

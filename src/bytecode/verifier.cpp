@@ -240,8 +240,10 @@ class Verifier {
     const auto is = [&](std::uint32_t pc, Opcode opcode) {
       return function.code[pc].opcode == static_cast<std::uint16_t>(opcode) && function.code[pc].a == cleanup.kept;
     };
-    expect(is(cleanup.block, Opcode::BeginCleanup) && is(cleanup.end, Opcode::EndCleanup),
-           "the block of a `finally` has no begin or end");
+    const bool is_finally = is(cleanup.block, Opcode::BeginCleanup) && is(cleanup.end, Opcode::EndCleanup);
+    const bool is_shield =
+        cleanup.begin == cleanup.block && is(cleanup.block, Opcode::LoadUnit) && is(cleanup.end, Opcode::EndShield);
+    expect(is_finally || is_shield, "the block of a `finally` or `shield` has no begin or end");
   }
 
   static bool ends_flow(Opcode opcode) {

@@ -215,7 +215,7 @@ int cancel(const CancelCommand& command, const Environment& environment) {
   }
   if (begun && *begun) {
     environment.write_error(
-        fmt::format("tenon: run {} is cancelled, but its `finally` blocks have not run yet\n"
+        fmt::format("tenon: run {} is cancelled, but its `finally` or `shield` blocks have not ended yet\n"
                     "  run them with: tenon resume {} --store {}\n"
                     "  or cancel the run again to skip them\n",
                     name.text, name.text, shown_store(command.store)));

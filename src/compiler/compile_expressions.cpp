@@ -67,6 +67,8 @@ void ExpressionCompiler::drop(NodeId node) {
       return control().catch_expression(node, std::nullopt);
     case NodeKind::FinallyExpression:
       return exits().finally_expression(node, std::nullopt);
+    case NodeKind::ShieldExpression:
+      return exits().shield_expression(node, std::nullopt);
     case NodeKind::Block:
       return statements().block(node, std::nullopt);
     default:
@@ -148,6 +150,8 @@ void ExpressionCompiler::value_into(NodeId node, Register to) {
       return control().catch_expression(node, to);
     case NodeKind::FinallyExpression:
       return exits().finally_expression(node, to);
+    case NodeKind::ShieldExpression:
+      return exits().shield_expression(node, to);
     case NodeKind::PursueExpression:
       return pursuits().pursue(node, to);
     case NodeKind::BudgetExpression:

@@ -1,4 +1,5 @@
-// `EXPR finally { … }`: a block that runs no matter how the expression ends.
+// `EXPR finally { … }`: a block that runs no matter how the expression ends. `shield { … }`: a block that a
+// cancellation does not cut.
 
 #include <utility>
 
@@ -95,6 +96,31 @@ void ExitCompiler::finally_expression(NodeId node, std::optional<Register> to) {
   emitter_.close_budget();
   function_.finally_handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(start),
                                         static_cast<std::uint32_t>(end), kept, emitter_.open_budgets()});
+  leave_finally(left);
+  if (to) emit(Opcode::Take, *to, *value);
+}
+
+void ExitCompiler::shield_expression(NodeId node, std::optional<Register> to) {
+  const Temporaries scope(*this);
+  const NodeId block = tree().first(node);
+  const Register kept = allocate();
+  Finally own;
+  own.how = allocate();
+  own.value = allocate();
+  own.loops = loops_.size();
+  load_integer(own.how, proceeds);
+  std::optional<Register> value;
+  if (to) value = allocate();
+  finallies_.push_back(std::move(own));
+  at(node);
+  const auto begin = static_cast<std::uint32_t>(emit(Opcode::LoadUnit, kept));
+  statements().block(block, value);
+  const Finally left = std::move(finallies_.back());
+  finallies_.pop_back();
+  land_all(left.jumps);
+  at(node, true);
+  const auto end = static_cast<std::uint32_t>(emit(Opcode::EndShield, kept));
+  function_.finally_handlers.push_back({begin, begin, end, kept, emitter_.open_budgets()});
   leave_finally(left);
   if (to) emit(Opcode::Take, *to, *value);
 }

@@ -13,12 +13,14 @@ struct Loop {
   std::vector<std::size_t> breaks, continues;
 };
 
-/// How control leaves a part of a function: out of loops, through the blocks of `finally`, and out of the function.
+/// How control leaves a part of a function: out of loops, through the blocks of `finally`, out of those of `shield`,
+/// and out of the function.
 class ExitCompiler : CodeBuilder {
  public:
   using CodeBuilder::CodeBuilder;
 
   void finally_expression(NodeId node, std::optional<Register> to);
+  void shield_expression(NodeId node, std::optional<Register> to);
   /// `break` or `continue`.
   void leave_loop(NodeKind kind);
   /// Ends the function with the value, or with () when it has none.
@@ -42,14 +44,15 @@ class ExitCompiler : CodeBuilder {
   void return_checked();
 
  private:
-  /// A `finally` around what is being compiled. `return`, `break` and `continue` leave through its block.
+  /// A `finally` around what is being compiled, or a `shield`. `return`, `break` and `continue` leave through its
+  /// block, or its end.
   struct Finally {
     Register how = 0;               ///< an integer: how control continues after the block
     Register value = 0;             ///< that is returned
     std::optional<Register> state;  ///< the agent's before a handoff; the next register: whether there was one
     std::size_t loops = 0;          ///< the number of loops around it
     bool has_return = false, has_handoff = false, has_break = false, has_continue = false;
-    std::vector<std::size_t> jumps;  ///< to its block
+    std::vector<std::size_t> jumps;  ///< to its block or end
   };
 
   void finally_block(NodeId node, const Finally& left);

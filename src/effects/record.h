@@ -172,8 +172,8 @@ struct Finished {
   friend bool operator==(const Finished&, const Finished&) = default;
 };
 
-/// The run or its turn was cancelled. Pending effects are not awaited; the `finally` blocks around them run before the
-/// end is recorded.
+/// The run or its turn was cancelled. Pending effects are not awaited, except for calls that are made at most once and
+/// those of `shield` blocks; the `finally` blocks around them run before the end is recorded.
 struct CancelWanted {
   std::string reason;
   bool ends_run = false;  ///< of a conversation: the entire run; false in older records, followed by the end

@@ -49,8 +49,9 @@ class Runtime final {
   /// happens when it is the program that the conversation has. `libraries`: for the record, as RunOptions has them.
   [[nodiscard]] Result<void, PromptRefusal> upgrade_program(RunId run, std::shared_ptr<const ProgramImage> image,
                                                             std::vector<std::string> libraries);
-  /// Ends the current turn, not the conversation. Effects in progress are cancelled, and the `finally` blocks around
-  /// them run before the turn has ended. A second call ends these too. `notes`: become durable together with what is
+  /// Ends the current turn, not the conversation. Effects in progress are cancelled, except for calls that are made at
+  /// most once and those of `shield` blocks, and the `finally` blocks around them run before the turn has ended. A
+  /// second call ends these too. `notes`: become durable together with what is
   /// recorded of it.
   void cancel_turn(RunId run, std::string reason, std::vector<journal::Note> notes = {});
   /// Null for a run of a function.

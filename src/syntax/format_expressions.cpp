@@ -143,6 +143,7 @@ void Formatter::control_flow(NodeId id) {
       return take();
     case NodeKind::Guard:
     case NodeKind::TryExpression:
+    case NodeKind::ShieldExpression:
       take_word();
       return node(child);
     case NodeKind::CatchExpression:

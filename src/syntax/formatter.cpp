@@ -27,6 +27,7 @@ bool Formatter::is_huggable(NodeId id) const {
     case NodeKind::MatchExpression:
     case NodeKind::SelectExpression:
     case NodeKind::ParallelExpression:
+    case NodeKind::ShieldExpression:
     case NodeKind::ToolsExpression:
       return true;
     case NodeKind::ClosureExpression: {

@@ -225,6 +225,19 @@ void parse_closure(Parser& p) {
   p.close(mark, NodeKind::ClosureExpression);
 }
 
+/// `shield {` on one line; otherwise it is a name.
+bool at_shield(const Parser& p) {
+  return p.at_word("shield") && p.rules().struct_literals && p.peek(1) == TokenKind::LeftBrace &&
+         !p.token(1).after_newline && !(p.peek(2) == TokenKind::Identifier && p.peek(3) == TokenKind::Colon);
+}
+
+void parse_shield(Parser& p) {
+  const Mark mark = p.open();
+  p.advance();
+  parse_block(p);
+  p.close(mark, NodeKind::ShieldExpression);
+}
+
 void parse_operand(Parser& p) {
   const Mark mark = p.open();
   const auto single = [&](NodeKind kind) {
@@ -269,6 +282,7 @@ void parse_operand(Parser& p) {
     case TokenKind::Identifier:
       if (p.peek(1) == TokenKind::LeftBrace && p.rules().struct_literals && p.at_word("parallel"))
         return parse_parallel(p);
+      if (at_shield(p)) return parse_shield(p);
       if (at_tools(p)) return parse_tools(p);
       if (at_pursue(p)) return parse_pursue(p);
       if (at_text_prefix(p)) return parse_prefixed_text(p);

@@ -24,7 +24,8 @@ bool is_assignment(TokenKind kind) {
 bool is_block_like(NodeKind kind) {
   return kind == NodeKind::IfExpression || kind == NodeKind::MatchExpression || kind == NodeKind::SelectExpression ||
          kind == NodeKind::Block || kind == NodeKind::ParallelExpression || kind == NodeKind::WhileStatement ||
-         kind == NodeKind::ForExpression || kind == NodeKind::CatchExpression || kind == NodeKind::FinallyExpression;
+         kind == NodeKind::ForExpression || kind == NodeKind::CatchExpression || kind == NodeKind::FinallyExpression ||
+         kind == NodeKind::ShieldExpression;
 }
 
 /// `assert` is a name unless an expression follows. Rust's `assert!(x)` must not be read as `assert !(x)`.

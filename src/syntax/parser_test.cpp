@@ -389,6 +389,15 @@ TEST(ParserControl, Parallel) {
             "(ParallelBranch:g (CallExpression:g (NameExpression:g) (Arguments:())))");
 }
 
+TEST(ParserControl, Shield) {
+  EXPECT_EQ(expression("shield { x }"),
+            "(ShieldExpression:shield (Block:{ (ExpressionStatement:x (NameExpression:x))))");
+  EXPECT_EQ(expression("shield"), "(NameExpression:shield)");
+  EXPECT_EQ(statements("shield\n{ x }"),
+            "(ExpressionStatement:shield (NameExpression:shield)) (ExpressionStatement:{ (Block:{ "
+            "(ExpressionStatement:x (NameExpression:x))))");
+}
+
 TEST(ParserStatements, Forms) {
   EXPECT_EQ(statements("let (a, b): T = c"),
             "(LetStatement:let (TuplePattern:( (NamePattern:a) (NamePattern:b)) (NamedType:T) (NameExpression:c))");

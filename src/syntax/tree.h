@@ -77,7 +77,7 @@ using TokenIndex = std::uint32_t;
   X(SpreadExpression, "expression") X(ToolsExpression, "ToolEntry*") X(ToolEntry, "expression; token: name after `as`?") \
   X(InjectBody, "expression") X(TryExpression, "expression")                                               \
   X(CatchExpression, "expression Block; token: name") X(ClosureExpression, "pattern* expression")           \
-  X(FinallyExpression, "expression Block")                                                                \
+  X(FinallyExpression, "expression Block") X(ShieldExpression, "Block")                                      \
   X(ParallelExpression, "ParallelBranch*") X(ParallelBranch, "expression; token: name?")                    \
   X(ForExpression, "pattern expression ParallelClause? Block") X(ParallelClause, "expression")              \
   X(BudgetExpression, "expression BudgetClause") X(StrategyExpression, "expression StrategyClause")          \

@@ -75,10 +75,12 @@ void Ledger::take(const std::string& bytes) {
     if (turns_started_++ != turns_ended_) add_problem(fmt::format("record {}: a turn begins within another", number));
   } else if (const auto* turn_ended = std::get_if<effects::TurnEnded>(&record->body)) {
     turn_ends_.push_back(*turn_ended);
+    check_shields(number);
     if (++turns_ended_ != turns_started_) add_problem(fmt::format("record {}: a turn ends twice", number));
   } else if (const auto* ended = std::get_if<effects::Ended>(&record->body)) {
     ended_ = *ended;
     ++ends_;
+    check_shields(number);
     for (const auto& [key, count] : made_) {
       if (is_cancelled_ || finished_.contains(read_call_key(key).request)) continue;
       add_problem(fmt::format("record {}: the run ends without the outcome of {}", number, key));
@@ -101,6 +103,7 @@ void Ledger::take(const std::string& bytes) {
     interrupted_.erase(continued->key);
     ++(cut_off_.erase(continued->key) > 0 ? resolutions_ : continued_)[continued->key];
   } else if (std::holds_alternative<effects::CancelWanted>(record->body)) {
+    may_cut_ = may_cut_ || is_cancelled_;  // the second one ends the run at once
     is_cancelled_ = true;
   }
 }
@@ -115,8 +118,22 @@ void Ledger::take_request(std::uint64_t number, const effects::Requested& reques
         fmt::format("record {}: a request with the key {} before the outcome of {}", number, requested.key, key));
   }
   if (requested.kind != EffectKind::Extern) return;
+  if (requested.subject == "step") {
+    const std::string& text = requested.arguments.text;
+    const std::string begin = fmt::format("[\"{} ", shield_begins), end = fmt::format("[\"{} ", shield_ends);
+    if (text.starts_with(begin)) ++shields_[text.substr(begin.size())];
+    if (text.starts_with(end)) --shields_[text.substr(end.size())];
+  }
   if (requested.wake_at) deadlines_[requested.key] = *requested.wake_at;
   if (std::ranges::find(once_externs, requested.subject) != once_externs.end()) once_[requested.key] = time;
+}
+
+void Ledger::check_shields(std::uint64_t number) {
+  for (const auto& [arguments, count] : shields_) {
+    if (count == 0 || may_cut_) continue;
+    add_problem(fmt::format("record {}: a turn or run ends inside the shield of {}", number, arguments));
+  }
+  shields_.clear();
 }
 
 void Ledger::take_outcome(std::uint64_t number, const effects::Finished& finished) {

@@ -58,6 +58,8 @@ class Ledger {
   [[nodiscard]] bool has_outcome(const std::string& key) const { return finished_.contains(key); }
   [[nodiscard]] bool has_ended() const { return ends_ > 0; }
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
+  /// The run may end in the middle of what a cancellation does not cut.
+  void allow_cut() { may_cut_ = true; }
   /// How often a person was asked what has become of a call, unless the call itself did not know.
   [[nodiscard]] std::uint64_t doubts() const { return doubts_; }
   /// Effects that were performed more than once.
@@ -73,6 +75,8 @@ class Ledger {
   void take(const std::string& bytes);
   void take_request(std::uint64_t number, const effects::Requested& requested, std::int64_t time);
   void take_outcome(std::uint64_t number, const effects::Finished& finished);
+  /// No `shield` block is cut.
+  void check_shields(std::uint64_t number);
   void take_attempt(std::uint64_t number, const effects::Attempted& attempted);
   /// Checks that a request is durable and does not have an outcome yet.
   void check_start(const std::string& key, std::string_view what);
@@ -104,7 +108,9 @@ class Ledger {
   std::uint64_t ends_ = 0;
   std::uint64_t repetitions_ = 0;
   std::uint64_t doubts_ = 0;
+  std::map<std::string, std::int64_t> shields_;  ///< entered and not left, by the arguments of their steps
   bool is_cancelled_ = false;
+  bool may_cut_ = false;
   std::vector<std::string> problems_;
 };
 

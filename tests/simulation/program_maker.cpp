@@ -130,7 +130,7 @@ class Maker {
   std::string statement(int depth) {
     const std::uint64_t id = fresh();
     const bool is_flat = depth >= 3;
-    switch (random_.below(is_flat ? 14 : 24)) {
+    switch (random_.below(is_flat ? 14 : 25)) {
       case 0:
         if (random_.one_in(2)) return fmt::format("    out.push(\"{{{{ charge(\"s{}\", n) }}}}\")\n", id);
         [[fallthrough]];
@@ -221,6 +221,8 @@ class Maker {
                            id, statements(depth + 1, 1));
       case 22:
         return random_.one_in(2) ? undone(depth, id) : parallel(depth, id);
+      case 23:
+        return shielded(id);
       case 19:
         return fmt::format("    out.push(Clerk::run(\"task {}\"))\n", id);
       default:
@@ -254,6 +256,18 @@ class Maker {
     return fmt::format("    {{\n{1}    }} finally {{\n{2}    same(\"end of {0}\")\n    }}\n", id, ended, cleaned_up);
   }
 
+  /// Steps of which a cancellation leaves all or none. Nothing between them fails.
+  std::string shielded(std::uint64_t id) {
+    const std::string inside =
+        random_.one_in(2) ? fmt::format("sleep({})", random_.below(60))
+                          : fmt::format("let (l{0}, m{0}) = parallel {{ step(\"l{0}\", n), {{ sleep({1})\n    n }} }}",
+                                        id, random_.below(40));
+    return fmt::format(
+        "    let k{0} = shield {{\n    let k{0} = step(\"{2} {0}\", n)\n    {1}\n    step(\"{3} {0}\", n) + k{0} % 2\n"
+        "    }}\n    out.push(\"{{{{ k{0} }}}}\")\n",
+        id, inside, shield_begins, shield_ends);
+  }
+
   /// Calls that are made at most once and are cancelled in the middle, by another branch or a budget of time, and what
   /// undoes them.
   std::string undone(int depth, std::uint64_t id) {
@@ -264,6 +278,13 @@ class Maker {
     std::string first = fmt::format(fmt::runtime(callee), id);
     if (random_.one_in(3)) first += fmt::format(" budget(time: {}ms)", 1 + random_.below(40));
     std::string second = fmt::format("charge(\"v{}\", n)", id);
+    if (random_.one_in(3)) {
+      second = fmt::format(
+          "shield {{\n    let k{0} = step(\"{1} {0}\", n)\n    let m{0} = {2} catch _ {{ 0 }}\n    step(\"{3} {0}\", "
+          "n) + m{0} "
+          "% 2 + k{0} % 2\n    }}",
+          id, shield_begins, second, shield_ends);
+    }
     if (random_.one_in(2)) second += fmt::format(" finally {{ step(\"undo v{}\", n); }}", id);
     const std::string third = block(depth + 2);
     --parallel_depth_;

@@ -29,6 +29,9 @@ struct MadeProgram {
 /// The extern whose arguments and value differ from run to run: programs pass it the values of `now` and `random`.
 inline constexpr const char* varying_extern = "note";
 
+/// With what the name of a step begins that is the first or the last one of a `shield` block; the rest is the same.
+inline constexpr std::string_view shield_begins = "enter", shield_ends = "leave";
+
 /// The externs that are called at most once.
 inline constexpr std::array<std::string_view, 2> once_externs{"charge", "gamble"};
 

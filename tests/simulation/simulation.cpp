@@ -350,6 +350,7 @@ class Simulation {
       case Disturbance::CancelStored:
         process_.reset();
         if (!ledger_.records().empty() && !ledger_.has_ended()) {
+          ledger_.allow_cut();
           GatedStore gate(store_->journals(), ledger_, moments_, Betrayal::None);
           if (auto done = runtime::cancel_stored(gate, ledger_.run(), "requested", clock_.now_ms()); !done) {
             ledger_.add_problem("the run cannot be cancelled: " + done.error().message);

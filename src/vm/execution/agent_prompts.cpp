@@ -128,8 +128,14 @@ OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& 
                         program.types.describe(left.result)}));
   }
   for (std::size_t at = *turn; at < fiber.frames.size(); ++at) {
-    const std::vector<Region> regions = regions_at(state, fiber, at);
-    if (std::any_of(regions.begin(), regions.end(), [](const Region& one) { return one.handler == nullptr; })) {
+    const Frame& frame = fiber.frames[at];
+    // Nothing is lost of a `shield` block that is not cancelled.
+    const auto is_to_end = [&](const Region& one) {
+      if (one.handler != nullptr) return false;
+      if (one.running == nullptr || !bytecode::is_shield(program.functions[frame.function], *one.running)) return true;
+      return fiber.registers.data()[frame.base + one.running->kept].tag() != Tag::Unit;
+    };
+    if (std::ranges::any_of(regions_at(state, fiber, at), is_to_end)) {
       return refuse(state, callee,
                     join({messages.hands_off, agent.name, messages.finally_between, agent.name,
                           "::handoff(…)` in the turn instead"}));

@@ -10,12 +10,13 @@ namespace {
 
 using bytecode::FinallyHandler;
 using bytecode::Handler;
+using bytecode::is_shield;
 
 /// The items of a kept failure.
 enum : std::size_t { kept_failure, kept_scope, kept_is_cancel, kept_calls, kept_left_out, kept_count };
 constexpr std::size_t numbers_per_call = 4;
 
-/// The outermost block that the fiber runs: everything it does belongs to that block.
+/// The outermost block of a `finally` or `shield` that the fiber runs: everything it does belongs to that block.
 std::optional<std::pair<std::size_t, const FinallyHandler*>> find_running(const MachineState& state,
                                                                           const Fiber& fiber) {
   for (std::size_t index = 0; index < fiber.frames.size(); ++index) {
@@ -106,7 +107,7 @@ std::vector<Region> regions_at(const MachineState& state, const Fiber& fiber, st
     for (const Handler& handler : function.handlers) add({handler.begin, handler.end, &handler, nullptr, nullptr});
   }
   for (const FinallyHandler& cleanup : function.finally_handlers) {
-    add({cleanup.begin, cleanup.block + 1, nullptr, &cleanup, nullptr});
+    if (!is_shield(function, cleanup)) add({cleanup.begin, cleanup.block + 1, nullptr, &cleanup, nullptr});
     add({cleanup.block + 1, cleanup.end, nullptr, nullptr, &cleanup});
   }
   if (!function.finally_handlers.empty()) {

@@ -4,7 +4,7 @@
 
 #include "vm/machine_state.h"
 
-/// The blocks of `finally`: their ranges, and how cancelled fibers run them.
+/// The blocks of `finally` and `shield`: their ranges, and how cancelled fibers run them.
 namespace tenon::vm {
 
 /// Whether any function of the program has such a block.
@@ -15,7 +15,7 @@ struct Region {
   std::uint32_t begin = 0, end = 0;                   ///< begin <= pc < end
   const bytecode::Handler* handler = nullptr;         ///< receives the failure
   const bytecode::FinallyHandler* guard = nullptr;    ///< must run first
-  const bytecode::FinallyHandler* running = nullptr;  ///< is running
+  const bytecode::FinallyHandler* running = nullptr;  ///< is running: a cancelled fiber continues to its end
 };
 /// The ranges that contain the current instruction of the frame with this index, innermost first. A range that encloses
 /// the block of a branch belongs to the parent.

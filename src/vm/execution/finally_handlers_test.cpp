@@ -84,5 +84,57 @@ TEST(FinallyHandlers, OtherCallsAndThoseOfOlderProgramsAreDiscarded) {
   }
 }
 
+/// Adds the entries of the `shield` blocks of the first function, none of which is inside another.
+void add_shields(bytecode::Program& program) {
+  bytecode::Function& function = program.functions[0];
+  std::uint32_t begin = 0;
+  for (std::uint32_t pc = 0; pc < function.code.size(); ++pc) {
+    const bytecode::Instruction instruction = function.code[pc];
+    if (instruction.opcode == static_cast<std::uint16_t>(bytecode::Opcode::LoadUnit)) begin = pc;
+    if (instruction.opcode != static_cast<std::uint16_t>(bytecode::Opcode::EndShield)) continue;
+    function.finally_handlers.push_back({begin, begin, pc, instruction.a, 0});
+  }
+}
+
+TEST(FinallyHandlers, ACancelledBranchContinuesToTheEndOfAShield) {
+  bytecode::Program base = with_externs();
+  base.externs[0].call_options.is_once = false;
+  bytecode::Program program = test::assemble(R"(
+fn main registers=8
+@try
+  Parallel 2 [@a @b]
+@tried
+  MakeList 2 2 2
+  Return 2
+@caught
+  GetField 2 7 1
+  Return 2
+@a
+  LoadUnit 3
+  CallExtern 1 charge
+  CallExtern 1 charge
+  EndShield 3
+  CallExtern 1 charge
+  EndBranch 1
+@b
+  CallExtern 1 check
+  EndBranch 1
+handler @try @caught @caught 7 0
+)",
+                                             std::move(base));
+  add_shields(program);
+  std::string answered;
+  const test::RunRecord record =
+      test::run(test::load(std::move(program)), {}, [&](Machine& machine, const Request& request) {
+        const std::string& name = machine.program().program().externs[request.subject].name;
+        answered += name + " ";
+        if (name == "charge") return Outcome{ReturnedValue{Value::string("receipt")}, {}};
+        return Outcome{EffectFailure{FailureKind::ToolFailed, "declined", "check"}, {}};
+      });
+  EXPECT_EQ(record.end, "value \"declined\"");
+  EXPECT_EQ(record.cancelled, "");
+  EXPECT_EQ(answered, "check charge charge check charge charge ");
+}
+
 }  // namespace
 }  // namespace tenon::vm

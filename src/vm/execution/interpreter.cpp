@@ -117,6 +117,11 @@ std::uint64_t charge_deferred_fuel(MachineState& state, std::uint64_t fuel) {
   return fuel - taken;
 }
 
+/// At the end of a block: fails again with what the register keeps, if it keeps a failure.
+OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
+  return r[i.a].tag() == Tag::Unit ? OpStatus::Ok : fail_again(state, std::exchange(r[i.a], Value()));
+}
+
 }  // namespace
 
 // `r` are the frame's registers, `i` the instruction at `pc`.
@@ -642,14 +647,14 @@ leave_slowly:
       goto damaged;
     }
     close_scope(state, fiber);
-    if (r[i.a].tag() == Tag::Unit) {
-      ++pc;
-      exit = Exit::Scope;
-      goto stop;
-    }
-    if (fail_again(state, std::exchange(r[i.a], Value())) == OpStatus::Corrupt) goto damaged;
-    goto failed;
+    const OpStatus status = fail_kept(state, r, i);
+    if (status == OpStatus::Corrupt) goto damaged;
+    if (status == OpStatus::Failed) goto failed;
+    ++pc;
+    exit = Exit::Scope;
+    goto stop;
   }
+  OPERATION(EndShield, fail_kept)
   CODE(Unreachable) {
     static_cast<void>(damage(state, "control is where it cannot be"));
     goto damaged;

@@ -1,4 +1,4 @@
-// Branches: `if`, `match`, `select`, `for`, `parallel`, `catch`, `finally`.
+// Branches: `if`, `match`, `select`, `for`, `parallel`, `catch`, `finally`, `shield`.
 
 #include "types/check/expressions/branches.h"
 
@@ -314,6 +314,17 @@ TypeId BranchChecker::check_finally(NodeId node, Expectation expected) {
   --body_.depth.guarded;
   --body_.depth.finally_blocks;
   body_.depth.loops = loops;
+  return type;
+}
+
+/// The turn cannot be handed off inside: the other agent's would be part of the block.
+TypeId BranchChecker::check_shield(NodeId node, Expectation expected) {
+  const NodeId block = tree().first(node);
+  if (!block.exists()) return TypeTable::error;
+  ++body_.depth.guarded;
+  const TypeId type = check_kind(block, expected);
+  --body_.depth.guarded;
+  record(block, type);
   return type;
 }
 

@@ -23,6 +23,7 @@ class BranchChecker : public BodyPart {
   TypeId check_parallel(NodeId node);
   TypeId check_catch(NodeId node, Expectation expected);
   TypeId check_finally(NodeId node, Expectation expected);
+  TypeId check_shield(NodeId node, Expectation expected);
 
  private:
   /// Joins the type of one more branch; `joined` is absent before the first.

@@ -28,7 +28,7 @@ TypeId CallChecker::check_handoff(NodeId node, FunctionId id, std::span<const No
   facts(node).target = {TargetKind::Function, id.index, 0};
   if (!in_turn || body_.in_branch || body_.depth.closures > 0 || body_.depth.guarded > 0) {
     diagnostics_.report(diagnostics::MisplacedHandoff, tree().span(node), name)
-        .hint("hand off in an agent's `turn`, outside of parallel branches, closures, `try` and `catch`");
+        .hint("hand off in an agent's `turn`, outside of parallel branches, closures, `try`, `catch` and `shield`");
   } else if (callee.result != caller.result) {
     diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(callee.result), describe(caller.result))
         .hint("the other agent's answer becomes the answer of this turn, so both must have the same type");

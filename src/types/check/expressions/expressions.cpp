@@ -114,6 +114,8 @@ TypeId ExpressionChecker::check_kind(NodeId node, Expectation expected) {
       return checker_.branches.check_catch(node, expected);
     case NodeKind::FinallyExpression:
       return checker_.branches.check_finally(node, expected);
+    case NodeKind::ShieldExpression:
+      return checker_.branches.check_shield(node, expected);
     case NodeKind::BudgetExpression:
       return checker_.budgets.check_budget(node, expected);
     case NodeKind::PursueExpression:
