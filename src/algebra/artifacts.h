@@ -138,12 +138,22 @@ struct Artifacts {
   friend bool operator==(const Artifacts&, const Artifacts&) = default;
 };
 
+/// Where a run has the outcomes in its journal: numbers of records, 0 where there is none.
+struct RecordNumbers {
+  std::vector<std::uint64_t> calls;   ///< of each call in q: the record of its last outcome
+  std::vector<std::uint64_t> cycles;  ///< of each cycle in h: the record of its end
+};
+
 /// A run rebuilt: its artifacts, and what happened in the order of the program, each event RFC 8785 JSON
 /// (docs/internals/algebra.md).
 struct Interaction {
   Artifacts artifacts;
   std::vector<std::string> events;
-  friend bool operator==(const Interaction&, const Interaction&) = default;
+  RecordNumbers records = {};  ///< of a recorded run; empty where it was rebuilt from artifacts alone
+  /// Without `records`, which say where the run is and not what it did.
+  friend bool operator==(const Interaction& left, const Interaction& right) {
+    return left.artifacts == right.artifacts && left.events == right.events;
+  }
 };
 
 struct AlgebraError {

@@ -60,7 +60,7 @@ std::string shortened(std::string text) {
 /// Draws one run.
 class Drawing {
  public:
-  explicit Drawing(const Interaction& interaction) : artifacts_(interaction.artifacts) {
+  explicit Drawing(const Interaction& interaction) : artifacts_(interaction.artifacts), records_(interaction.records) {
     std::vector<std::size_t> open;
     std::size_t ended = 0;
     for (const std::string& line : interaction.events) {
@@ -85,7 +85,7 @@ class Drawing {
       out_ += turn.agent.empty() ? fmt::format("{}{}\n", turn.function, shortened(turn.arguments))
                                  : fmt::format("{} < {}\n", turn.agent, shortened(turn.input));
       for (const Choice& choice : artifacts_.sigma[cycle]) draw_call(choice, call++);
-      out_ += fmt::format("= {}\n", shown_result(turn.result));
+      out_ += fmt::format("= {}{}\n", shown_result(turn.result), shown_record(records_.cycles, cycle));
     }
     return std::move(out_);
   }
@@ -102,6 +102,11 @@ class Drawing {
     return std::holds_alternative<Pending>(result) ? "…" : "discarded";
   }
 
+  /// The number that `tenon fork --at` takes.
+  static std::string shown_record(const std::vector<std::uint64_t>& numbers, std::size_t at) {
+    return at < numbers.size() && numbers[at] > 0 ? fmt::format("  [{}]", numbers[at]) : std::string();
+  }
+
   void draw_call(const Choice& choice, std::size_t call) {
     const Query& query = artifacts_.q[call];
     const std::string indent(2 + 2 * depths_[call], ' ');
@@ -111,11 +116,12 @@ class Drawing {
       arguments += (arguments.empty() ? "" : ", ") + (value.empty() ? "?" : is_context ? "ctx" : value);
     }
     const Tool& tool = artifacts_.tools[choice.tool];
+    const std::string record = shown_record(records_.calls, call);
     if (tool.kind == ToolKind::Action) {
-      out_ += fmt::format("{}{} chosen: {}\n", indent, choice.at, tool.name);
+      out_ += fmt::format("{}{} chosen: {}{}\n", indent, choice.at, tool.name, record);
     } else {
-      out_ += fmt::format("{}{} {}({}) = {}\n", indent, choice.at, tool.name, shortened(std::move(arguments)),
-                          shown_result(artifacts_.r[call]));
+      out_ += fmt::format("{}{} {}({}) = {}{}\n", indent, choice.at, tool.name, shortened(std::move(arguments)),
+                          shown_result(artifacts_.r[call]), record);
     }
     if (const auto refused = refusals_.find(call); refused != refusals_.end()) {
       out_ += fmt::format("{}  refused: {}\n", indent, shortened(refused->second));
@@ -173,6 +179,7 @@ class Drawing {
   }
 
   const Artifacts& artifacts_;
+  const RecordNumbers& records_;
   std::vector<std::size_t> depths_;              ///< of each call: the number of enclosing calls
   std::map<std::size_t, std::string> refusals_;  ///< by call: why the answer violates a contract
   std::set<Hash> drawn_;

@@ -10,7 +10,8 @@ namespace tenon::algebra {
 /// Any other name is their own form.
 [[nodiscard]] std::string write_form(const Artifacts& artifacts, const std::string& form);
 
-/// The calls as a tree for people, one per line, with the entries that the model saw below, each entry once.
+/// The calls as a tree for people, one per line, with the number of the record of its outcome where there is one, and
+/// with the entries that the model saw below, each entry once.
 [[nodiscard]] std::string draw_calls(const Interaction& interaction);
 
 }  // namespace tenon::algebra

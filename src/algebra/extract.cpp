@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "algebra/interaction.h"
 #include "algebra/reconstruct.h"
 
@@ -9,6 +11,33 @@ namespace tenon::algebra {
 namespace {
 
 using effects::Ended;
+
+/// The numbers of a run's records of outcomes and ends.
+struct OutcomeRecords {
+  std::map<std::string, std::uint64_t, std::less<>> outcomes;  ///< by the request's key
+  std::vector<std::uint64_t> ends;                             ///< of the turns, or of the run
+};
+
+OutcomeRecords read_outcome_records(journal::Store& store, const journal::RunName& run) {
+  constexpr std::size_t records_at_once = 256;
+  OutcomeRecords found;
+  std::uint64_t after = 0;
+  for (;;) {
+    const auto records = store.read(run, after, records_at_once);
+    if (!records || records->empty()) return found;
+    for (const journal::Record& raw : *records) {
+      after = raw.number;
+      const auto record = effects::decode_record(raw.bytes);
+      if (!record) continue;  // `recover` reports it
+      if (const auto* const finished = std::get_if<effects::Finished>(&record->body)) {
+        found.outcomes[finished->key] = raw.number;
+      } else if (std::holds_alternative<effects::TurnEnded>(record->body) ||
+                 std::holds_alternative<effects::Ended>(record->body)) {
+        found.ends.push_back(raw.number);
+      }
+    }
+  }
+}
 
 /// Collects the calls of a run while its journal is fed to machines.
 class Replay final : public runtime::RecoveryObserver {
@@ -34,6 +63,7 @@ class Replay final : public runtime::RecoveryObserver {
     Part& part = parts_.back();
     const CallRequest* const request = part.collector->find(finished.key);
     if (request == nullptr || request->call == CallRequest::no_call) return;
+    part.outcomes[request->call] = finished.key;
     take_pauses(part, *run.core->find(finished.key), request->call);
     part.order.push_back(part.collector->calls()[request->call].at);
     part.usage.push_back(effects::usage_of(finished.cost));
@@ -93,7 +123,10 @@ class Replay final : public runtime::RecoveryObserver {
       std::vector<std::shared_ptr<const runtime::ProgramImage>> images;
       for (std::size_t at = 0; at <= parts_.back().cycle.program; ++at) images.push_back(programs_[at].image);
       auto rebuilt = reconstruct(images, collected.artifacts);
-      if (rebuilt && rebuilt->events == collected.events) return rebuilt;
+      if (rebuilt && rebuilt->events == collected.events) {
+        rebuilt->records = record_numbers();
+        return rebuilt;
+      }
       Part& hindered = parts_[rebuilt ? parts_.size() - 1 : rebuilt.error().cycle];
       problem = rebuilt ? "the events differ" : rebuilt.error().message;
       if (hindered.level == control_levels) break;
@@ -113,9 +146,25 @@ class Replay final : public runtime::RecoveryObserver {
     std::string state;
     std::vector<std::string> order;
     std::vector<vm::Usage> usage;
+    std::map<std::uint32_t, std::string> outcomes;  ///< by call: the key of the request with its newest outcome
     bool has_ended = false;
     std::size_t level = 0;  ///< of the control facts
   };
+
+  [[nodiscard]] RecordNumbers record_numbers() const {
+    const OutcomeRecords records = read_outcome_records(store_, run_);
+    RecordNumbers numbers;
+    for (const Part& part : parts_) {
+      for (const std::uint32_t call : part.collector->order()) {
+        const auto key = part.outcomes.find(call);
+        const auto found = key == part.outcomes.end() ? records.outcomes.end() : records.outcomes.find(key->second);
+        numbers.calls.push_back(found == records.outcomes.end() ? 0 : found->second);
+      }
+      const std::size_t cycle = numbers.cycles.size();
+      numbers.cycles.push_back(cycle < records.ends.size() ? records.ends[cycle] : 0);
+    }
+    return numbers;
+  }
 
   [[nodiscard]] CallResult machine_result(const runtime::RecoveredRun& run) const {
     const bytecode::Program& program = run.image->program();

@@ -249,7 +249,7 @@ fn main(ctx: Context) -> String {
         rebuilt = tenon("trace", "reconstruct", artifacts, file)
         assert rebuilt.returncode == 0, rebuilt
         shown = tenon("trace", "show", name, "--store", store).stdout
-        assert "pay(14) = discarded\n    refused: `cents < 10` (`cents` is 14)\n" in shown, shown
+        assert "pay(14) = discarded  [3]\n    refused: `cents < 10` (`cents` is 14)\n" in shown, shown
 
 
 def test_a_contract_and_its_functions_only_compute(work):
@@ -335,7 +335,7 @@ fn main(ctx: Context) -> String {
     assert process.stdout == "He\n", process
     run_name = process.stderr.split("tenon: run ")[1].split()[0]
     shown = tenon("trace", "show", run_name, "--store", store).stdout
-    assert "  0 chosen: cut\n" in shown and "[assistant] Hello!\n" in shown, shown
+    assert "  0 chosen: cut  [3]\n" in shown and "[assistant] Hello!\n" in shown, shown
     tools = tenon("trace", "artifacts", run_name, "--store", store).stdout
     assert {"kind": "action", "name": "cut"} in json.loads(tools)["tools"], tools
     artifacts = work / "artifacts.json"
