@@ -1,4 +1,5 @@
 """`tenon chat` in a real terminal: streamed answers, hidden input, Ctrl-C, budgets of the manifest."""
+import codecs
 import http.server
 import json
 import os
@@ -12,6 +13,7 @@ import time
 
 from tenon_process import TENON, tenon
 
+SECONDS_MAX = 60
 PROGRAM = '''\
 extern fn keep(secret word: String)
 
@@ -87,24 +89,24 @@ class Terminal:
         self.pid, self.file = pty.fork()
         if self.pid == 0:
             os.execve(TENON, arguments, environment)
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.seen = ""
-        self.code = None
 
-    def until(self, words, seconds=20):
+    def read(self, seconds):
+        """Reads what comes within this time; false once the program has closed the terminal and everything was read."""
+        if select.select([self.file], [], [], seconds)[0]:
+            try:
+                self.seen += self.decoder.decode(os.read(self.file, 4096))
+            except OSError:
+                return False
+        return True
+
+    def until(self, words):
         """Reads until the words appear, after the previous match."""
         start = len(self.seen) if not hasattr(self, "mark") else self.mark
-        end = time.time() + seconds
+        end = time.monotonic() + SECONDS_MAX
         while words not in self.seen[start:]:
-            assert time.time() < end, f"{words!r} did not come: {self.seen!r}"
-            ready, _, _ = select.select([self.file], [], [], 0.1)
-            if not ready:
-                continue
-            try:
-                piece = os.read(self.file, 4096).decode(errors="replace")
-            except OSError:
-                assert words in self.seen[start:], f"{words!r} did not come: {self.seen!r}"
-                break
-            self.seen += piece
+            assert time.monotonic() < end and self.read(0.1), f"{words!r} did not come: {self.seen!r}"
         self.mark = self.seen.index(words, start) + len(words)
         return self.seen[start:self.mark]
 
@@ -112,21 +114,17 @@ class Terminal:
         os.write(self.file, text.encode())
 
     def end(self):
-        end = time.time() + 20
-        while time.time() < end:
+        """Reads the rest. Returns the exit code."""
+        end = time.monotonic() + SECONDS_MAX
+        while self.read(0.1):
+            assert time.monotonic() < end, f"it continues: {self.seen!r}"
+        self.server.shutdown()
+        while True:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
-                self.code = os.waitstatus_to_exitcode(status)
-                break
-            ready, _, _ = select.select([self.file], [], [], 0.05)
-            if ready:
-                try:
-                    self.seen += os.read(self.file, 4096).decode(errors="replace")
-                except OSError:
-                    time.sleep(0.05)  # the other side is closed
-        self.server.shutdown()
-        assert self.code is not None, f"it continues: {self.seen!r}"
-        return self.code
+                return os.waitstatus_to_exitcode(status)
+            assert time.monotonic() < end, f"it has closed its terminal and continues: {self.seen!r}"
+            time.sleep(0.01)
 
 
 def test_pieces_arrive_while_they_are_written(work):
@@ -272,7 +270,7 @@ def test_answers_cannot_control_the_terminal(work):
         os.execve(TENON, [TENON, *map(str, arguments)], os.environ)
     seen = b""
     try:
-        while select.select([file], [], [], 20)[0] and (piece := os.read(file, 4096)):
+        while select.select([file], [], [], SECONDS_MAX)[0] and (piece := os.read(file, 4096)):
             seen += piece
     except OSError:
         pass  # the other side is closed
