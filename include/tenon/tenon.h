@@ -164,6 +164,9 @@ TENON_API bool tenon_defer(tenon_call* call);
  * several processes own the runs of a store, this one may have lost the run meanwhile, and another one may make the
  * call. False, also if the call was cancelled: it is completed without its work, after tenon_fail_unavailable. */
 TENON_API bool tenon_may_begin(tenon_call* call);
+/* Within a host function: whether no run could continue meanwhile, the call has no time limit, and the extern's last
+ * call took less than 0.2 ms. A host that performs its functions on threads of its own spares the change of thread. */
+TENON_API bool tenon_is_lone(const tenon_call* call);
 /* Completes a deferred call, with its result or its failure. Once for each deferred call, from any thread, even if the
  * call was cancelled (`tenon_is_cancelled`) or its engine was closed; then the call is invalid. Does nothing if the
  * call was not deferred. */

@@ -4,22 +4,16 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "core/gil.h"
 
 namespace tenon::python {
-namespace {
-
-/// The lock for several calls of one batch, on the thread that makes them.
-thread_local std::optional<Callback> batch;
-
-}  // namespace
-
-Dispatcher::Dispatcher(nb::object need_loop)
-    : need_loop_(std::move(need_loop)), descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Dispatcher::Dispatcher(nb::object need_loop, nb::object start_thread, std::size_t threads_max)
+    : need_loop_(std::move(need_loop)),
+      calls_(std::move(start_thread), threads_max),
+      descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (descriptor_ < 0) throw std::runtime_error("too many open files: an engine needs an eventfd");
 }
 
@@ -71,7 +65,7 @@ void Dispatcher::add_call(std::shared_ptr<Extern> performer, tenon_call* call) {
 }
 
 void Dispatcher::add_cancelled(const tenon_call* call) {
-  add(Cancelled{call});
+  if (!calls_.cancel(call)) add(Cancelled{call});
 }
 
 void Dispatcher::add_generation(tenon_generation* generation, std::string request) {
@@ -151,8 +145,8 @@ void Dispatcher::cancel(const void* which) {
 void set_hooks(tenon_options* options, const std::shared_ptr<Dispatcher>& dispatcher) {
   static const tenon_extern_hooks hooks = {
       sizeof(tenon_extern_hooks),
-      [](void* /*user*/) { batch.emplace(); },
-      [](void* /*user*/) { batch.reset(); },
+      nullptr,
+      nullptr,
       [](void* user, const tenon_call* call) {
         (*static_cast<std::shared_ptr<Dispatcher>*>(user))->add_cancelled(call);
       },

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/call_queue.h"
 #include "core/externs.h"
 #include "core/model.h"
 
@@ -26,7 +27,8 @@ namespace nb = nanobind;
 class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
  public:
   /// `need_loop()` is called when something is added and no loop watches the descriptor (`expect_loop`).
-  explicit Dispatcher(nb::object need_loop);
+  /// `start_thread` and `threads_max`: as for CallQueue.
+  Dispatcher(nb::object need_loop, nb::object start_thread, std::size_t threads_max);
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
@@ -46,7 +48,12 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   /// Externs and models return the task that is to be cancelled, or None.
   void run_ready(const nb::object& start_model);
   /// The call or generation has ended: it is not cancelled any more.
-  void forget(const void* which) { started_.erase(which); }
+  void forget(const void* which) {
+    started_.erase(which);
+    calls_.forget(which);
+  }
+  /// The calls of plain functions.
+  [[nodiscard]] CallQueue& calls() { return calls_; }
 
  private:
   struct StartedCall {
@@ -70,6 +77,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void cancel(const void* which);
 
   const nb::object need_loop_;
+  CallQueue calls_;
   int descriptor_;
   std::mutex mutex_;
   bool has_loop_ = false;

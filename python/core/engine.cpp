@@ -155,6 +155,7 @@ void Function::refuse_unknown(const nb::kwargs& named) const {
 }
 
 Function::Call Function::prepare(const nb::args& arguments, const nb::kwargs& named) const {
+  if (program_->calls().is_served_here()) raise_used_within();
   if (arguments.size() > parameters_.size()) {
     throw nb::type_error((name_ + "() takes " + std::to_string(parameters_.size()) + " arguments, got " +
                           std::to_string(arguments.size()))
@@ -242,19 +243,19 @@ std::shared_ptr<Program> Engine::load(const std::string& path, const std::option
   done([&](tenon_error** error) {
     return tenon_program_load(engine_, path.c_str(), text ? text->c_str() : nullptr, &program, error);
   });
-  return std::make_shared<Program>(program);
+  return std::make_shared<Program>(program, setup_->dispatcher());
 }
 
 std::shared_ptr<Program> Engine::compile(const std::string& path) const {
   tenon_program* program = nullptr;
   done([&](tenon_error** error) { return tenon_program_compile(engine_, path.c_str(), nullptr, &program, error); });
-  return std::make_shared<Program>(program);
+  return std::make_shared<Program>(program, setup_->dispatcher());
 }
 
 std::shared_ptr<Program> Engine::load_stored(const std::string& run) const {
   tenon_program* program = nullptr;
   done([&](tenon_error** error) { return tenon_program_of_run(engine_, run.c_str(), &program, error); });
-  return std::make_shared<Program>(program);
+  return std::make_shared<Program>(program, setup_->dispatcher());
 }
 
 std::unique_ptr<Run> Engine::resume(const std::string& name, std::uint32_t flags) const {

@@ -64,7 +64,8 @@ class Run {
 
 class Program {
  public:
-  explicit Program(tenon_program* program) : program_(program) {}
+  Program(tenon_program* program, std::shared_ptr<Dispatcher> dispatcher)
+      : program_(program), dispatcher_(std::move(dispatcher)) {}
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -78,9 +79,11 @@ class Program {
   [[nodiscard]] std::string run_test(std::size_t index, bool is_interrupted) const;
   [[nodiscard]] std::string graph(const std::string& form) const;
   [[nodiscard]] tenon_program* get() const { return program_; }
+  [[nodiscard]] const CallQueue& calls() const { return dispatcher_->calls(); }
 
  private:
   tenon_program* program_;
+  std::shared_ptr<Dispatcher> dispatcher_;
 };
 
 /// A function of a program, to be called with Python's values.

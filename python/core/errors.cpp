@@ -40,6 +40,13 @@ bool check(tenon_status status, tenon_error* const& error) {
   raise(error_maker()(text(message), text(json)));
 }
 
+void raise_used_within() {
+  raise(
+      error_maker()("a function that the engine calls cannot use the engine; one that is marked with "
+                    "`@tenon.extern(blocking=True)` can",
+                    R"({"status":"conflict"})"));
+}
+
 void raise_not_passed() {
   throw nb::type_error("the value cannot be passed to Python: it is secret, a Context, or nested too deep");
 }

@@ -16,6 +16,9 @@ void set_exception_makers(nb::object error, nb::object failed);
 /// because the function may be called after the arguments of this one are evaluated.
 bool check(tenon_status status, tenon_error* const& error);
 
+/// Raises the exception for a function that uses the engine which calls it.
+[[noreturn]] void raise_used_within();
+
 /// Raises the exception for a value that cannot leave its engine.
 [[noreturn]] void raise_not_passed();
 

@@ -148,7 +148,7 @@ void Extern::call(tenon_call* call) {
   write_result(call, result, *result_);
 }
 
-nb::object Extern::start(tenon_call* call) {
+nb::object Extern::begin(tenon_call* call) {
   if (!tenon_may_begin(call)) {
     dispatcher_->forget(call);
     tenon_fail_unavailable(call, "this process is not the owner of its runs now");
@@ -158,7 +158,7 @@ nb::object Extern::start(tenon_call* call) {
   nb::object deferred = nb::cast(std::make_unique<DeferredCall>(call, *result_, types_, dispatcher_));
   try {
     const nb::object arguments = read_arguments(call, takes_call_ ? deferred : nb::object(nb::none()));
-    if (!tenon_failed(call)) return schedule_(deferred, function_, arguments);
+    if (!tenon_failed(call)) return nb::make_tuple(deferred, function_, arguments);
   } catch (nb::python_error& error) {
     fail_with(call, error);
   } catch (const std::exception& exception) {
@@ -167,10 +167,24 @@ nb::object Extern::start(tenon_call* call) {
   return nb::none();  // `deferred` completes the call
 }
 
+nb::object Extern::start(tenon_call* call) {
+  const nb::object begun = begin(call);
+  return begun.is_none() ? begun : schedule_(*begun);
+}
+
+bool Extern::needs_thread(const tenon_call* call) const {
+  if (thread_ == ExternThread::Engine || !dispatcher_->calls().has_threads()) return false;
+  return thread_ == ExternThread::Own || !tenon_is_lone(call) || !is_callers_thread();
+}
+
 void Extern::perform(tenon_call* call, void* user) {
   const std::shared_ptr<Extern>& self = *static_cast<std::shared_ptr<Extern>*>(user);
   if (self->completes_later()) {
     if (tenon_defer(call)) self->dispatcher_->add_call(self, call);
+    return;
+  }
+  if (self->needs_thread(call)) {
+    if (tenon_defer(call)) self->dispatcher_->calls().add(self, call);
     return;
   }
   const Callback callback;

@@ -44,13 +44,20 @@ class DeferredCall {
   std::shared_ptr<Dispatcher> dispatcher_;
 };
 
+/// Where a plain function is called.
+enum class ExternThread : int {
+  Suitable,  ///< on a thread of its own, unless it is quick and nothing else could continue meanwhile
+  Own,       ///< on a thread of its own
+  Engine,    ///< on the thread that continues the runs
+};
+
 /// A function of Python that performs an extern. Shared by its engine and by the package.
 class Extern : public std::enable_shared_from_this<Extern> {
  public:
-  /// `schedule(deferred, function, arguments)` starts a call that completes later, and returns what can be cancelled or
-  /// None. `schedule` is None for a function that is called at once, as `function(*arguments)`.
-  Extern(nb::object function, nb::object schedule, bool takes_call)
-      : function_(std::move(function)), schedule_(std::move(schedule)), takes_call_(takes_call) {}
+  /// `schedule(deferred, function, arguments)` starts the coroutine of a call, and returns what can be cancelled or
+  /// None. `schedule` is None for a plain function.
+  Extern(nb::object function, nb::object schedule, ExternThread thread, bool takes_call)
+      : function_(std::move(function)), schedule_(std::move(schedule)), thread_(thread), takes_call_(takes_call) {}
 
   /// The declaration in the program, which is known when the program has been loaded.
   void bind(std::shared_ptr<TypeList> types, const std::vector<std::size_t>& parameters, std::size_t result);
@@ -58,19 +65,25 @@ class Extern : public std::enable_shared_from_this<Extern> {
   void close() { function_ = schedule_ = nb::none(); }
   /// What starts the calls that complete later.
   void set_dispatcher(std::shared_ptr<Dispatcher> dispatcher) { dispatcher_ = std::move(dispatcher); }
+  [[nodiscard]] ExternThread thread() const { return thread_; }
   [[nodiscard]] bool completes_later() const { return !schedule_.is_none(); }
 
   /// A `tenon_host_function`; `user` is a pointer to a shared pointer of this class.
   static void perform(tenon_call* call, void* user);
   /// Starts a call that was deferred. With the lock.
   [[nodiscard]] nb::object start(tenon_call* call);
+  /// Prepares a call that was deferred for a thread that makes it: what completes it, the function and its arguments.
+  /// None: it has ended. With the lock.
+  [[nodiscard]] nb::object begin(tenon_call* call);
 
  private:
+  [[nodiscard]] bool needs_thread(const tenon_call* call) const;
   void call(tenon_call* call);
   [[nodiscard]] nb::object read_arguments(tenon_call* call, const nb::object& deferred) const;
 
   nb::object function_;
   nb::object schedule_;
+  ExternThread thread_;
   bool takes_call_;
   std::shared_ptr<TypeList> types_;
   std::vector<const Type*> parameters_;

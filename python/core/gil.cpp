@@ -16,7 +16,8 @@ std::atomic<bool> has_ended = false;
 std::atomic<int> taking = 0;          // threads that are about to take the lock
 thread_local bool is_ending = false;  // the thread that ends the interpreter
 constexpr std::chrono::seconds taking_max{2};
-thread_local int depth = 0;  // of the callbacks of this thread
+thread_local int depth = 0;     // of the callbacks of this thread
+thread_local int unlocked = 0;  // how often this thread has released the lock
 
 /// What was to be freed in callbacks: the engine's own threads leave theirs to the next thread that frees something.
 struct Kept {
@@ -46,9 +47,18 @@ bool take_lock(Take take) {
 
 }  // namespace
 
+Unlocked::Unlocked() : state_(PyEval_SaveThread()) {
+  ++unlocked;
+}
+
 Unlocked::~Unlocked() {
+  --unlocked;
   if (take_lock([this] { PyEval_RestoreThread(state_); })) return;
   for (;;) ::pause();
+}
+
+bool is_callers_thread() {
+  return unlocked > 0;
 }
 
 Callback::Callback() : is_allowed_(take_lock([this] { state_ = PyGILState_Ensure(); })) {

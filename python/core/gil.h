@@ -16,7 +16,7 @@ namespace nb = nanobind;
 /// which C++ does not survive. So such a thread waits here instead, until the process ends.
 class Unlocked {
  public:
-  Unlocked() : state_(PyEval_SaveThread()) {}
+  Unlocked();
   ~Unlocked();
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
@@ -24,6 +24,9 @@ class Unlocked {
  private:
   PyThreadState* state_;
 };
+
+/// Whether this thread has released the lock (Unlocked): it is one of Python, and not the engine's own.
+[[nodiscard]] bool is_callers_thread();
 
 /// Calls a function of tenon/tenon.h with the lock released.
 template <class Function>

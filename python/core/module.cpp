@@ -65,8 +65,14 @@ static void add_externs(nb::module_& module) {
   nb::class_<TypeList>(module, "TypeList")
       .def(nb::init<const nb::list&, const nb::list&, bool>(), "descriptions"_a, "classes"_a, "is_shared"_a = false);
 
+  nb::enum_<ExternThread>(module, "ExternThread")
+      .value("Suitable", ExternThread::Suitable)
+      .value("Own", ExternThread::Own)
+      .value("Engine", ExternThread::Engine);
+
   nb::class_<Extern>(module, "Extern")
-      .def(nb::init<nb::object, nb::object, bool>(), "function"_a, "schedule"_a.none(), "takes_call"_a)
+      .def(nb::init<nb::object, nb::object, ExternThread, bool>(), "function"_a, "schedule"_a.none(), "thread"_a,
+           "takes_call"_a)
       .def("bind", &Extern::bind)
       .def("close", &Extern::close)
       .def("completes_later", &Extern::completes_later);
@@ -129,8 +135,11 @@ static void add_engine(nb::module_& module) {
   nb::class_<Setup>(module, "Setup")
       .def(nb::init<const std::vector<std::pair<std::string, std::string>>&,
                     const std::vector<std::pair<std::string, std::shared_ptr<Extern>>>&, const std::string&, nb::object,
-                    const std::vector<std::string>&, nb::object>(),
-           "options"_a, "externs"_a, "model_name"_a, "start_model"_a.none(), "worker"_a, "need_loop"_a);
+                    const std::vector<std::string>&, nb::object, nb::object, std::size_t>(),
+           "options"_a, "externs"_a, "model_name"_a, "start_model"_a.none(), "worker"_a, "need_loop"_a,
+           "start_thread"_a, "threads_max"_a)
+      .def("take_call", &Setup::take_call)
+      .def("close_calls", &Setup::close_calls);
 
   nb::class_<Engine>(module, "Engine")
       .def(nb::init<std::shared_ptr<Setup>>())

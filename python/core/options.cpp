@@ -7,9 +7,10 @@ namespace tenon::python {
 
 Setup::Setup(const std::vector<std::pair<std::string, std::string>>& options,
              const std::vector<std::pair<std::string, std::shared_ptr<Extern>>>& externs, const std::string& model_name,
-             nb::object start_model, const std::vector<std::string>& worker, nb::object need_loop)
+             nb::object start_model, const std::vector<std::string>& worker, nb::object need_loop,
+             nb::object start_thread, std::size_t threads_max)
     : options_(tenon_options_new()),
-      dispatcher_(std::make_shared<Dispatcher>(std::move(need_loop))),
+      dispatcher_(std::make_shared<Dispatcher>(std::move(need_loop), std::move(start_thread), threads_max)),
       start_model_(std::move(start_model)) {
   for (const auto& [name, value] : options) {
     done([&](tenon_error** error) { return tenon_options_set(options_.get(), name.c_str(), value.c_str(), error); });

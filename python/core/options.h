@@ -20,13 +20,17 @@ namespace nb = nanobind;
 class Setup {
  public:
   /// `start_model`: as in Dispatcher::run_ready, or None. `need_loop`: as in Dispatcher. `worker`: the command of
-  /// `extern(process)`.
+  /// `extern(process)`. `start_thread` and `threads_max`: as for CallQueue.
   Setup(const std::vector<std::pair<std::string, std::string>>& options,
         const std::vector<std::pair<std::string, std::shared_ptr<Extern>>>& externs, const std::string& model_name,
-        nb::object start_model, const std::vector<std::string>& worker, nb::object need_loop);
+        nb::object start_model, const std::vector<std::string>& worker, nb::object need_loop, nb::object start_thread,
+        std::size_t threads_max);
 
   [[nodiscard]] const tenon_options* options() const { return options_.get(); }
   [[nodiscard]] const std::shared_ptr<Dispatcher>& dispatcher() const { return dispatcher_; }
+  /// As CallQueue::take and CallQueue::close.
+  [[nodiscard]] nb::object take_call() { return dispatcher_->calls().take(); }
+  void close_calls() { dispatcher_->calls().close(); }
   /// Starts what is ready. With the lock.
   void dispatch() { dispatcher_->run_ready(start_model_); }
 

@@ -47,6 +47,7 @@ class Engine:
                  model: str | ModelFunction | None) -> None:
         setup = Setup(options, externs, model, weakly(self._need_loop))
         self._background = setup.background
+        self._calls = setup.calls
         self.externs = setup.externs
         self.completes_later = setup.completes_later
         self.core = _core.Engine(setup.core)
@@ -68,6 +69,8 @@ class Engine:
         except Error:
             pass  # of a parent process, or given up before
         self._background.threads.close()
+        if self._connection.is_of_this_process():
+            self._calls.core.close_calls()
         self._connection.close()
         for performed in self.externs.values():
             performed.close()

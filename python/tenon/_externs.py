@@ -1,6 +1,8 @@
 """Python functions as externs of an engine."""
 from __future__ import annotations
 
+import contextvars
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -44,21 +46,36 @@ def make(function: Callable[..., Any], background: Background) -> Any:
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
         def schedule(deferred: Any, called: Any, arguments: tuple[Any, ...]) -> Any:
             return background.create_task(_complete(deferred, called, arguments), deferred.interrupt)
-    elif marked is not None and marked.blocking:
-        def schedule(deferred: Any, called: Any, arguments: tuple[Any, ...]) -> Any:
-            def perform() -> None:
-                if not deferred.may_begin():
-                    deferred.fail("this process is not the owner of its runs now", True)
-                    return
-                try:
-                    value = called(*arguments)
-                except BaseException as exception:
-                    _fail(deferred, exception)
-                else:
-                    deferred.finish(value)
+    blocking = None if marked is None else marked.blocking
+    thread = _core.ExternThread.Suitable
+    if blocking is not None:
+        thread = _core.ExternThread.Own if blocking else _core.ExternThread.Engine
+    return _core.Extern(function, schedule, thread, takes_call(function))
 
-            background.threads.submit(perform)
-    return _core.Extern(function, schedule, takes_call(function))
+
+class CallThreads:
+    """The threads that call plain functions. They do not keep the interpreter from ending. Kept by what owns the engine."""
+
+    def __init__(self, context: contextvars.Context) -> None:
+        """Functions get a copy of the context."""
+        self._context = context
+        self.core: Any = None
+
+    def start(self) -> None:
+        threading.Thread(target=_make_calls, args=(self.core.take_call, self._context), name="tenon-extern", daemon=True).start()
+
+
+def _make_calls(take_call: Callable[[], Any], context: contextvars.Context) -> None:
+    while (taken := take_call()) is not None:
+        deferred, function, arguments = taken
+        try:
+            value = context.copy().run(function, *arguments)
+        except BaseException as exception:  # the thread has other calls to make
+            _fail(deferred, exception)
+        else:
+            deferred.finish(value)
+            del value
+        del taken, deferred, function, arguments
 
 
 def signature_of(declared: Mapping[str, Any], types: Types) -> list[str]:

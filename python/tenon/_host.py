@@ -126,6 +126,7 @@ class Shared:
         files = [programs] if isinstance(programs, (str, os.PathLike)) else list(programs)
         setup = Setup(options, externs, model, weakly(self._need_loop))
         self._background = setup.background
+        self._calls = setup.calls
         self._externs = setup.externs
         try:
             self._core = _core.Host(self._role, [os.fspath(file) for file in files], setup.core)
@@ -203,6 +204,8 @@ class Shared:
         self._is_closed = True
         loop = self._connection.loop
         self._background.threads.close()
+        if self._connection.is_of_this_process():
+            self._calls.core.close_calls()
         self._connection.close()
         for performed in self._externs.values():
             performed.close()

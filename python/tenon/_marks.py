@@ -83,7 +83,7 @@ class Marked:
 
     __slots__ = ("name", "blocking")
 
-    def __init__(self, name: str, blocking: bool) -> None:
+    def __init__(self, name: str, blocking: bool | None) -> None:
         self.name = name
         self.blocking = blocking
 
@@ -91,14 +91,15 @@ class Marked:
 @overload
 def extern(function: F) -> F: ...
 @overload
-def extern(*, name: str | None = None, blocking: bool = False) -> Callable[[F], F]: ...
+def extern(*, name: str | None = None, blocking: bool | None = None) -> Callable[[F], F]: ...
 
 
-def extern(function: Any = None, *, name: str | None = None, blocking: bool = False) -> Any:
+def extern(function: Any = None, *, name: str | None = None, blocking: bool | None = None) -> Any:
     """Marks a function as an extern: its name in the program if it is another one, and whether it blocks.
 
-    A function is called on a thread that continues the runs, which wait meanwhile. One that blocks, as for a request to a
-    service, is called on a thread of a pool. A coroutine function needs neither.
+    A plain function is called on a thread of a pool, or, if it takes no time and nothing else could continue meanwhile, on
+    the thread that waits for its run. With `blocking=True` it is always called on the pool. With `blocking=False` it is
+    called on the thread that continues the runs, which all wait meanwhile: for objects that only one thread may use.
     """
     def mark(marked: Any) -> Any:
         marked.tenon_extern = Marked(name or marked.__name__, blocking)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._background import ThreadPool
 from ._errors import Error
-from ._externs import make
+from ._externs import CallThreads, make
 from ._models import ModelFunction, start_of
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Background:
     it, and not to the engine."""
 
     def __init__(self) -> None:
-        self._context = contextvars.copy_context()
-        self.threads = ThreadPool(self._context)
+        self.context = contextvars.copy_context()
+        self.threads = ThreadPool(self.context)
 
     def create_task(self, coroutine: Coroutine[Any, Any, None], give_up: Callable[[asyncio.Task[None]], None]) -> asyncio.Task[None]:
         """On the thread of an event loop, with the context variables of where the program was loaded: the loop has those of
@@ -58,9 +58,18 @@ class Background:
         coroutine has not: one that is cancelled before it begins does nothing."""
         loop = running_loop()
         assert loop is not None
-        task = self._context.copy().run(loop.create_task, coroutine, name=_TASK_NAME)
+        task = self.context.copy().run(loop.create_task, coroutine, name=_TASK_NAME)
         task.add_done_callback(give_up)
         return task
+
+
+EXTERN_THREADS_DEFAULT = 32
+EXTERN_THREADS_MAX = 256  # as for the functions of libraries
+
+
+def _threads_of(option: Any) -> int:
+    """How many threads may call plain functions at the same time. The library has checked the option."""
+    return EXTERN_THREADS_DEFAULT if option is None else min(int(option), EXTERN_THREADS_MAX)
 
 
 class Setup:
@@ -80,7 +89,12 @@ class Setup:
         elif model is not None:
             given.append(("model", os.fspath(model)))
         worker = [sys.executable, "-c", "import sys; from tenon._core import extern_worker; sys.exit(extern_worker())"]
-        self.core = _core.Setup(given, list(self.externs.items()), model_name, start, worker, need_loop)
+        threads_max = _threads_of(options.get("extern_threads"))
+        self.calls = CallThreads(self.background.context)
+        """Kept by what owns the engine: the engine refers to it weakly."""
+        self.core = _core.Setup(given, list(self.externs.items()), model_name, start, worker, need_loop, weakly(self.calls.start),
+                                threads_max)
+        self.calls.core = self.core
         self.completes_later = start is not None or any(one.completes_later() for one in self.externs.values())
         """Whether something needs an event loop."""
 

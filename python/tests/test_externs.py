@@ -3,6 +3,7 @@ import asyncio
 import contextvars
 import gc
 import threading
+import time
 import traceback
 import weakref
 
@@ -44,15 +45,145 @@ def test_a_blocking_function_is_called_on_another_thread(load_desk):
     assert threads[0] is not threading.current_thread()
 
 
-def test_a_function_is_called_on_the_callers_thread(load_desk):
+def test_a_quick_function_is_called_on_the_callers_thread(load_desk):
     threads = []
 
     def price(item):
         threads.append(threading.current_thread())
         return 1
 
-    assert load_desk(externs=[price]).total(ORDER) == 2
-    assert threads == [threading.current_thread()]
+    desk = load_desk(externs=[price])
+    for _ in range(200):
+        assert desk.total(ORDER) == 2
+    assert threads.count(threading.current_thread()) > 100
+
+
+BLOCK_SECONDS = 0.3
+BESIDE = """
+extern fn look_up(item: String) -> i32
+extern(within: 100ms) fn look_up_soon(item: String) -> i32
+fn one(item: String) -> i32 { look_up(item) }
+fn two() -> i32 {
+    let (a, b) = parallel { look_up("a"), look_up("b") }
+    a + b
+}
+fn soon() -> i32 { look_up_soon("a") catch { _ => -1 } }
+fn add(a: i32, b: i32) -> i32 { a + b }
+"""
+
+
+def block(item):
+    time.sleep(BLOCK_SECONDS)
+    return 1
+
+
+@pytest.fixture
+def beside(tmp_path):
+    with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": block, "look_up_soon": block}) as program:
+        yield program
+
+
+def seconds_of(function):
+    begun = time.monotonic()
+    function()
+    return time.monotonic() - begun
+
+
+def test_plain_functions_of_several_runs_block_beside_each_other(beside):
+    async def with_asyncio():
+        assert await asyncio.gather(*(beside.one.aio("a") for _ in range(4))) == [1] * 4
+
+    def with_runs():
+        assert [run.result() for run in [beside.one.start("a") for _ in range(4)]] == [1] * 4
+
+    def with_threads():
+        threads = [threading.Thread(target=beside.one, args=("a",)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    for call in (with_runs, with_threads, lambda: asyncio.run(with_asyncio()), beside.two):
+        assert seconds_of(call) < 2 * BLOCK_SECONDS
+
+
+def test_a_plain_function_that_blocks_stops_neither_the_loop_nor_other_runs(beside):
+    async def main():
+        ticks = 0
+        blocked = asyncio.ensure_future(beside.one.aio("a"))
+        while not blocked.done():
+            assert await beside.add.aio(1, 2) == 3
+            assert beside.add(3, 4) == 7
+            ticks += 1
+            await asyncio.sleep(0.005)
+        return ticks
+
+    assert asyncio.run(main()) > 10
+
+
+def test_a_plain_function_does_not_outlast_its_time(beside):
+    assert seconds_of(lambda: beside.soon()) < BLOCK_SECONDS
+    assert beside.soon() == -1
+
+
+def test_the_number_of_threads_is_bounded(tmp_path):
+    running, most = 0, 0
+    lock = threading.Lock()
+
+    def look_up(item):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.01)
+        with lock:
+            running -= 1
+        return 1
+
+    externs = {"look_up": look_up, "look_up_soon": block}
+    for threads in (2, 1):
+        running = most = 0
+        with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs=externs, extern_threads=threads) as program:
+            assert sum(run.result() for run in [program.one.start("a") for _ in range(8)]) == 8
+        assert most == threads
+
+
+def test_functions_that_must_not_leave_the_thread_do_not(tmp_path):
+    threads = set()
+
+    def look_up(item):
+        threads.add(threading.current_thread())
+        return 1
+
+    for externs, options in (({"look_up": look_up}, {"extern_threads": 0}),
+                             ([tenon.extern(blocking=False)(look_up)], {})):
+        with tenon.load(tmp_path / "one.tn", text='extern fn look_up(item: String) -> i32\nfn one() -> i32 { look_up("a") }',
+                        externs=externs, **options) as program:
+            assert program.one() == 1
+    assert threads == {threading.current_thread()}
+
+
+def test_a_call_that_waits_for_a_thread_is_not_made_after_its_cancellation(tmp_path):
+    made = []
+    begun, released = threading.Event(), threading.Event()
+
+    def look_up(item):
+        made.append(item)
+        begun.set()
+        released.wait(10)
+        return 1
+
+    with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": look_up, "look_up_soon": block}, extern_threads=1) as program:
+        first = program.one.start("first")
+        first.wait(0.01)
+        assert begun.wait(10)
+        second = program.one.start("second")
+        assert second.wait(0.01) == "running"
+        second.cancel("enough")
+        assert second.wait() == "cancelled"
+        released.set()
+        assert first.result() == 1
+    assert made == ["first"]
 
 
 def test_a_call_has_an_effect_key_where_runs_are_recorded(load_desk, tmp_path):
@@ -95,6 +226,20 @@ def test_an_extern_cannot_use_its_program(load_desk):
         return desk.half(2)
 
     desk = load_desk(externs=[price])
+    with pytest.raises(tenon.RunFailed, match="cannot use the engine"):
+        desk.total(ORDER)
+
+
+@pytest.mark.parametrize("calls", [1, 50])
+def test_only_a_function_that_is_marked_can_use_its_program(load_desk, calls):
+    def price(item):
+        return desk.half(2) if item == "tea" else 1
+
+    desk = load_desk(externs=[tenon.extern(blocking=True)(price)])
+    assert desk.total(ORDER) == 100
+    desk = load_desk(externs={"price": lambda item: price(item)})
+    for _ in range(calls):  # on whichever thread they are performed
+        assert desk.total({"item": "milk", "count": 1, "tags": []}) == 1
     with pytest.raises(tenon.RunFailed, match="cannot use the engine"):
         desk.total(ORDER)
 

@@ -253,6 +253,10 @@ bool tenon_may_begin(tenon_call* call) {
   return call != nullptr && tenon::tools::may_begin(call);
 }
 
+bool tenon_is_lone(const tenon_call* call) {
+  return call != nullptr && tenon::tools::is_lone(call);
+}
+
 void tenon_finish(tenon_call* call) {
   if (call != nullptr) tenon::tools::finish_deferred(call);
 }

@@ -42,6 +42,7 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
   const std::shared_ptr<Finished> finished;
   std::atomic<bool> is_cancelled = false;
   HeaderCall header;
+  bool is_lone = false;        ///< Placement::Inline
   bool is_deferred = false;    ///< for the thread that started the call
   std::shared_ptr<Call> self;  ///< from `defer` until `finish_deferred`
   std::optional<ExternOutcome> outcome;
@@ -51,8 +52,8 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
 namespace {
 
 /// Null for a call that no function of the embedding program performs.
-ProvidedFunctions::Call* provided_call(tenon_call* call) {
-  const HeaderCall& header = HeaderCall::of(call);
+ProvidedFunctions::Call* provided_call(const tenon_call* call) {
+  const HeaderCall& header = *static_cast<const HeaderCall*>(call);
   return header.owner == CallOwner::Provided ? static_cast<ProvidedFunctions::Call*>(header.host) : nullptr;
 }
 
@@ -86,6 +87,11 @@ bool may_begin(tenon_call* call) {
   // Under the lock, so that it is not asked after the call was cancelled.
   const std::scoped_lock lock(list.mutex);
   return !provided->is_cancelled && (!list.may_begin || list.may_begin());
+}
+
+bool is_lone(const tenon_call* call) {
+  const auto* const provided = provided_call(call);
+  return provided != nullptr && provided->is_lone;
 }
 
 void finish_deferred(tenon_call* call) {
@@ -149,6 +155,7 @@ std::optional<ExternOutcome> ProvidedFunctions::start(CallId id, ExternCall call
     ready_.push_back(provided);
     return std::nullopt;
   }
+  provided->is_lone = true;
   perform(provided);
   if (provided->is_deferred) return std::nullopt;
   pending_.erase(id);

@@ -37,6 +37,9 @@ bool defer(tenon_call* call);
 /// Whether the work of a deferred call may begin now; any thread. False: the call is to be completed without it, as one
 /// of an unavailable service.
 bool may_begin(tenon_call* call);
+/// Within a ProvidedFunction: whether the call was placed inline, as nothing else would run meanwhile. False for calls
+/// that are not a ProvidedFunction's.
+bool is_lone(const tenon_call* call);
 /// Completes a deferred call with what was stored in it, from any thread; then the call is invalid. Nothing happens if
 /// it was not deferred, or was finished and is still known. If its result is no longer needed, or its engine does not
 /// exist any more, nothing else happens.

@@ -1,0 +1,140 @@
+#include "core/call_queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/externs.h"
+#include "core/gil.h"
+
+namespace tenon::python {
+namespace {
+
+/// A thread that has nothing to do for so long ends.
+constexpr std::chrono::seconds idle_max{10};
+
+/// The engine whose function this thread performs, if that may not use it.
+thread_local const void* served = nullptr;
+
+void give_up(tenon_call* call) {
+  tenon_fail_interrupted(call, "the function was not called: its engine was stopped");
+  tenon_finish(call);
+}
+
+}  // namespace
+
+CallQueue::CallQueue(nb::object start_thread, std::size_t threads_max)
+    : start_thread_(std::move(start_thread)), threads_max_(threads_max) {}
+
+void CallQueue::add(std::shared_ptr<Extern> performer, tenon_call* call) {
+  {
+    std::unique_lock lock(mutex_);
+    if (is_closed_) {
+      lock.unlock();
+      return give_up(call);
+    }
+    waiting_.push_back({std::move(performer), call});
+    if (waiting_.size() <= idle_) return added_.notify_one();
+    if (threads_ >= threads_max_) return;
+    ++threads_;
+  }
+  need_thread();
+}
+
+void CallQueue::need_thread() {
+  const Callback callback;
+  if (callback.is_allowed()) {
+    try {
+      start_thread_();
+      return;
+    } catch (nb::python_error& error) {
+      if (error.matches(PyExc_KeyboardInterrupt)) {
+        PyErr_SetInterrupt();  // raised again where the thread waits for the run
+      } else {
+        error.discard_as_unraisable("an engine that needs a thread for a function");
+      }
+    }
+  }
+  std::deque<Waiting> left;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (--threads_ > 0) return;  // the other threads take the call
+    left.swap(waiting_);
+  }
+  for (const Waiting& one : left) {
+    tenon_fail_unavailable(one.call, "no thread could be started for the function");
+    tenon_finish(one.call);
+  }
+}
+
+bool CallQueue::cancel(const tenon_call* call) {
+  Waiting found;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (taken_.contains(call)) return true;
+    const auto place = std::ranges::find(waiting_, call, &Waiting::call);
+    if (place == waiting_.end()) return false;
+    found = std::move(*place);
+    waiting_.erase(place);
+  }
+  give_up(found.call);
+  return true;
+}
+
+bool CallQueue::pop(Waiting& next) {
+  if (waiting_.empty() || is_closed_) return false;
+  next = std::move(waiting_.front());
+  waiting_.pop_front();
+  taken_.insert(next.call);
+  return true;
+}
+
+nb::object CallQueue::take() {
+  served = nullptr;
+  for (;;) {
+    Waiting next;
+    bool has_next = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      has_next = pop(next);
+    }
+    if (!has_next) {
+      has_next = without_lock([&] {
+        std::unique_lock lock(mutex_);
+        ++idle_;
+        added_.wait_for(lock, idle_max, [this] { return is_closed_ || !waiting_.empty(); });
+        --idle_;
+        if (pop(next)) return true;
+        --threads_;
+        return false;
+      });
+    }
+    if (!has_next) return nb::none();
+    nb::object begun = next.performer->begin(next.call);
+    if (begun.is_none()) continue;
+    if (next.performer->thread() == ExternThread::Suitable) served = this;
+    return begun;
+  }
+}
+
+bool CallQueue::is_served_here() const {
+  return served == this;
+}
+
+void CallQueue::forget(const void* call) {
+  const std::scoped_lock lock(mutex_);
+  taken_.erase(call);
+}
+
+void CallQueue::close() {
+  std::deque<Waiting> left;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closed_ = true;
+    left.swap(waiting_);
+    added_.notify_all();
+  }
+  for (const Waiting& one : left) give_up(one.call);
+}
+
+}  // namespace tenon::python

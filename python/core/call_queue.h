@@ -1,0 +1,69 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <tenon/tenon.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+
+// Calls of plain functions of Python, which threads of Python make.
+
+namespace tenon::python {
+
+namespace nb = nanobind;
+
+class Extern;
+
+/// Calls that wait for a thread. The engine adds them without the interpreter's lock; threads of Python `take` them. A
+/// thread is started when all others are busy, and ends when it had nothing to do for some seconds.
+class CallQueue {
+ public:
+  /// `start_thread()` starts a thread of Python that calls `take` until it gets None. `threads_max`: so many at most;
+  /// 0: there are none, and nothing may be added.
+  CallQueue(nb::object start_thread, std::size_t threads_max);
+  CallQueue(const CallQueue&) = delete;
+  CallQueue& operator=(const CallQueue&) = delete;
+
+  [[nodiscard]] bool has_threads() const { return threads_max_ > 0; }
+
+  // Any thread, without the lock.
+  /// A call that was deferred.
+  void add(std::shared_ptr<Extern> performer, tenon_call* call);
+  /// The result of a call is not needed any more: one that waits is not made. Returns whether it is one of this queue.
+  bool cancel(const tenon_call* call);
+
+  // With the lock.
+  /// Waits for a call. Returns what DeferredCall completes it, the function and its arguments; None: the thread ends.
+  [[nodiscard]] nb::object take();
+  /// Whether this thread performs a plain function of the engine that may as well be called on the engine's thread. It
+  /// cannot use the engine then, wherever it is called.
+  [[nodiscard]] bool is_served_here() const;
+  /// A call that was taken has ended.
+  void forget(const void* call);
+  /// Calls that wait are not made, and threads end with their calls.
+  void close();
+
+ private:
+  struct Waiting {
+    std::shared_ptr<Extern> performer;
+    tenon_call* call = nullptr;
+  };
+  void need_thread();
+  [[nodiscard]] bool pop(Waiting& next);
+
+  const nb::object start_thread_;
+  const std::size_t threads_max_;
+  std::mutex mutex_;
+  std::condition_variable added_;
+  std::deque<Waiting> waiting_;
+  std::unordered_set<const void*> taken_;
+  std::size_t threads_ = 0;
+  std::size_t idle_ = 0;
+  bool is_closed_ = false;
+};
+
+}  // namespace tenon::python
