@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from . import _core
 from ._background import background_loop
+from ._checks import count_of, optional_text_of, path_of, seconds_of, text_of, timeout_of
 from ._engine import hosts
 from ._errors import Error, NeedsAnswer, ProgramError, failure_of
 from ._externs import bind, check, in_terms_of_python, signature_of
@@ -16,7 +17,7 @@ from ._hosted_run import HostedRun, state_of
 from ._marks import named
 from ._models import ModelFunction
 from ._program import Externs
-from ._run import STATES, Event, Wait
+from ._run import STATES, Event, Wait, name_of
 from ._setup import Connection, Setup, call_on, off_loop, running_loop, weakly
 from ._types import Types, to_json
 
@@ -29,6 +30,7 @@ Files = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 _EXIT_SECONDS = 2.0
 _STOP_POLL_SECONDS = 0.01
 _SETTLE_SECONDS = 1.0
+_PORT_MAX = 65_535
 
 
 class Follow:
@@ -41,7 +43,7 @@ class Follow:
 
     def next(self, timeout: float | None = None) -> Event | None:
         """The next event. None if there was none within the timeout, and at the end (`is_at_end`)."""
-        found = self._core.next(timeout)
+        found = self._core.next(timeout_of(timeout))
         if found is None:
             return None
         self._has_news = True
@@ -123,13 +125,13 @@ class Shared:
 
     def __init__(self, programs: Files, options: Mapping[str, Any], externs: Mapping[str, Callable[..., Any]],
                  model: str | ModelFunction | None) -> None:
-        files = [programs] if isinstance(programs, (str, os.PathLike)) else list(programs)
+        files = [programs] if isinstance(programs, (str, bytes, os.PathLike)) or not hasattr(programs, "__iter__") else programs
         setup = Setup(options, externs, model, weakly(self._need_loop))
         self._background = setup.background
         self._calls = setup.calls
         self._externs = setup.externs
         try:
-            self._core = _core.Host(self._role, [os.fspath(file) for file in files], setup.core)
+            self._core = _core.Host(self._role, [path_of(file, "programs") for file in files], setup.core)
         except ProgramError as error:
             raise in_terms_of_python(error, externs) from None
         self._is_closed = False
@@ -179,14 +181,15 @@ class Shared:
         the runs."""
         if self._is_closed:
             return
-        self._core.stop(grace, None)
+        self._core.stop(seconds_of(grace, "grace"), None)
         self._close()
 
     async def astop(self, grace: float = 10.0) -> None:
         """As `stop`, for asyncio."""
         import asyncio
 
-        while not self._is_closed and not self._core.stop(grace, 0.0):
+        seconds = seconds_of(grace, "grace")
+        while not self._is_closed and not self._core.stop(seconds, 0.0):
             await asyncio.sleep(_STOP_POLL_SECONDS)
         self._close()
 
@@ -222,7 +225,7 @@ class Shared:
     def serve(self, address: str = "127.0.0.1", port: int = 0, token: str | None = None) -> int:
         """Serves HTTP as `tenon serve` does, until the host is stopped. An address that other machines can reach requires a
         token. Returns the port; 0 is any."""
-        return int(self._core.serve(address, port, token or ""))
+        return int(self._core.serve(text_of(address, "address"), count_of(port, "port", _PORT_MAX), optional_text_of(token, "token") or ""))
 
     def status(self) -> dict[str, Any]:
         """`owner`, the number that the store gives this process; `lease`: `"held"`, `"suspended"` or `"lost"`; `runs` in
@@ -258,13 +261,18 @@ class Shared:
     def release(self, count: int) -> int:
         """Gives up at most `count` runs that only wait, those that have waited longest first: whichever host is asked for one
         next continues it. Returns how many they were."""
-        return int(self._core.release(count))
+        return int(self._core.release(count_of(count, "count")))
 
     # --- Requests ----------------------------------------------------------------------------------------------------
 
+    def _send(self, kind: int, name: str, text: str, wait: str | None, key: str | None, is_awaited: bool) -> int:
+        what = "name" if kind == _core.START else "run"
+        return int(self._core.send(kind, text_of(name, what), wait, text, optional_text_of(key, "key"), is_awaited))
+
     def _ask(self, kind: int, name: str, text: str, wait: str | None, key: str | None, timeout: float | None) -> tuple[str, int]:
-        number = self._core.send(kind, name, wait, text, key, False)
-        reply = self._core.wait_for_reply(number, timeout)
+        seconds = timeout_of(timeout)
+        number = self._send(kind, name, text, wait, key, False)
+        reply = self._core.wait_for_reply(number, seconds)
         if reply is None:
             raise TimeoutError("there was no reply within the timeout")
         run, after = reply
@@ -272,7 +280,7 @@ class Shared:
 
     async def _aask(self, kind: int, name: str, text: str, wait: str | None, key: str | None) -> tuple[str, int]:
         loop = self._connection.attach(weakly(self._take_replies))
-        number = self._core.send(kind, name, wait, text, key, True)
+        number = self._send(kind, name, text, wait, key, True)
         replied: asyncio.Future[tuple[str, int]] = loop.create_future()
         self._sent[number] = replied
         try:
@@ -313,24 +321,24 @@ class Shared:
     def answer(self, run: str, wait: Wait | str | None, value: Any, *, key: str | None = None,
                timeout: float | None = None) -> None:
         """Answers a question of a run. `wait` None: the only one that it has asked so far."""
-        self._ask(_core.ANSWER, run, json.dumps(to_json(value)), _name_of(wait), key, timeout)
+        self._ask(_core.ANSWER, run, json.dumps(to_json(value)), name_of(wait), key, timeout)
 
     async def aanswer(self, run: str, wait: Wait | str | None, value: Any, *, key: str | None = None) -> None:
-        await self._aask(_core.ANSWER, run, json.dumps(to_json(value)), _name_of(wait), key)
+        await self._aask(_core.ANSWER, run, json.dumps(to_json(value)), name_of(wait), key)
 
     def cancel(self, run: str, reason: str = "cancelled", *, key: str | None = None, timeout: float | None = None) -> None:
         """Ends a run. Its blocks of `finally` are executed first."""
-        self._ask(_core.CANCEL, run, reason, None, key, timeout)
+        self._ask(_core.CANCEL, run, text_of(reason, "reason"), None, key, timeout)
 
     async def acancel(self, run: str, reason: str = "cancelled", *, key: str | None = None) -> None:
-        await self._aask(_core.CANCEL, run, reason, None, key)
+        await self._aask(_core.CANCEL, run, text_of(reason, "reason"), None, key)
 
     def cancel_turn(self, run: str, reason: str = "cancelled", *, key: str | None = None, timeout: float | None = None) -> None:
         """Ends the current turn of a conversation."""
-        self._ask(_core.CANCEL_TURN, run, reason, None, key, timeout)
+        self._ask(_core.CANCEL_TURN, run, text_of(reason, "reason"), None, key, timeout)
 
     async def acancel_turn(self, run: str, reason: str = "cancelled", *, key: str | None = None) -> None:
-        await self._aask(_core.CANCEL_TURN, run, reason, None, key)
+        await self._aask(_core.CANCEL_TURN, run, text_of(reason, "reason"), None, key)
 
     # --- Runs --------------------------------------------------------------------------------------------------------
 
@@ -342,21 +350,21 @@ class Shared:
     def runs(self, *, state: str | None = None, after: str | None = None, limit: int = 100) -> list[HostedRun[Any]]:
         """Runs of the store in the order of their names, which is by age. `state`: only those; as `tenon runs` shows it. `after`:
         those after the run of this name."""
-        listed = json.loads(self._core.runs(state, after, limit))
+        listed = json.loads(self._core.runs(optional_text_of(state, "state"), optional_text_of(after, "after"), count_of(limit, "limit")))
         return [HostedRun(self, one["run"], title=one["function"]) for one in listed]
 
     def describe_run(self, name: str) -> dict[str, Any]:
         """What the store says of a run: `run`, `state` as `tenon runs` shows it, `function`, `records`, `created_at`,
         `updated_at`, and `waits`, its open questions."""
-        return dict(json.loads(self._core.run(name)))
+        return dict(json.loads(self._core.run(text_of(name, "name"))))
 
     def follow(self, run: str, after: int = 0) -> Follow:
         """The events of a run with numbers greater than `after`, to its end: `for event in …` and `async for event in …`."""
-        return Follow(self._core.follow(run, after))
+        return Follow(self._core.follow(text_of(run, "run"), count_of(after, "after")))
 
     def follow_turn(self, run: str, after: int = 0) -> Follow:
         """The same until the run has ended or waits for input."""
-        return Follow(self._core.follow(run, after), until_input=True)
+        return Follow(self._core.follow(text_of(run, "run"), count_of(after, "after")), until_input=True)
 
     def outcome_of(self, name: str, title: str) -> Any:
         """The value of a run, or of the newest turn of a conversation. Raises what it has failed with."""
@@ -402,10 +410,6 @@ class Shared:
 
 def _json(arguments: Any) -> str:
     return "" if arguments is None else json.dumps(to_json(arguments))
-
-
-def _name_of(wait: Wait | str | None) -> str | None:
-    return wait.name if isinstance(wait, Wait) else wait
 
 
 class Host(Shared):

@@ -5,6 +5,7 @@ import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ._checks import timeout_of
 from ._run import Texts, Wait
 from ._setup import off_loop
 
@@ -59,7 +60,8 @@ class HostedRun(Generic[T]):
 
     def wait(self, timeout: float | None = None) -> str:
         """Waits until the run has ended or waits for input. Returns its state, `"running"` after the timeout."""
-        end = None if timeout is None else time.monotonic() + timeout
+        seconds = timeout_of(timeout)
+        end = None if seconds is None else time.monotonic() + seconds
         while True:
             described = self.describe()
             state = state_of(described)

@@ -114,6 +114,8 @@ def named(externs: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any
         return {name: _callable(function, name) for name, function in externs.items()}
     if type(externs).__name__ == "module":
         externs = [one for one in vars(externs).values() if isinstance(getattr(one, "tenon_extern", None), Marked)]
+    if not hasattr(externs, "__iter__") or isinstance(externs, str):
+        raise Error(f"expected functions, `{{name: function}}` or a module as `externs`, got {externs!r}", "Usage")
     found: dict[str, Callable[..., Any]] = {}
     for function in externs:
         marked = getattr(function, "tenon_extern", None)

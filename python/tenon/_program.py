@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _core
+from ._checks import optional_text_of, path_of, text_of
 from ._engine import Engine
 from ._errors import Error, Problem, ProgramError, problems_of
 from ._externs import bind, check, in_terms_of_python, signature_of
@@ -134,6 +135,7 @@ class Program:
 
     def start(self, name: str, /, *arguments: Any, **named_arguments: Any) -> Run[Any]:
         """Starts a function or an agent by its name."""
+        text_of(name, "name")
         if name in self.agents:
             return self.agents[name].start(*arguments, **named_arguments)
         if name not in self.functions:
@@ -142,7 +144,7 @@ class Program:
 
     def resume(self, name: str, *, events: bool = True) -> Conversation[Any]:
         """Continues a run of the program's store, with the program that it was started with."""
-        return self.run_of(self.engine.core.resume(name, flags_of(events)), events)
+        return self.run_of(self.engine.core.resume(text_of(name, "name"), flags_of(events)), events)
 
     def run_of(self, core: Any, has_events: bool) -> Conversation[Any]:
         """A run of this program."""
@@ -154,7 +156,8 @@ class Program:
     def load_changed(self, text: str) -> Program:
         """Another text as if this program's file contained it, for `Run.replay` and `Run.fork`. It has the same engine, and
         the functions that perform externs get the structs of this program, with its fields."""
-        changed = Program(self.engine, self.engine.core.load(self._path, text), self._path, self._externs, is_strict=False, binds=False)
+        core = self.engine.core.load(self._path, text_of(text, "text"))
+        changed = Program(self.engine, core, self._path, self._externs, is_strict=False, binds=False)
         for name in self._declared.keys() & changed._declared.keys() & self.engine.externs.keys():
             if signature_of(self._declared[name], self.types) != signature_of(changed._declared[name], changed.types):
                 raise ProgramError(f"the changed program declares the extern `{name}` with other types, and there is one function "
@@ -164,7 +167,7 @@ class Program:
 
     def graph(self, form: str = "svg") -> str:
         """The agents as graphs of blocks: `"svg"`, `"dot"` or `"json"`. The picture is empty if there are no blocks."""
-        graph: str = self._core.graph(form)
+        graph: str = self._core.graph(text_of(form, "form"))
         return graph
 
     def close(self) -> None:
@@ -221,9 +224,10 @@ def load_with(path: str | os.PathLike[str], *, text: str | None = None, model: s
               externs: Externs = (), store: str | os.PathLike[str] | None = None, is_strict: bool = True,
               **options: Any) -> Program:
     """As `load`; `is_strict`: whether the program has to declare each of the externs."""
+    file = path_of(path, "path")
+    text = optional_text_of(text, "text")
     functions = named(externs)
     engine = Engine({"store": store, **options}, functions, model)
-    file = os.fsdecode(path)
     try:
         core = engine.core.load(file, text)
     except ProgramError as error:
@@ -233,8 +237,8 @@ def load_with(path: str | os.PathLike[str], *, text: str | None = None, model: s
 
 def load_description(path: str | os.PathLike[str]) -> Program:
     """A program that is only looked at: it has no model and no externs."""
+    file = path_of(path, "path")
     engine = Engine({}, {}, None)
-    file = os.fsdecode(path)
     return Program(engine, engine.core.compile(file), file, {})
 
 
@@ -242,8 +246,9 @@ def resume(store: str | os.PathLike[str], name: str, *, events: bool = True, ext
            model: str | ModelFunction | None = None, **options: Any) -> Conversation[Any]:
     """Continues a run of a store, with the program that the store has of it. `externs` and `model` as for `load`; without
     a model, that of the run."""
+    text_of(name, "name")
     functions = named(externs)
-    engine = Engine({"store": store, **options}, functions, model)
+    engine = Engine({"store": path_of(store, "store"), **options}, functions, model)
     try:
         core = engine.core.load_stored(name)
     except ProgramError as error:

@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from ._errors import Error, failure_of
+from ._checks import count_of, text_of, timeout_of
+from ._errors import Error, InputError, failure_of
 from ._types import to_json
 
 if TYPE_CHECKING:
@@ -175,8 +176,9 @@ class Run(Generic[T]):
 
     def wait(self, timeout: float | None = None) -> str:
         """Continues the run until it has ended or waits for input. Returns its state, `"running"` after the timeout."""
+        seconds = timeout_of(timeout)
         self._engine.before_wait()
-        return STATES[self._core.wait(timeout)]
+        return STATES[self._core.wait(seconds)]
 
     async def await_state(self) -> str:
         """As `wait`, for asyncio."""
@@ -198,13 +200,13 @@ class Run(Generic[T]):
 
     def answer(self, wait: Wait | str | None, value: Any) -> None:
         """Answers a question. None: the only one that the run has asked so far."""
-        name = wait.name if isinstance(wait, Wait) else wait or ""
+        name = name_of(wait) or ""
         is_plain = isinstance(value, str) and any(name in ("", one.name) and one.is_for_text for one in self.waits())
         self._core.answer(name, value if is_plain else json.dumps(to_json(value)))
 
     def cancel(self, reason: str = "cancelled") -> None:
         """Ends the run. Its blocks of `finally` are executed first."""
-        self._core.cancel(reason)
+        self._core.cancel(text_of(reason, "reason"))
 
     def result(self, timeout: float | None = None) -> T:
         """Waits for the value of the run. Raises what it has failed with, `NeedsAnswer` if it asks a person, and
@@ -330,9 +332,10 @@ class Run(Generic[T]):
     def fork(self, at: int, program: Program | None = None, *, events: bool = True) -> Run[T]:
         """Starts a run that uses the outcomes again that this one has recorded up to the record `at`. `program`: a changed
         one."""
+        record = count_of(at, "at")
+        changed = None if program is self.program else _core_of(program)
         program = program or self.program
-        changed = None if program is self.program or program is None else program._core
-        core = self._engine.core.fork(self._recorded_name(), at, changed, flags_of(events))
+        core = self._engine.core.fork(self._recorded_name(), record, changed, flags_of(events))
         if program is None:
             return type(self)(core, self._engine, has_events=events)
         return program.run_of(core, events)
@@ -342,8 +345,9 @@ class Run(Generic[T]):
         something else. `program`: a changed one."""
         from ._errors import ReplayDiffers
 
+        changed = _core_of(program)
         try:
-            difference = self._engine.core.replay(self._recorded_name(), None if program is None else program._core)
+            difference = self._engine.core.replay(self._recorded_name(), changed)
         except Error as error:
             if error.kind != "Failed":
                 raise
@@ -386,7 +390,25 @@ class Conversation(Run[T]):
 
     def cancel_turn(self, reason: str = "cancelled") -> None:
         """Ends the current turn, not the conversation."""
-        self._core.cancel_turn(reason)
+        self._core.cancel_turn(text_of(reason, "reason"))
+
+
+def name_of(wait: Wait | str | None) -> str | None:
+    if wait is None or isinstance(wait, str):
+        return wait
+    if isinstance(wait, Wait):
+        return wait.name
+    raise InputError(f"expected a question of `waits()`, its name or None as `wait`, got {wait!r}", "WrongInput")
+
+
+def _core_of(program: Program | None) -> Any:
+    from ._program import Program as LoadedProgram
+
+    if program is None:
+        return None
+    if isinstance(program, LoadedProgram):
+        return program._core
+    raise InputError(f"expected a program of `load_changed` as `program`, got {program!r}", "WrongInput")
 
 
 def needs_answer(run: Run[Any]) -> Error:

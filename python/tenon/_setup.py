@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._background import ThreadPool
+from ._checks import count_of, path_of
 from ._errors import Error
 from ._externs import CallThreads, make
 from ._models import ModelFunction, start_of
@@ -68,8 +69,8 @@ EXTERN_THREADS_MAX = 256  # as for the functions of libraries
 
 
 def _threads_of(option: Any) -> int:
-    """How many threads may call plain functions at the same time. The library has checked the option."""
-    return EXTERN_THREADS_DEFAULT if option is None else min(int(option), EXTERN_THREADS_MAX)
+    """How many threads may call plain functions at the same time."""
+    return EXTERN_THREADS_DEFAULT if option is None else count_of(option, "extern_threads", EXTERN_THREADS_MAX)
 
 
 class Setup:
@@ -80,6 +81,8 @@ class Setup:
                  model: str | ModelFunction | None, need_loop: Callable[[], None]) -> None:
         self.background = Background()
         self.externs = {name: make(function, self.background) for name, function in externs.items()}
+        if options.get("store") is not None:
+            path_of(options["store"], "store")
         given = [(name.replace("_", "-"), _text_of(value)) for name, value in options.items() if value is not None]
         start = None
         model_name = ""
@@ -87,7 +90,7 @@ class Setup:
             start = start_of(model, self.background)
             model_name = getattr(model, "__qualname__", type(model).__name__)
         elif model is not None:
-            given.append(("model", os.fspath(model)))
+            given.append(("model", path_of(model, "model")))
         worker = [sys.executable, "-c", "import sys; from tenon._core import extern_worker; sys.exit(extern_worker())"]
         threads_max = _threads_of(options.get("extern_threads"))
         self.calls = CallThreads(self.background.context)

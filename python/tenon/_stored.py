@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._checks import count_of, optional_text_of, path_of
 from ._hosted_run import state_of
 from ._run import Wait
 
@@ -51,6 +52,6 @@ def _time_of(milliseconds: int) -> datetime.datetime:
 def runs(store: str | os.PathLike[str], *, state: str | None = None, after: str | None = None, limit: int = 100) -> list[StoredRun]:
     """Runs of a store in the order of their names, which is by age; also while another process owns the store. `state`: only
     those, as `tenon runs` shows it, such as `"waiting"`. `after`: those after the run of this name. `limit`: so many at most."""
-    if limit < 0:
-        raise ValueError(f"expected a limit of 0 or more, got {limit}")
-    return [StoredRun(one) for one in json.loads(_core.store_runs(os.fsdecode(store), state, after, limit))]
+    found = _core.store_runs(path_of(store, "store"), optional_text_of(state, "state"), optional_text_of(after, "after"),
+                             count_of(limit, "limit"))
+    return [StoredRun(one) for one in json.loads(found)]

@@ -76,6 +76,36 @@ def test_requests_that_do_not_fit(open_host):
         assert raised.value.kind == kind
 
 
+def test_arguments_of_wrong_types_are_refused_in_words(open_host):
+    host = open_host()
+    run = host.start("half", {"n": 2})
+    assert run.result(WAIT) == 50
+    for call, expected in (
+            (lambda: run.wait("1"), "a number of seconds as `timeout`, got '1'"),
+            (lambda: run.cancel(3), "a text as `reason`"),
+            (lambda: run.events("1"), "an integer of 0 or more as `after`"),
+            (lambda: host.start(3), "a text as `name`"),
+            (lambda: host.start("half", {"n": 2}, key=3), "a text as `key`"),
+            (lambda: host.start("half", {"n": 2}, timeout="1"), "a number of seconds as `timeout`"),
+            (lambda: host.answer(run, None, True), "a text as `run`"),
+            (lambda: host.answer(run.name, 3, True), "a question of `waits()`"),
+            (lambda: host.run(3), "a text as `name`"),
+            (lambda: host.runs(limit=-1), "an integer of 0 or more as `limit`"),
+            (lambda: host.runs(state=3), "a text as `state`"),
+            (lambda: host.follow(run.name, -1), "an integer of 0 or more as `after`"),
+            (lambda: next(iter(host.follow(run)), None), "a text as `run`"),
+            (lambda: host.follow(run.name).next("1"), "a number of seconds"),
+            (lambda: host.release("1"), "an integer of 0 or more as `count`"),
+            (lambda: host.serve(3), "a text as `address`"),
+            (lambda: host.serve(port=70_000), "an integer from 0 to 65535 as `port`"),
+            (lambda: host.serve(token=3), "a text as `token`"),
+            (lambda: host.stop("1"), "a number of seconds as `grace`"),
+    ):
+        with pytest.raises(tenon.InputError) as raised:
+            call()
+        assert expected in str(raised.value)
+
+
 def test_a_question_is_answered(open_host):
     host = open_host()
     run = host.start("colour")

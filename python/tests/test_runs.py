@@ -227,3 +227,49 @@ fn number() -> i32 { ask<i32>("How many?") }
         assert run.wait(10) == "asks"
         with pytest.raises(tenon.Error, match="i32|integer"):
             run.answer(None, "five")
+
+
+class Integer:
+    def __index__(self) -> int:
+        return 0
+
+
+def test_arguments_of_wrong_types_are_refused_in_words(load_desk, tmp_path):
+    desk = load_desk(store=tmp_path / "runs.db")
+    run = desk.half.start(2)
+    chat = desk.Counter.start()
+    assert run.result(Integer()) == 50
+    for call, expected in (
+            (lambda: run.wait("1"), "a number of seconds as `timeout`, got '1'"),
+            (lambda: run.wait(True), "a number of seconds"),
+            (lambda: run.wait(float("nan")), "a number of seconds"),
+            (lambda: run.result([]), "a number of seconds"),
+            (lambda: run.fork(-1), "an integer of 0 or more as `at`, got -1"),
+            (lambda: run.fork(2**64), "an integer of 0 or more"),
+            (lambda: run.fork("1"), "an integer of 0 or more as `at`, got '1'"),
+            (lambda: run.fork(1.0), "an integer of 0 or more"),
+            (lambda: run.fork(0, "desk"), "a program of `load_changed` as `program`, got 'desk'"),
+            (lambda: run.replay(desk.half), "a program of `load_changed`"),
+            (lambda: run.cancel(3), "a text as `reason`, got 3"),
+            (lambda: run.answer(3, True), "a question of `waits()`"),
+            (lambda: chat.cancel_turn(None), "a text as `reason`, got None"),
+            (lambda: desk.start(3), "a text as `name`"),
+            (lambda: desk.resume(run), "a text as `name`"),
+            (lambda: desk.graph(3), "a text as `form`"),
+            (lambda: desk.load_changed(3), "a text as `text`"),
+            (lambda: tenon.load(3), "a path as `path`, got 3"),
+            (lambda: tenon.load("desk.tn", text=b"fn"), "a text as `text`"),
+            (lambda: tenon.load("desk.tn", text="", store=3), "a path as `store`, got 3"),
+            (lambda: tenon.load("desk.tn", text="", model=3), "a path as `model`, got 3"),
+            (lambda: tenon.load("desk.tn", text="", externs=3), "expected functions"),
+            (lambda: tenon.load("desk.tn", text="", extern_threads="many"), "an integer from 0 to 256 as `extern_threads`"),
+            (lambda: tenon.resume(3, "run"), "a path as `store`"),
+            (lambda: tenon.resume(tmp_path / "runs.db", 3), "a text as `name`"),
+            (lambda: tenon.runs(3), "a path as `store`"),
+            (lambda: tenon.runs(tmp_path / "runs.db", limit="1"), "an integer of 0 or more as `limit`"),
+            (lambda: tenon.runs(tmp_path / "runs.db", state=1), "a text as `state`"),
+            (lambda: tenon.Host(3, store=tmp_path / "other.db"), "a path as `programs`"),
+    ):
+        with pytest.raises(tenon.Error) as raised:
+            call()
+        assert expected in str(raised.value) and "incompatible function" not in str(raised.value)

@@ -1,0 +1,66 @@
+"""Arguments of the package's functions that the extension module takes: their types and ranges, in the package's words."""
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+from ._errors import InputError
+
+COUNT_MAX = 2**64 - 1
+_SHOWN_MAX = 80
+
+
+class OutOfRange(InputError, ValueError):
+    """An argument has the expected type, and not an expected value."""
+
+
+def _refuse(expected: str, name: str, value: Any, raised: type[InputError] = InputError) -> InputError:
+    shown = repr(value)
+    if len(shown) > _SHOWN_MAX:
+        shown = f"a `{type(value).__name__}`"
+    return raised(f"expected {expected} as `{name}`, got {shown}", "WrongInput")
+
+
+def text_of(value: Any, name: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise _refuse("a text", name, value)
+
+
+def optional_text_of(value: Any, name: str) -> str | None:
+    return None if value is None else text_of(value, name)
+
+
+def path_of(value: Any, name: str) -> str:
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return os.fsdecode(value)
+    raise _refuse("a path", name, value)
+
+
+def count_of(value: Any, name: str, most: int = COUNT_MAX) -> int:
+    """Any integer, such as one of NumPy, from 0 to `most`."""
+    expected = "an integer of 0 or more" if most == COUNT_MAX else f"an integer from 0 to {most}"
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        raise _refuse(expected, name, value)
+    count = int(value.__index__())
+    if not 0 <= count <= most:
+        raise _refuse(expected, name, value, OutOfRange)
+    return count
+
+
+def seconds_of(value: Any, name: str = "timeout") -> float:
+    """Any number, such as one of NumPy. A negative one is as 0."""
+    if isinstance(value, bool) or not (hasattr(type(value), "__float__") or hasattr(type(value), "__index__")):
+        raise _refuse("a number of seconds", name, value)
+    try:
+        seconds = float(value)
+    except OverflowError:
+        return math.inf
+    if math.isnan(seconds):
+        raise _refuse("a number of seconds", name, value, OutOfRange)
+    return max(seconds, 0.0)
+
+
+def timeout_of(value: Any, name: str = "timeout") -> float | None:
+    return None if value is None else seconds_of(value, name)
