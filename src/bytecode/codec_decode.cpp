@@ -131,6 +131,9 @@ Function read_function(Reader& in) {
         return true;
       case 80:
         return read_finally_handlers(message.bytes_value(), function.finally_handlers);
+      case 81:
+        function.parameter_documentation.push_back(read_text(message));
+        return true;
       default:
         return false;
     }
@@ -171,6 +174,9 @@ Extern read_extern(Reader& in) {
         return true;
       case 42:
         if (const std::uint64_t within = message.value(); within > 0) callee.call_options.within_ms = within;
+        return true;
+      case 43:
+        callee.parameter_documentation.push_back(read_text(message));
         return true;
       default:
         return false;
@@ -242,6 +248,9 @@ CallShape read_call(Reader& in) {
       }
       case 7:
         call.given.push_back(read_text(message));
+        return true;
+      case 8:
+        call.parameter_documentation.push_back(read_text(message));
         return true;
       default:
         return false;

@@ -64,6 +64,7 @@ Writer write_refinement(const types::Refinement& refinement) {
   write_optional(out, 7, refinement.length_low);
   write_optional(out, 8, refinement.length_high);
   if (refinement.pattern) out.present_field(9, std::string_view(*refinement.pattern));
+  out.field(10, refinement.documentation);
   return out;
 }
 
@@ -78,6 +79,8 @@ Writer write_union(const types::UnionType& literals) {
       packed.signed_varint(number);
     out.present_field(3, packed);
   }
+  out.field(4, literals.documentation);
+  write_texts(out, 5, literals.literal_documentation);
   return out;
 }
 
@@ -180,6 +183,7 @@ Writer write_function(const Function& function) {
     cleanups.varint(cleanup.budget_depth);
   }
   out.field(80, cleanups.view());
+  write_texts(out, 81, function.parameter_documentation);
   return out;
 }
 
@@ -195,6 +199,7 @@ Writer write_extern(const Extern& callee) {
   out.field(40, callee.call_options.is_once ? 1U : 0U);
   out.field(41, callee.call_options.is_process ? 1U : 0U);
   out.field(42, callee.call_options.within_ms.value_or(0));
+  write_texts(out, 43, callee.parameter_documentation);
   return out;
 }
 
@@ -224,6 +229,7 @@ Writer write_call(const CallShape& call) {
   for (const std::uint16_t hole : call.holes) holes.varint(hole);
   out.field(6, holes.view());
   write_texts(out, 7, call.given);
+  write_texts(out, 8, call.parameter_documentation);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 
@@ -40,6 +41,39 @@ TEST(Codec, AProgramRoundTrips) {
   EXPECT_EQ(decoded->tests[0].answers[1].contained, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(decoded->tests[0].answers[1].arguments, (std::vector<std::string>{"1", "_"}));
   EXPECT_EQ(decoded->budgets[0].bounds.milliseconds, 60'000U);
+}
+
+TEST(Codec, DocCommentsOfParametersAndTypesRoundTrip) {
+  Program program = sample_program();
+  const std::string without = encode(program);
+  Function& function = program.functions[0];
+  function.parameter_documentation.assign(function.parameters.size(), "Of a function.");
+  program.externs[0].parameter_documentation.assign(program.externs[0].parameters.size(), "Of an extern.");
+  const auto is_call = [](const Site& site) { return !site.call.parameters.empty(); };
+  const auto site = std::ranges::find_if(program.sites, is_call);
+  ASSERT_NE(site, program.sites.end());
+  site->call.parameter_documentation.assign(site->call.parameters.size(), "Of a call.");
+  const auto team = program.types.make_union({"Area", std::vector<std::string>{"a", "b"}, "Who.", {"", "Machines."}});
+  types::Refinement refinement;
+  refinement.name = "Urgency";
+  refinement.low = std::int64_t{1};
+  refinement.documentation = "How urgent.";
+  const auto urgency = program.types.refined(types::TypeTable::i32, refinement);
+  const std::string bytes = encode(program);
+  const auto decoded = decode(bytes);
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(encode(*decoded), bytes);
+  EXPECT_EQ(decoded->functions[0].parameter_documentation, function.parameter_documentation);
+  EXPECT_EQ(decoded->externs[0].parameter_documentation, program.externs[0].parameter_documentation);
+  EXPECT_EQ(decoded->types.union_type(team), program.types.union_type(team));
+  EXPECT_EQ(decoded->types.refinement(urgency), refinement);
+  EXPECT_TRUE(decode(without)->functions[0].parameter_documentation.empty());
+}
+
+TEST(Codec, DocCommentsMustBeOnePerParameter) {
+  Program program = sample_program();
+  program.functions[0].parameter_documentation.assign(program.functions[0].parameters.size() + 1, "One too many.");
+  EXPECT_THAT(decode(encode(program)).error().message, HasSubstr("one doc comment per parameter"));
 }
 
 /// They are on disks.

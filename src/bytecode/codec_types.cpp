@@ -43,6 +43,9 @@ types::Refinement read_refinement(Reader& in) {
       case 9:
         refinement.pattern = read_text(message);
         return true;
+      case 10:
+        refinement.documentation = read_text(message);
+        return true;
       default:
         return false;
     }
@@ -68,11 +71,20 @@ types::UnionType read_union(Reader& in) {
         while (packed.is_good() && !packed.is_at_end()) numbers->push_back(packed.signed_varint());
         return packed.is_good();
       }
+      case 4:
+        literals.documentation = read_text(message);
+        return true;
+      case 5:
+        literals.literal_documentation.push_back(read_text(message));
+        return true;
       default:
         return false;
     }
   });
   if (numbers && !texts.empty()) in.reject();
+  const std::size_t count = numbers ? numbers->size() : texts.size();
+  const std::size_t documented = literals.literal_documentation.size();
+  if (documented != 0 && documented != count) in.reject();
   if (numbers) {
     literals.literals = std::move(*numbers);
   } else {

@@ -77,6 +77,8 @@ struct Function {
   std::vector<Handler> handlers;
   std::vector<FinallyHandler> finally_handlers;
   std::vector<LineEntry> lines;
+  /// Doc comments of the parameters: one text each, or none if no parameter has one.
+  std::vector<std::string> parameter_documentation = {};
 };
 
 /// Whether it is that of a `shield` block.
@@ -122,6 +124,8 @@ struct Extern {
   std::vector<types::TypeId> parameters;
   types::TypeId result;
   types::ExternCallOptions call_options;  ///< of a native one
+  /// Doc comments of the parameters: one text each, or none if no parameter has one.
+  std::vector<std::string> parameter_documentation = {};
 };
 
 /// What the model supplies at one place of the program.
@@ -141,6 +145,8 @@ struct CallShape {
   std::vector<std::uint16_t> holes;  ///< indices of the missing ones, ascending
   /// By parameter: the code of a given argument, on one line; empty for a hole and a Context. Not of older programs.
   std::vector<std::string> given = {};
+  /// Doc comments of the parameters: one text each, or none if no parameter has one.
+  std::vector<std::string> parameter_documentation = {};
 };
 
 struct Clause {

@@ -81,6 +81,8 @@ class Verifier {
     for (const TypeId type : callee.parameters) expect_type(type);
     expect_type(callee.result);
     expect(callee.parameter_names.size() == callee.parameters.size(), "an extern has parameters without names");
+    expect(callee.parameter_documentation.empty() || callee.parameter_documentation.size() == callee.parameters.size(),
+           "there is not one doc comment per parameter");
     expect(has_world_signature(callee), "a built-in effect has another signature");
     const bool has_call_options =
         callee.call_options.is_once || callee.call_options.is_process || callee.call_options.within_ms;
@@ -159,6 +161,8 @@ class Verifier {
     expect(call.holes.empty() || call.holes.back() < call.parameters.size(), "a hole is after the last parameter");
     expect(call.given.empty() || call.given.size() == call.parameters.size(),
            "a call does not have one text per parameter");
+    expect(call.parameter_documentation.empty() || call.parameter_documentation.size() == call.parameters.size(),
+           "there is not one doc comment per parameter");
   }
 
   void check_tool(const Tool& tool) {
@@ -209,6 +213,9 @@ class Verifier {
            "the number of registers is out of range");
     expect(function.parameters.size() <= function.register_count, "there are more parameters than registers");
     expect(function.parameter_names.size() == function.parameters.size(), "there are parameters without names");
+    expect(function.parameter_documentation.empty() ||
+               function.parameter_documentation.size() == function.parameters.size(),
+           "there is not one doc comment per parameter");
     for (const TypeId type : function.parameters) expect_type(type);
     expect_type(function.result);
     expect(function.context_register == no_register || function.context_register < function.register_count,

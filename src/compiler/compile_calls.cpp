@@ -205,6 +205,7 @@ CallShape CallCompiler::call_shape(NodeId node, std::span<const NodeId> argument
     list += parameters[at].name + ": " + table.describe(parameters[at].type);
   }
   shape.documentation = documentation_of(target, shape);
+  shape.parameter_documentation = types::documentation_of(parameters);
   shape.signature = shape.name + "(" + list + ")";
   if (result != TypeTable::unit) shape.signature += " -> " + table.describe(result);
   return shape;

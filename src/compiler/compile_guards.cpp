@@ -54,6 +54,7 @@ Register GuardCompiler::take_result() {
   function_.context_register = no_register;
   function_.parameters.push_back(function_.result);
   function_.parameter_names.emplace_back("result");
+  if (!function_.parameter_documentation.empty()) function_.parameter_documentation.emplace_back();
   return allocate();
 }
 

@@ -110,6 +110,7 @@ void ToolCompiler::tool(NodeId entry, Register to) {
       tool.call.parameter_names.push_back(parameter.name);
       tool.call.parameters.push_back(program_.substitute(parameter.type, callee.type_parameter_types, type_arguments));
     }
+    tool.call.parameter_documentation = types::documentation_of(callee.parameters);
     result = program_.substitute(callee.result, callee.type_parameter_types, type_arguments);
   };
   if (target.kind == TargetKind::Extern) {

@@ -37,6 +37,7 @@ void FunctionCompiler::describe_head() {
     function.parameters.push_back(scope.resolve(declaration.parameters[at].type));
     scope.set_local(scope.first_local + static_cast<std::uint32_t>(at), emitter.allocate());
   }
+  function.parameter_documentation = types::documentation_of(declaration.parameters);
   if (declaration.own_context) function.context_register = static_cast<std::uint16_t>(*declaration.own_context);
   if (declaration.agent.exists()) function.agent = declaration.agent.index;
 }

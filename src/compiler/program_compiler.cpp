@@ -146,6 +146,7 @@ std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std
     entry.parameter_names.push_back(parameter.name);
     entry.parameters.push_back(substitute(parameter.type, declaration.type_parameter_types, type_arguments));
   }
+  entry.parameter_documentation = types::documentation_of(declaration.parameters);
   entry.result = substitute(declaration.result, declaration.type_parameter_types, type_arguments);
   program_.externs.push_back(std::move(entry));
   return next;

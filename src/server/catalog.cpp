@@ -12,8 +12,9 @@ namespace tenon::server {
 
 namespace {
 
-Json schema_of(const types::TypeTable& types, types::TypeId type) {
-  return parse_own_json(inference::answers::make_schema(types, type, inference::answers::UnlimitedNumbers::All));
+Json schema_of(const types::TypeTable& types, types::TypeId type, std::string_view documentation = {}) {
+  using inference::answers::UnlimitedNumbers;
+  return parse_own_json(inference::answers::make_schema(types, type, UnlimitedNumbers::All, documentation));
 }
 
 }  // namespace
@@ -46,10 +47,15 @@ runtime::RunStart CatalogEntry::make_start(const std::string& text) const {
 
 Json CatalogEntry::describe() const {
   const types::TypeTable& types = image->program().types;
+  const auto schema_of_parameter = [&](std::size_t at) {
+    const std::vector<std::string>& documentation = declared().parameter_documentation;
+    return schema_of(types, declared().parameters[at],
+                     documentation.empty() ? std::string_view() : std::string_view(documentation[at]));
+  };
   Json properties = Json::object();
   Json required = Json::array();
   for (const std::size_t at : given_parameters()) {
-    properties.set(declared().parameter_names[at], schema_of(types, declared().parameters[at]));
+    properties.set(declared().parameter_names[at], schema_of_parameter(at));
     if (types.kind(types.base(declared().parameters[at])) == types::TypeKind::Option) continue;
     required.push_back(declared().parameter_names[at]);
   }
@@ -60,7 +66,7 @@ Json CatalogEntry::describe() const {
                    .set("required", std::move(required))
                    .set("additionalProperties", false);
   if (agent && !given_parameters().empty()) {
-    input = schema_of(types, declared().parameters[given_parameters().front()]);
+    input = schema_of_parameter(given_parameters().front());
   }
   return Json::object()
       .set("name", name)

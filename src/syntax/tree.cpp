@@ -105,10 +105,10 @@ std::vector<TokenIndex> SyntaxTree::path(NodeId id) const {
   return names;
 }
 
-std::string SyntaxTree::documentation(NodeId id) const {
+std::string SyntaxTree::documentation_before(TokenIndex before) const {
   std::vector<std::string_view> lines;
   std::size_t newlines = 0;
-  for (TokenIndex at = nodes[id.index].first_token; at-- > 0;) {
+  for (TokenIndex at = before; at-- > 0;) {
     const TokenKind token = tokens[at].kind;
     if (token == TokenKind::DocComment) {
       std::string_view line = text(at).substr(3);

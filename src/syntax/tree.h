@@ -166,7 +166,9 @@ class SyntaxTree {
   /// The names of a path: `["Mood", "Bad"]` for `Mood::Bad`.
   [[nodiscard]] std::vector<TokenIndex> path(NodeId id) const;
   /// The lines of `///` directly before the node, joined by newlines.
-  [[nodiscard]] std::string documentation(NodeId id) const;
+  [[nodiscard]] std::string documentation(NodeId id) const { return documentation_before(nodes[id.index].first_token); }
+  /// The same, directly before a token.
+  [[nodiscard]] std::string documentation_before(TokenIndex token) const;
   /// The next token that is not trivia.
   [[nodiscard]] TokenIndex next_significant(TokenIndex token) const;
   /// The kind in `block name: kind {`; nothing if it is missing.

@@ -30,7 +30,19 @@ struct Parameter {
   std::string name;  ///< empty for an unnamed Context
   TypeId type;
   source::Span span;
+  std::string documentation = {};
 };
+
+/// The doc comments of parameters: one text each, or none if no parameter has one.
+[[nodiscard]] inline std::vector<std::string> documentation_of(const std::vector<Parameter>& parameters) {
+  std::vector<std::string> texts;
+  bool has_some = false;
+  for (const Parameter& parameter : parameters) {
+    texts.push_back(parameter.documentation);
+    has_some = has_some || !parameter.documentation.empty();
+  }
+  return has_some ? texts : std::vector<std::string>();
+}
 
 /// The kind of a function's body.
 enum class FunctionRole : std::uint8_t {

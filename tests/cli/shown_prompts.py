@@ -1,4 +1,6 @@
 """`tenon show --as=prompts`: what would be sent, as far as a program says it before a run."""
+import json
+
 from prompt_comparison import find_hidden, find_unsent, first_requests, read_prompts
 from tenon_process import run_traced, tenon
 
@@ -162,6 +164,70 @@ Choose tool and provide parameters:
 '''
 
 
+DOCUMENTED = '''
+/// Who takes care of it.
+type Team =
+    /// Money.
+    "billing"
+    /// Machines.
+    | "tech"
+
+/// How urgent it is.
+type Urgency = i32 in 1..=3
+
+/// Files a ticket.
+fn file(
+    ctx: Context,
+    /// The customer's name.
+    name: String,
+    team: Team,
+    urgency: Urgency,
+    /// Where to answer.
+    reply_to: "mail" | "phone",
+) -> String
+    requires name != ""
+    ensures result != ""
+{
+    "filed"
+}
+
+fn choose(ctx: Context) -> Team { "Which team?"! }
+
+fn main(ctx: Context) -> String {
+    choose(ctx)
+    file(ctx, _, _, _, _)
+}
+'''
+
+DOCUMENTED_NOTE = '''\
+{
+  "name": string,  // The customer's name.
+  "team": "billing" (Money.) or "tech" (Machines.),  // Who takes care of it.
+  "urgency": integer from 1 to 3,  // How urgent it is.
+  "reply_to": "mail" or "phone"  // Where to answer.
+}
+'''
+
+DOCUMENTED_RESULT = '''\
+{
+  "value": "billing" (Money.) or "tech" (Machines.)  // Who takes care of it.
+}
+'''
+
+DOCUMENTED_PROPERTIES = {
+    "name": {"type": "string", "description": "The customer's name."},
+    "team": {
+        "anyOf": [
+            {"type": "string", "const": "billing", "description": "Money."},
+            {"type": "string", "const": "tech", "description": "Machines."},
+        ],
+        "description": "Who takes care of it.",
+    },
+    "urgency": {"type": "integer", "minimum": 1, "maximum": 3, "description": "How urgent it is."},
+    "reply_to": {"type": "string", "enum": ["mail", "phone"], "description": "Where to answer."},
+}
+
+
 def show_prompts(work, program):
     file = work / "shown.tn"
     file.write_text(program)
@@ -173,6 +239,18 @@ def show_prompts(work, program):
 def test_a_pursuit_shows_its_actions_and_what_the_caller_has_said(work):
     shown = show_prompts(work, PURSUIT)
     assert CHOICE in shown, shown
+
+
+def test_doc_comments_of_parameters_types_and_alternatives_are_sent(work):
+    shown = show_prompts(work, DOCUMENTED)
+    assert DOCUMENTED_NOTE in shown and DOCUMENTED_RESULT in shown, shown
+    schemas = [json.loads(line) for line in shown.splitlines() if line.startswith('{"type":"object"')]
+    assert DOCUMENTED_PROPERTIES in [schema["properties"] for schema in schemas], shown
+    # The formatter may move a doc comment to another line, but not to another declaration.
+    assert tenon("fmt", work / "shown.tn").returncode == 0
+    formatted = (work / "shown.tn").read_text()
+    again = show_prompts(work, formatted)
+    assert DOCUMENTED_NOTE in again and DOCUMENTED_RESULT in again, formatted
 
 
 def test_a_route_shows_its_classes(work):

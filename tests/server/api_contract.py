@@ -111,6 +111,36 @@ def test_a_value_can_be_sent_back(work):
         assert sorted(failed) == ["blame", "kind", "message", "place"] and failed["place"].startswith("program.tn:"), failed
 
 
+DOCUMENTED_PROGRAM = '''\
+/// How urgent it is.
+type Urgency = i32 in 1..=3
+
+fn file(
+    /// The customer's name.
+    name: String,
+    urgency: Urgency,
+) -> String { name }
+
+agent Desk {
+    fn turn(
+        ctx: Context,
+        /// What the customer wants.
+        input: String,
+    ) -> String { input }
+}
+'''
+
+
+def test_the_list_has_the_doc_comments_of_parameters(work):
+    with Server(work, program=DOCUMENTED_PROGRAM) as server:
+        agents = {agent["name"]: agent for agent in server.get("/v1/agents").json["agents"]}
+        assert agents["file"]["input"]["properties"] == {
+            "name": {"type": "string", "description": "The customer's name."},
+            "urgency": {"type": "integer", "minimum": 1, "maximum": 3, "description": "How urgent it is."},
+        }
+        assert agents["Desk"]["input"] == {"type": "string", "description": "What the customer wants."}
+
+
 def test_a_function_from_start_to_end(work):
     with Server(work) as server:
         run = server.begin({"fn": "add", "args": {"x": 1, "y": 2}})

@@ -39,7 +39,8 @@ AnswerClause make_clause(const bytecode::CallShape& call) {
   AnswerClause clause{call.name, {}};
   for (const std::uint16_t hole : call.holes) {
     const std::string& name = call.parameter_names[hole];
-    clause.items.push_back({name.empty() ? fmt::format("argument_{}", hole + 1) : name, call.parameters[hole]});
+    clause.items.push_back({name.empty() ? fmt::format("argument_{}", hole + 1) : name, call.parameters[hole],
+                            call.parameter_documentation.empty() ? "" : call.parameter_documentation[hole]});
   }
   return clause;
 }

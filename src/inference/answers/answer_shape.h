@@ -25,6 +25,7 @@ enum class Wrapping : std::uint8_t { Bare, Wrapped };
 struct AnswerItem {
   std::string key;
   types::TypeId type;
+  std::string documentation = {};  ///< of the parameter
 };
 
 /// One call whose missing arguments the model supplies. Without a function: the `else` of a select.

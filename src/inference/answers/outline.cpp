@@ -99,12 +99,18 @@ class OutlineWriter {
   }
 
   [[nodiscard]] std::string write_items(const std::vector<AnswerItem>& items) const {
-    std::string text;
+    std::vector<types::Field> fields;
+    fields.reserve(items.size());
     for (const AnswerItem& item : items) {
-      if (!text.empty()) text += ", ";
-      text += make_json_string(item.key) + ": " + write(item.type, 0);
+      fields.push_back(
+          {item.key, item.type, item.documentation.empty() ? words_of_name(item.type) : item.documentation});
     }
-    return "{" + text + "}";
+    return write_members(fields, "", 0);
+  }
+
+  /// The object that has a completion's value.
+  [[nodiscard]] std::string write_value(TypeId type) const {
+    return write_members({{"value", type, words_of_name(type)}}, "", 0);
   }
 
   /// The named types, a line or more each.
@@ -117,14 +123,28 @@ class OutlineWriter {
   }
 
  private:
-  /// The documentation of a field: its own, or that of its enum.
-  [[nodiscard]] const std::string& words_of(const types::Field& field) const {
-    TypeId type = types_.base(field.type);
-    while (types_.kind(type) == TypeKind::Option || types_.kind(type) == TypeKind::List) {
-      type = types_.base(types_.get(type).arguments[0]);
+  /// The type inside of Options, lists and refinements, or the first refinement that has a doc comment.
+  [[nodiscard]] TypeId described_part(TypeId type) const {
+    for (;; type = types_.get(type).arguments[0]) {
+      const TypeKind kind = types_.kind(type);
+      if (kind == TypeKind::Refined && !types_.refinement(type).documentation.empty()) return type;
+      if (kind != TypeKind::Refined && kind != TypeKind::Option && kind != TypeKind::List) return type;
     }
-    const bool is_enum = types_.kind(type) == TypeKind::Enum;
-    return field.documentation.empty() && is_enum ? types_.enum_type(type).documentation : field.documentation;
+  }
+
+  /// The doc comment of a union's or a refinement's `type` name. Not that of an enum: journals have hashes of requests
+  /// whose outlines show it beside the fields of structs only.
+  [[nodiscard]] std::string words_of_name(TypeId type) const {
+    const TypeId part = described_part(type);
+    if (types_.kind(part) == TypeKind::Union) return types_.union_type(part).documentation;
+    return types_.kind(part) == TypeKind::Refined ? types_.refinement(part).documentation : "";
+  }
+
+  /// The doc comment of a field: its own, or that of its type.
+  [[nodiscard]] std::string words_of(const types::Field& field) const {
+    if (!field.documentation.empty()) return field.documentation;
+    const TypeId part = described_part(field.type);
+    return types_.kind(part) == TypeKind::Enum ? types_.enum_type(part).documentation : words_of_name(part);
   }
 
   [[nodiscard]] std::string write_tuple(const std::vector<TypeId>& items, std::size_t indent) const {
@@ -137,17 +157,25 @@ class OutlineWriter {
   }
 
   [[nodiscard]] std::string write_struct(const types::StructType& type, std::size_t indent) const {
-    bool has_words = !type.documentation.empty();
-    for (const types::Field& field : type.fields) has_words = has_words || !words_of(field).empty();
+    std::vector<types::Field> fields = type.fields;
+    for (types::Field& field : fields) field.documentation = words_of(field);
+    return write_members(fields, type.documentation, indent);
+  }
+
+  /// An object. Each field has the words that are shown beside it.
+  [[nodiscard]] std::string write_members(const std::vector<types::Field>& fields, const std::string& documentation,
+                                          std::size_t indent) const {
+    bool has_words = !documentation.empty();
+    for (const types::Field& field : fields) has_words = has_words || !field.documentation.empty();
     const std::size_t inner = indent + indent_step;
     std::string text = "{";
-    if (!type.documentation.empty()) text += "  // " + flatten(type.documentation);
-    for (std::size_t index = 0; index < type.fields.size(); ++index) {
-      const types::Field& field = type.fields[index];
+    if (!documentation.empty()) text += "  // " + flatten(documentation);
+    for (std::size_t index = 0; index < fields.size(); ++index) {
+      const types::Field& field = fields[index];
       if (has_words) text += "\n" + std::string(inner, ' ');
       text += make_json_string(field.name) + ": " + write(field.type, has_words ? inner : indent);
-      if (index + 1 < type.fields.size()) text += has_words ? "," : ", ";
-      if (const std::string& words = words_of(field); !words.empty()) text += "  // " + flatten(words);
+      if (index + 1 < fields.size()) text += has_words ? "," : ", ";
+      if (!field.documentation.empty()) text += "  // " + flatten(field.documentation);
     }
     if (has_words) text += "\n" + std::string(indent, ' ');
     return text + "}";
@@ -171,7 +199,13 @@ class OutlineWriter {
 
   [[nodiscard]] static std::string write_union(const types::UnionType& type) {
     std::string text;
-    const auto add = [&text](const std::string& literal) { text += (text.empty() ? "" : " or ") + literal; };
+    std::size_t count = 0;
+    const auto add = [&](const std::string& literal) {
+      text += (text.empty() ? "" : " or ") + literal;
+      if (const std::size_t at = count++;
+          !type.literal_documentation.empty() && !type.literal_documentation[at].empty())
+        text += " (" + flatten(type.literal_documentation[at]) + ")";
+    };
     if (const auto* texts = std::get_if<std::vector<std::string>>(&type.literals)) {
       for (const std::string& literal : *texts) add(make_json_string(literal));
     } else {
@@ -226,8 +260,7 @@ std::string make_outline(const TypeTable& types, const AnswerShape& shape, Messa
   std::string text;
   switch (shape.kind) {
     case bytecode::SiteKind::Completion:
-      text = shape.wrapping == Wrapping::Bare ? writer.write_here(shape.result, 0)
-                                              : "{\"value\": " + writer.write(shape.result, 0) + "}";
+      text = shape.wrapping == Wrapping::Bare ? writer.write_here(shape.result, 0) : writer.write_value(shape.result);
       break;
     case bytecode::SiteKind::Fill:
       text = writer.write_items(shape.clauses.front().items);

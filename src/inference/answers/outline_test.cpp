@@ -68,6 +68,43 @@ TEST(OutlineTest, ShowsDocCommentsBesideTheirFields) {
             "}");
 }
 
+TEST(OutlineTest, ShowsDocCommentsOfNamedTypesAndParameters) {
+  TypeTable types;
+  const TypeId team = types.make_union({"Team", std::vector<std::string>{"billing", "tech"}, "Who.", {"Money.", ""}});
+  types::Refinement range;
+  range.name = "Urgency";
+  range.low = std::int64_t{1};
+  range.documentation = "How urgent.";
+  const TypeId urgency = types.refined(TypeTable::i32, range);
+  AnswerShape shape;
+  shape.kind = bytecode::SiteKind::Fill;
+  shape.clauses.push_back({"file", {{"name", TypeTable::string, "Of the customer."}, {"team", team}}});
+  shape.clauses[0].items.push_back({"urgency", types.option(urgency)});
+  EXPECT_EQ(make_outline(types, shape),
+            "{\n"
+            "  \"name\": string,  // Of the customer.\n"
+            "  \"team\": \"billing\" (Money.) or \"tech\",  // Who.\n"
+            "  \"urgency\": integer of at least 1 or null  // How urgent.\n"
+            "}");
+  AnswerShape completion;
+  completion.wrapping = Wrapping::Wrapped;
+  completion.result = urgency;
+  EXPECT_EQ(make_outline(types, completion), "{\n  \"value\": integer of at least 1  // How urgent.\n}");
+}
+
+/// Journals have the hashes of such requests.
+TEST(OutlineTest, AnEnumsDocCommentIsNotBesideAParameter) {
+  TypeTable types;
+  AnswerShape shape;
+  shape.kind = bytecode::SiteKind::Fill;
+  shape.clauses.push_back({"file", {{"mood", types.add_enum({"Mood", "How it is.", {{"Good", "", {}}}})}}});
+  EXPECT_EQ(make_outline(types, shape), "{\"mood\": \"Good\"}");
+  AnswerShape completion;
+  completion.wrapping = Wrapping::Wrapped;
+  completion.result = shape.clauses[0].items[0].type;
+  EXPECT_EQ(make_outline(types, completion), "{\"value\": \"Good\"}");
+}
+
 TEST(OutlineTest, NamesWhatRepeats) {
   TypeTable types;
   const TypeId node = types.add_struct({"Node", "", {}});

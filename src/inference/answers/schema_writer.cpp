@@ -27,6 +27,13 @@ void describe_with(Json& schema, std::string_view documentation) {
   schema.set("description", documentation);
 }
 
+/// With these words, if there are any, in place of its own.
+Json described(Json schema, std::string_view documentation) {
+  if (!documentation.empty() && schema.find("description") != nullptr) schema.erase("description");
+  describe_with(schema, documentation);
+  return schema;
+}
+
 /// Without alternatives, the schema that no value satisfies.
 Json one_of(std::vector<Json> alternatives) {
   if (alternatives.empty()) return Json::object().set("not", Json::object());
@@ -113,6 +120,11 @@ class SchemaWriter {
     return {};
   }
 
+  /// The schema of a field or a parameter.
+  [[nodiscard]] Json write_member(TypeId type, std::string_view documentation) const {
+    return described(write(type), documentation);
+  }
+
   [[nodiscard]] std::string finish(Json root) const {
     if (!names_.order().empty()) {
       Json definitions = Json::object();
@@ -147,13 +159,7 @@ class SchemaWriter {
   [[nodiscard]] Json write_struct(const types::StructType& type) const {
     ObjectSchema object;
     for (const types::Field& field : type.fields) {
-      Json schema = write(field.type);
-      // The field's own words stand for its type's where both have some.
-      if (!field.documentation.empty() && schema.find("description") != nullptr) {
-        schema.erase("description");
-      }
-      describe_with(schema, field.documentation);
-      object.add(field.name, std::move(schema));
+      object.add(field.name, write_member(field.type, field.documentation));
     }
     Json schema = object.take();
     describe_with(schema, type.documentation);
@@ -189,18 +195,34 @@ class SchemaWriter {
   }
 
   [[nodiscard]] static Json write_union(const types::UnionType& type) {
-    Json literals = Json::array();
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&type.literals)) {
-      for (const std::string& text : *texts) literals.push_back(text);
-      return typed("string").set("enum", std::move(literals));
-    }
-    for (const std::int64_t number : std::get<std::vector<std::int64_t>>(type.literals)) {
-      literals.push_back(number);
-    }
-    return typed("integer").set("enum", std::move(literals));
+    const bool is_text = std::holds_alternative<std::vector<std::string>>(type.literals);
+    const std::string_view kind = is_text ? "string" : "integer";
+    Json plain = Json::array();
+    std::vector<Json> alternatives;
+    const auto add = [&](const auto& literals) {
+      for (std::size_t at = 0; at < literals.size(); ++at) {
+        if (type.literal_documentation.empty() || type.literal_documentation[at].empty()) {
+          plain.push_back(literals[at]);
+          continue;
+        }
+        alternatives.push_back(typed(kind).set("const", literals[at]));
+        describe_with(alternatives.back(), type.literal_documentation[at]);
+      }
+    };
+    std::visit(add, type.literals);
+    if (!plain.items().empty() || alternatives.empty())
+      alternatives.insert(alternatives.begin(), typed(kind).set("enum", std::move(plain)));
+    Json schema = one_of(std::move(alternatives));
+    if (schema.find("description") == nullptr) describe_with(schema, type.documentation);
+    return schema;
   }
 
   [[nodiscard]] Json write_constrained(TypeId type) const {
+    const bool is_refined = types_.kind(type) == TypeKind::Refined;
+    return described(write_limits(type), is_refined ? std::string_view(types_.refinement(type).documentation) : "");
+  }
+
+  [[nodiscard]] Json write_limits(TypeId type) const {
     const Constraints constraints = find_constraints(types_, type);
     const TypeKind kind = types_.kind(constraints.base);
     if (kind == TypeKind::I32 || kind == TypeKind::I64) return write_integer(constraints);
@@ -269,7 +291,7 @@ class SchemaWriter {
 
 Json write_arguments(const SchemaWriter& writer, const AnswerClause& clause) {
   ObjectSchema object;
-  for (const AnswerItem& item : clause.items) object.add(item.key, writer.write(item.type));
+  for (const AnswerItem& item : clause.items) object.add(item.key, writer.write_member(item.type, item.documentation));
   return object.take();
 }
 
@@ -289,9 +311,9 @@ Json write_clause(const SchemaWriter& writer, const AnswerShape& shape, std::siz
 
 }  // namespace
 
-std::string make_schema(const TypeTable& types, TypeId type, UnlimitedNumbers numbers) {
+std::string make_schema(const TypeTable& types, TypeId type, UnlimitedNumbers numbers, std::string_view documentation) {
   const SchemaWriter writer(types, {{type}}, numbers);
-  return writer.finish(writer.write_here(type));
+  return writer.finish(described(writer.write_here(type), documentation));
 }
 
 std::string make_verdict_schema(const TypeTable& types, std::optional<TypeId> value) {

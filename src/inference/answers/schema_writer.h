@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "inference/answers/answer_shape.h"
 #include "types/table/type_table.h"
@@ -18,9 +19,11 @@ enum class UnlimitedNumbers : std::uint8_t {
 /// The JSON Schema (2020-12) of a type's values, as compact JSON: properties in the order of the fields, all required,
 /// nothing else allowed; `anyOf` for what can be several things; doc comments as descriptions. Repeated parts are under
 /// `$defs`. A `Result`, which no one supplies, is as `to_json` writes it: `{"Ok": …}` or `{"Err": …}`. The type must be
-/// one that can leave a run (types::can_leave_run).
+/// one that can leave a run (types::can_leave_run). `documentation`, if it is not empty, replaces the description of
+/// the type: that of a parameter with this type.
 [[nodiscard]] std::string make_schema(const types::TypeTable& types, types::TypeId type,
-                                      UnlimitedNumbers numbers = UnlimitedNumbers::Bounded);
+                                      UnlimitedNumbers numbers = UnlimitedNumbers::Bounded,
+                                      std::string_view documentation = {});
 
 /// A person's resolution of an interrupted call: `{"value": …}` of the type (none: a value is not possible),
 /// `{"retry": true}` or `{"fail": "why"}`.

@@ -138,6 +138,32 @@ TEST_F(SchemaWriterTest, AFieldsWordsStandForItsTypesWords) {
             R"("required":["area"],"additionalProperties":false})");
 }
 
+TEST_F(SchemaWriterTest, DocCommentsOfNamedTypesAndAlternativesAreDescriptions) {
+  const TypeId team =
+      types_.make_union({"Team", std::vector<std::string>{"billing", "tech"}, "Who.", {"", "Machines."}});
+  EXPECT_EQ(schema(team), R"({"anyOf":[{"type":"string","enum":["billing"]},)"
+                          R"({"type":"string","const":"tech","description":"Machines."}],"description":"Who."})");
+  const TypeId level = types_.make_union({"Level", std::vector<std::int64_t>{1, 2}, "How much.", {}});
+  EXPECT_EQ(schema(level), R"({"type":"integer","enum":[1,2],"description":"How much."})");
+  types::Refinement range;
+  range.name = "Urgency";
+  range.low = std::int64_t{1};
+  range.high = std::int64_t{3};
+  range.documentation = "How urgent.";
+  const TypeId urgency = refine(TypeTable::i32, range);
+  EXPECT_EQ(schema(urgency), R"({"type":"integer","minimum":1,"maximum":3,"description":"How urgent."})");
+  EXPECT_EQ(make_schema(types_, urgency, UnlimitedNumbers::Bounded, "Of the ticket."),
+            R"({"type":"integer","minimum":1,"maximum":3,"description":"Of the ticket."})");
+}
+
+/// Two parameters may list the same literals and mean different things by them.
+TEST_F(SchemaWriterTest, AlternativesWithOtherDocCommentsAreOtherTypes) {
+  const TypeId plain = types_.make_union({"", std::vector<std::int64_t>{1, 2}});
+  const TypeId documented = types_.make_union({"", std::vector<std::int64_t>{1, 2}, "", {"Low.", "High."}});
+  EXPECT_NE(plain, documented);
+  EXPECT_EQ(schema(plain), R"({"type":"integer","enum":[1,2]})");
+}
+
 TEST_F(SchemaWriterTest, WritesAnEnumsPayloadsUnderTheirCase) {
   const TypeId mood = types_.add_enum({"Mood",
                                        "",

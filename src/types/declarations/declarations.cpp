@@ -256,7 +256,7 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
   for (const NodeId node : tree().children(list, NodeKind::Parameter)) {
     const std::string name(tree().main_text(node));
     const NodeId type_node = tree().first(node);
-    Parameter parameter{name, TypeTable::error, tree().main_span(node)};
+    Parameter parameter{name, TypeTable::error, tree().main_span(node), tree().documentation(node)};
     if (type_node.exists()) {
       parameter.type = resolver_.resolve_declared_type(node, type_node);
     } else if (name == "Context") {

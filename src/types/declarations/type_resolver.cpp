@@ -148,9 +148,9 @@ TypeId TypeResolver::resolve_alias(ModuleId module, const std::string& name) {
     if (const NodeId node = tree().first(alias.item); node.exists()) {
       const NodeKind kind = tree().kind(node);
       if (kind == NodeKind::RefinedType) {
-        type = resolve_refined(node, name);
+        type = resolve_refined(node, name, tree().documentation(alias.item));
       } else if (kind == NodeKind::UnionType || kind == NodeKind::LiteralType) {
-        type = resolve_union(node, name);
+        type = resolve_union(node, name, tree().documentation(alias.item));
       } else {
         type = resolve_type(node);
       }
@@ -236,9 +236,9 @@ TypeId TypeResolver::read_type(NodeId node) {
     }
     case NodeKind::LiteralType:
     case NodeKind::UnionType:
-      return resolve_union(node, "");
+      return resolve_union(node, "", "");
     case NodeKind::RefinedType:
-      return resolve_refined(node, "");
+      return resolve_refined(node, "", "");
     default:
       return TypeTable::error;
   }
@@ -374,12 +374,23 @@ TypeId TypeResolver::undeclared_type(NodeId node, const std::string& name) {
   return types_.text(name);
 }
 
-TypeId TypeResolver::resolve_union(NodeId node, const std::string& alias) {
+/// The doc comment of a union's alternative, before it or before the `|` in front of it.
+std::string TypeResolver::documentation_of_literal(NodeId literal) const {
+  std::string text = tree().documentation(literal);
+  syntax::TokenIndex before = tree()[literal].first_token;
+  if (!text.empty() || before == 0) return text;
+  do --before;
+  while (before > 0 && syntax::is_trivia(tree().tokens[before].kind));
+  return tree().tokens[before].kind == syntax::TokenKind::Pipe ? tree().documentation_before(before) : text;
+}
+
+TypeId TypeResolver::resolve_union(NodeId node, const std::string& alias, std::string documentation) {
   std::vector<NodeId> literals = tree().children(node, NodeKind::LiteralType);
   if (tree().kind(node) == NodeKind::LiteralType) literals = {node};
   std::vector<std::string> texts;
   std::unordered_set<std::string> seen;
   std::vector<std::int64_t> numbers;
+  std::vector<std::string> words;
   for (const NodeId literal : literals) {
     const NodeId value = tree().first(literal);
     if (!value.exists()) continue;
@@ -393,7 +404,8 @@ TypeId TypeResolver::resolve_union(NodeId node, const std::string& alias) {
           diagnostics_.report(diagnostics::TemplateInType, tree().span(value));
         }
       }
-      if (seen.insert(text).second) texts.push_back(std::move(text));
+      if (!seen.insert(text).second) continue;
+      texts.push_back(std::move(text));
     } else {
       const bool negative = tree().kind(value) == NodeKind::UnaryExpression;
       const NodeId digits = negative ? tree().first(value) : value;
@@ -405,17 +417,24 @@ TypeId TypeResolver::resolve_union(NodeId node, const std::string& alias) {
       const auto signed_number = static_cast<std::int64_t>(*number);
       numbers.push_back(negative ? -signed_number : signed_number);
     }
+    words.push_back(documentation_of_literal(literal));
   }
   if (!texts.empty() && !numbers.empty()) {
     diagnostics_.report(diagnostics::MixedUnion, tree().span(node));
     return TypeTable::error;
   }
-  if (!numbers.empty()) return types_.make_union({alias, std::move(numbers)});
-  if (!texts.empty()) return types_.make_union({alias, std::move(texts)});
-  return TypeTable::error;
+  if (numbers.empty() && texts.empty()) return TypeTable::error;
+  if (std::ranges::all_of(words, [](const std::string& text) { return text.empty(); })) words.clear();
+  UnionType type{alias, {}, std::move(documentation), std::move(words)};
+  if (numbers.empty()) {
+    type.literals = std::move(texts);
+  } else {
+    type.literals = std::move(numbers);
+  }
+  return types_.make_union(std::move(type));
 }
 
-TypeId TypeResolver::resolve_refined(NodeId node, const std::string& alias) {
+TypeId TypeResolver::resolve_refined(NodeId node, const std::string& alias, std::string documentation) {
   const NodeId base_node = tree().first(node);
   TypeId base = resolve_type(base_node);
   if (base == TypeTable::error) return base;
@@ -425,6 +444,7 @@ TypeId TypeResolver::resolve_refined(NodeId node, const std::string& alias) {
     base = types_.base(base);
   }
   refinement.name = alias;
+  refinement.documentation = std::move(documentation);
   for (NodeId constraint = tree().next(base_node); constraint.exists(); constraint = tree().next(constraint)) {
     switch (tree().kind(constraint)) {
       case NodeKind::RangeConstraint:

@@ -73,8 +73,9 @@ class TypeResolver {
   TypeId read_type(NodeId node);
   TypeId make_secret(TypeId type, NodeId node);
   TypeId resolve_named_type(NodeId node);
-  TypeId resolve_union(NodeId node, const std::string& alias);
-  TypeId resolve_refined(NodeId node, const std::string& alias);
+  TypeId resolve_union(NodeId node, const std::string& alias, std::string documentation);
+  [[nodiscard]] std::string documentation_of_literal(NodeId literal) const;
+  TypeId resolve_refined(NodeId node, const std::string& alias, std::string documentation);
   void apply_range(NodeId constraint, TypeId base, Refinement& refinement);
   void apply_length(NodeId constraint, TypeId base, Refinement& refinement);
   void apply_pattern(NodeId constraint, TypeId base, Refinement& refinement);

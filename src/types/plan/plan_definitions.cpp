@@ -59,15 +59,17 @@ std::string definition_of(const TypeTable& types, TypeId type) {
       UnionType literals = types.union_type(type);
       if (literals.name.empty()) return "";
       const std::string name = std::exchange(literals.name, "");
+      const std::string words = documented(std::exchange(literals.documentation, ""), "");
       TypeTable copy = types;
-      return fmt::format("type {} = {}", name, copy.describe(copy.make_union(std::move(literals))));
+      return fmt::format("{}type {} = {}", words, name, copy.describe(copy.make_union(std::move(literals))));
     }
     case TypeKind::Refined: {
       Refinement refinement = types.refinement(type);
       if (refinement.name.empty()) return "";
       const std::string name = std::exchange(refinement.name, "");
+      const std::string words = documented(std::exchange(refinement.documentation, ""), "");
       TypeTable copy = types;
-      return fmt::format("type {} = {}", name,
+      return fmt::format("{}type {} = {}", words, name,
                          copy.describe(copy.refined(types.get(type).arguments[0], std::move(refinement))));
     }
     default:

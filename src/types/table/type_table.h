@@ -73,6 +73,8 @@ struct EnumType {
 struct UnionType {
   std::string name;  ///< of the alias, or empty
   std::variant<std::vector<std::string>, std::vector<std::int64_t>> literals;
+  std::string documentation = {};                       ///< of the alias
+  std::vector<std::string> literal_documentation = {};  ///< one text per literal, or none if no literal has one
   friend bool operator==(const UnionType&, const UnionType&) = default;
 };
 
@@ -87,6 +89,7 @@ struct Refinement {
   bool high_is_exclusive = false;  ///< only for f64; integers are kept inclusive
   std::optional<std::uint64_t> length_low, length_high;
   std::optional<std::string> pattern;
+  std::string documentation = {};  ///< of the alias
   friend bool operator==(const Refinement&, const Refinement&) = default;
 };
 

@@ -43,12 +43,14 @@ std::uint64_t hash_of_refinement(const Refinement& refinement) {
       .add(optional(refinement.length_low))
       .add(optional(refinement.length_high))
       .add(optional(refinement.pattern))
+      .add(refinement.documentation)
       .get();
 }
 
 std::uint64_t hash_of_union(const UnionType& value) {
   Mixer mixer;
-  mixer.add(value.name).add(value.literals.index());
+  mixer.add(value.name).add(value.literals.index()).add(value.documentation);
+  for (const std::string& words : value.literal_documentation) mixer.add(words);
   if (const auto* texts = std::get_if<std::vector<std::string>>(&value.literals)) {
     for (const std::string& text : *texts) mixer.add(text);
   } else {
@@ -117,7 +119,8 @@ BodyKeys::BodyKeys(const ProgramIndex& index) : index_(index), program_(index.pr
     Mixer mixer;
     mixer.add(native.name).add(native.documentation).add(static_cast<std::uint64_t>(native.builtin_effect));
     if (native.module.exists()) mixer.add(program_.modules[native.module.index].file->path());
-    for (const Parameter& parameter : native.parameters) mixer.add(parameter.name).add(hash_of_type(parameter.type));
+    for (const Parameter& parameter : native.parameters)
+      mixer.add(parameter.name).add(parameter.documentation).add(hash_of_type(parameter.type));
     add_meaning(native.name, mixer.add(hash_of_type(native.result)).get());
   }
   for (const AgentDeclaration& agent : program_.agents) {
@@ -202,7 +205,8 @@ std::uint64_t BodyKeys::hash_of_signature(const FunctionDeclaration& function) {
       .add(function.is_test ? 1 : 0)
       .add(function.own_context.value_or(SIZE_MAX));
   for (const std::string& parameter : function.type_parameters) mixer.add(parameter);
-  for (const Parameter& parameter : function.parameters) mixer.add(parameter.name).add(hash_of_type(parameter.type));
+  for (const Parameter& parameter : function.parameters)
+    mixer.add(parameter.name).add(parameter.documentation).add(hash_of_type(parameter.type));
   mixer.add(hash_of_type(function.result));
   if (!function.agent.exists()) return mixer.get();
   const AgentDeclaration& agent = program_.agents[function.agent.index];
