@@ -67,7 +67,7 @@ fn two() -> i32 {
     let (a, b) = parallel { look_up("a"), look_up("b") }
     a + b
 }
-fn soon() -> i32 { look_up_soon("a") catch { _ => -1 } }
+fn soon() -> i32 { look_up_soon("a") catch failure { -1 } }
 fn add(a: i32, b: i32) -> i32 { a + b }
 """
 

@@ -238,6 +238,7 @@ def test_arguments_of_wrong_types_are_refused_in_words(load_desk, tmp_path):
     desk = load_desk(store=tmp_path / "runs.db")
     run = desk.half.start(2)
     chat = desk.Counter.start()
+    assert run.wait(30) == "returned"
     assert run.result(Integer()) == 50
     for call, expected in (
             (lambda: run.wait("1"), "a number of seconds as `timeout`, got '1'"),
