@@ -86,7 +86,17 @@ std::string_view cut_utf8(std::string_view text, std::size_t bytes_max) {
 }
 
 std::size_t count_code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !is_utf8_continuation(byte); }));
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  std::size_t continuations = 0;
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint64_t) <= text.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    // A continuation has the highest bit and not the next one. The product's highest byte is the sum of all.
+    continuations += (((bytes >> 7U) & (~bytes >> 6U) & ones) * ones) >> 56U;
+  }
+  for (; at < text.size(); ++at) continuations += is_utf8_continuation(text[at]) ? 1U : 0U;
+  return text.size() - continuations;
 }
 
 std::size_t offset_of_code_point(std::string_view text, std::size_t index) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+
 namespace tenon {
 namespace {
 
@@ -46,6 +49,14 @@ TEST(Utf8, CountsCodePoints) {
   EXPECT_EQ(count_code_points(""), 0U);
   EXPECT_EQ(count_code_points("aé😀"), 3U);
   EXPECT_EQ(count_code_points("\xFF\xC3"), 2U);
+  std::string text;
+  for (std::size_t count = 1; count <= 40; ++count) {
+    text += std::array{"a", "é", "語", "😀"}[count % 4];
+    EXPECT_EQ(count_code_points(text), count);
+    EXPECT_EQ(count_code_points(std::string(count, '\x80')), 0U);
+    EXPECT_EQ(count_code_points(std::string(count, '\xFF')), count);
+    EXPECT_EQ(count_code_points(std::string(count, '\x40')), count);
+  }
 }
 
 TEST(Utf8, CutsBetweenCodePoints) {

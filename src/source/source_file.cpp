@@ -41,6 +41,9 @@ Position SourceFile::position(std::uint32_t offset) const {
   const auto after = std::upper_bound(line_offsets_.begin(), line_offsets_.end(), offset);
   const auto line = static_cast<std::uint32_t>(after - line_offsets_.begin());
   const std::uint32_t start = line_offsets_[line - 1];
+  if (offset - start <= chunk_bytes && offset <= written_length_) {
+    return {line, 1 + static_cast<std::uint32_t>(count_code_points(text().substr(start, offset - start)))};
+  }
   return {line, 1 + code_points_before(offset) - code_points_before(start)};
 }
 
