@@ -264,7 +264,7 @@ TEST_F(LostConnectionTest, AnImportAndARemovalAreMadeOnce) {
   append.references = {append.contents.front().hash};
   ASSERT_EQ(commit(append), std::nullopt);
   const std::string exported = store->admin().export_run(run).value();
-  for (const Cut where : {Cut::AfterCommit, Cut::AfterReply, Cut::OnlyClient}) {
+  for (const Cut where : all_cuts) {
     SCOPED_TRACE(static_cast<int>(where));
     execute("DELETE FROM runs; DELETE FROM batches; DELETE FROM contents");
     reopen(host);

@@ -26,6 +26,8 @@ const Statement insert_batches{R"sql(
 
 /// Batches or contents of about this many bytes are added together.
 constexpr std::size_t import_piece_bytes = std::size_t{8} << 20U;
+/// How often an import is made whose connection is lost before it is committed.
+constexpr int import_attempts_max = 5;
 
 /// Arrays of columns of `batches`.
 struct BatchColumns {
@@ -36,17 +38,21 @@ struct BatchColumns {
 }  // namespace
 
 Result<Imported, StoreError> RunImport::perform() {
-  const auto session = connection_.link().get();
-  if (!session) return failure(session.error());
-  const auto added = add(**session);
-  if (added && *added) return Imported{file_.head.run, ImportOutcome::Imported};
-  if (!added && added.error().kind == SessionError::Kind::Rejected) return failure(connection_.error(added.error()));
-  // Where the connection was lost, what is there now shows whether the run was imported.
-  auto compared = compare();
-  if (!added && !compared && compared.error().kind == StoreError::Kind::Missing)
-    return failure(connection_.error(added.error()));
-  if (!added && compared) compared->outcome = ImportOutcome::Imported;
-  return compared;
+  for (int attempts = 1;; ++attempts) {
+    const auto session = connection_.link().get();
+    if (!session) return failure(session.error());
+    const auto added = add(**session);
+    if (added && *added) return Imported{file_.head.run, ImportOutcome::Imported};
+    if (!added && added.error().kind == SessionError::Kind::Rejected) return failure(connection_.error(added.error()));
+    // Where the connection was lost, its process has ended, and what is there now shows whether the run was imported.
+    auto compared = compare();
+    if (!added && !compared && compared.error().kind == StoreError::Kind::Missing) {
+      if (added.error().kind == SessionError::Kind::Lost && attempts < import_attempts_max) continue;
+      return failure(connection_.error(added.error()));
+    }
+    if (!added && compared) compared->outcome = ImportOutcome::Imported;
+    return compared;
+  }
 }
 
 Result<bool, SessionError> RunImport::add(Session& session) {
