@@ -40,11 +40,8 @@ tenon_run_state state_of(const journal::RunHead& head) {
 Follower::Follower(std::shared_ptr<HostState> host, journal::RunHead head, std::uint64_t after)
     : host_(std::move(host)) {
   host_->read([&](journal::StoreConnection& store) {
-    auto program_at = [&host = *host_, &journals = store.journals()](const journal::RunName& run,
-                                                                     std::uint64_t record) {
-      return host.programs().find_at(journals, run, record);
-    };
-    reader_.emplace(host_->hub(), store.journals(), std::move(program_at), std::move(head), after);
+    journal::Store& journals = store.journals();
+    reader_.emplace(host_->hub(), journals, host_->programs().program_at(journals), std::move(head), after);
     return true;
   });
   reader_->watch([this] { waker_.wake(); });

@@ -30,10 +30,7 @@ bool is_end(const protocol::Event& event) {
 Result<std::shared_ptr<const protocol::Event>, EngineError> find_end(HostState& host, journal::Store& store,
                                                                      const journal::RunHead& head,
                                                                      std::uint64_t after) {
-  const auto program_at = [&](const journal::RunName& run, std::uint64_t record) {
-    return host.programs().find_at(store, run, record);
-  };
-  engine::EventReader reader(host.hub(), store, program_at, head, after);
+  engine::EventReader reader(host.hub(), store, host.programs().program_at(store), head, after);
   std::shared_ptr<const protocol::Event> found;
   while (true) {
     const auto events = reader.take(ends_bytes_max);

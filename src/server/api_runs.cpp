@@ -117,11 +117,8 @@ std::unique_ptr<engine::EventReader> Api::make_reader(const journal::RunName& ru
 }
 
 std::unique_ptr<engine::EventReader> Api::make_reader(const journal::RunHead& head, std::uint64_t after) {
-  auto program_at = [this](const journal::RunName& run, std::uint64_t record) {
-    return programs_.find_at(parts_.store, run, record);
-  };
-  return std::make_unique<engine::EventReader>(parts_.hub, parts_.store, std::move(program_at), head, after,
-                                               parts_.store_file);
+  return std::make_unique<engine::EventReader>(parts_.hub, parts_.store, programs_.program_at(parts_.store), head,
+                                               after, parts_.store_file);
 }
 
 std::unique_ptr<BodySource> Api::make_later(const journal::RunName& run,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/sha256.h"
+#include "engine/event_reader.h"
 #include "journal/store.h"
 #include "server/catalog.h"
 #include "vm/loaded_program.h"
@@ -27,6 +28,10 @@ class RunPrograms {
   /// store does not have it or it cannot be read. An error where the store cannot be read.
   [[nodiscard]] Result<std::shared_ptr<const vm::LoadedProgram>, journal::StoreError> find_at(
       journal::Store& store, const journal::RunName& run, std::uint64_t record);
+  /// `find_at` in this store, for an EventReader. The store and this outlive the reader.
+  [[nodiscard]] engine::ProgramAt program_at(journal::Store& store) {
+    return [this, &store](const journal::RunName& run, std::uint64_t record) { return find_at(store, run, record); };
+  }
 
  private:
   /// The programs of a run, each with the number of the record with which it begins.
