@@ -28,6 +28,8 @@ struct Environment {
   std::function<void(int signal)> exit_on_next_signal = {};
   bool error_is_terminal = false;
   bool output_is_terminal = false;
+  /// Of `write_output`. Not 1 while functions of libraries may print: then 1 is that of stderr.
+  int output_descriptor = 1;
   /// Like read_line, but a terminal does not echo the line. Prints the prompt to stderr once the echo is off.
   std::function<std::optional<std::string>(std::string_view prompt)> read_hidden_line = {};
 };

@@ -145,6 +145,7 @@ int run_command(int argc, char** argv) {
   }
   if (!notices_signals(*command)) exit_on_signals();
   if (calls_functions(*command)) reserve_stdout();
+  environment.output_descriptor = ::fileno(output);
   if (const auto* run = std::get_if<cli::RunCommand>(&*command)) return cli::run(*run, environment);
   if (const auto* chat = std::get_if<cli::ChatCommand>(&*command)) return cli::chat(*chat, environment);
   if (const auto* serve = std::get_if<cli::ServeCommand>(&*command)) return cli::serve(*serve, environment);

@@ -78,6 +78,14 @@ std::string_view describe(inference::ModelErrorKind kind) {
   return "no answer from the model";
 }
 
+/// Opens a file to be written. `/dev/stdout` is the command's own output, wherever that is.
+Descriptor open_output_file(const std::string& path, const Environment& environment) {
+  if (path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1") {
+    return Descriptor(::fcntl(environment.output_descriptor, F_DUPFD_CLOEXEC, 0));
+  }
+  return Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+}
+
 /// The host that did not answer, and what the transport says about it.
 std::string shown_endpoint(const inference::ModelError& error) {
   return error.endpoint + (error.detail.empty() ? "" : fmt::format(" ({})", error.detail));
@@ -95,7 +103,7 @@ Result<std::unique_ptr<Trace>, std::string> Trace::open(const TraceChoice& choic
       });
   trace->path_ = choice.file;
   if (!choice.file.empty()) {
-    trace->file_ = Descriptor(::open(choice.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    trace->file_ = open_output_file(choice.file, environment);
     if (!trace->file_.is_open()) {
       return failure(fmt::format("cannot write `{}`: {}", choice.file, std::generic_category().message(errno)));
     }

@@ -433,3 +433,12 @@ def test_failures_of_tests_have_a_location(work):
                             process.stderr), process.stderr
     process = tenon("test", file, "--filter", "zzz")
     expect(process, 1, "", "error: no test name contains `zzz`\n")
+
+
+def test_a_trace_can_be_written_to_stdout(work):
+    """Functions of libraries may print, so the command's own output is not at descriptor 1."""
+    for place in ("/dev/stdout", "/dev/fd/1"):
+        done = run(work, "--trace", place)
+        *traced, value = done.stdout.splitlines()
+        assert done.returncode == 0 and value == "42" and done.stderr == "", done
+        assert [json.loads(line)["type"] for line in traced] == ["run_ended"], traced
