@@ -12,33 +12,6 @@ namespace {
 
 using effects::Ended;
 
-/// The numbers of a run's records of outcomes and ends.
-struct OutcomeRecords {
-  std::map<std::string, std::uint64_t, std::less<>> outcomes;  ///< by the request's key
-  std::vector<std::uint64_t> ends;                             ///< of the turns, or of the run
-};
-
-OutcomeRecords read_outcome_records(journal::Store& store, const journal::RunName& run) {
-  constexpr std::size_t records_at_once = 256;
-  OutcomeRecords found;
-  std::uint64_t after = 0;
-  for (;;) {
-    const auto records = store.read(run, after, records_at_once);
-    if (!records || records->empty()) return found;
-    for (const journal::Record& raw : *records) {
-      after = raw.number;
-      const auto record = effects::decode_record(raw.bytes);
-      if (!record) continue;  // `recover` reports it
-      if (const auto* const finished = std::get_if<effects::Finished>(&record->body)) {
-        found.outcomes[finished->key] = raw.number;
-      } else if (std::holds_alternative<effects::TurnEnded>(record->body) ||
-                 std::holds_alternative<effects::Ended>(record->body)) {
-        found.ends.push_back(raw.number);
-      }
-    }
-  }
-}
-
 /// Collects the calls of a run while its journal is fed to machines.
 class Replay final : public runtime::RecoveryObserver {
  public:
@@ -63,7 +36,7 @@ class Replay final : public runtime::RecoveryObserver {
     Part& part = parts_.back();
     const CallRequest* const request = part.collector->find(finished.key);
     if (request == nullptr || request->call == CallRequest::no_call) return;
-    part.outcomes[request->call] = finished.key;
+    part.outcomes[request->call] = run.newest_record;
     take_pauses(part, *run.core->find(finished.key), request->call);
     part.order.push_back(part.collector->calls()[request->call].at);
     part.usage.push_back(effects::usage_of(finished.cost));
@@ -146,22 +119,20 @@ class Replay final : public runtime::RecoveryObserver {
     std::string state;
     std::vector<std::string> order;
     std::vector<vm::Usage> usage;
-    std::map<std::uint32_t, std::string> outcomes;  ///< by call: the key of the request with its newest outcome
+    std::map<std::uint32_t, std::uint64_t> outcomes;  ///< by call: the record of its newest outcome
+    std::uint64_t end = 0;                            ///< its record
     bool has_ended = false;
     std::size_t level = 0;  ///< of the control facts
   };
 
   [[nodiscard]] RecordNumbers record_numbers() const {
-    const OutcomeRecords records = read_outcome_records(store_, run_);
     RecordNumbers numbers;
     for (const Part& part : parts_) {
       for (const std::uint32_t call : part.collector->order()) {
-        const auto key = part.outcomes.find(call);
-        const auto found = key == part.outcomes.end() ? records.outcomes.end() : records.outcomes.find(key->second);
-        numbers.calls.push_back(found == records.outcomes.end() ? 0 : found->second);
+        const auto outcome = part.outcomes.find(call);
+        numbers.calls.push_back(outcome == part.outcomes.end() ? 0 : outcome->second);
       }
-      const std::size_t cycle = numbers.cycles.size();
-      numbers.cycles.push_back(cycle < records.ends.size() ? records.ends[cycle] : 0);
+      numbers.cycles.push_back(part.end);
     }
     return numbers;
   }
@@ -188,6 +159,7 @@ class Replay final : public runtime::RecoveryObserver {
                 const effects::FailureText& failed) {
     Part& part = parts_.back();
     part.has_ended = true;
+    part.end = run.newest_record;
     take_open_pauses(run);
     if (how == Ended::How::Returned) {
       auto text = runtime::resolve(store_, run_, value);

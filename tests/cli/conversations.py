@@ -237,3 +237,15 @@ def test_an_interrupt_only_ends_the_turn(work):
     finally:
         process.kill()
         process.wait()
+
+
+def test_outcomes_of_each_turn_have_their_own_numbers(work):
+    (work / "desk.tn").write_text('agent Desk { fn turn(ctx: Context, input: String) -> String { say(ctx, input) } }\n'
+                                  'fn say(ctx: Context, input: String) -> String { "Say {{ input }}."! }\n')
+    (work / "model.script").write_text('* => "word"\n')
+    store = work / "runs.db"
+    chat = tenon("chat", work / "desk.tn", "--model", f"script:{work / 'model.script'}", "--store", store, stdin=None, input="a\nb\nc\n")
+    assert chat.stdout == "word\nword\nword\n", chat
+    run = json.loads(tenon("runs", "--store", store, "--json").stdout)[0]["run"]
+    numbers = [int(number) for number in re.findall(r"  \[(\d+)\]$", tenon("trace", "show", run, "--store", store).stdout, re.MULTILINE)]
+    assert len(numbers) == 6 and numbers == sorted(set(numbers)), numbers

@@ -538,7 +538,7 @@ Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const jou
     if (!records) return failure(store_error(records.error()));
     if (records->empty()) return recovered;
     for (journal::Record& raw : *records) {
-      after = raw.number;
+      after = recovered.newest_record = raw.number;
       recovered.bytes_since_snapshot += raw.bytes.size();
       auto record = effects::decode_record(raw.bytes);
       if (!record) return damaged(raw.number, record.error().message);

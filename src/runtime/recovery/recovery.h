@@ -35,6 +35,7 @@ struct RecoveredRun {
   std::unique_ptr<KnownOutcomes> known;          ///< of a fork: what it may still take
   std::optional<effects::TurnEnded> turn_ended;  ///< the newest turn's end, unless a turn is in progress
   std::optional<effects::Ended> ended;
+  std::uint64_t newest_record = 0;  ///< its number; when an observer is called, that of the record that it sees
   std::uint64_t bytes_since_snapshot = 0;
   std::uint64_t snapshot_bytes = 0;
   std::unordered_set<Hash> state_pieces;  ///< of the conversation's state, if it is kept in pieces
