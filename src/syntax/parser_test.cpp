@@ -10,6 +10,7 @@
 #include "tests/support/folders.h"
 #include "tests/support/parsed_file.h"
 #include "tests/support/program_generator.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/read_file.h"
 #include "tests/support/tree_properties.h"
 
@@ -704,7 +705,7 @@ TEST(ParserLimits, ManyOfOneTokenTakeLinearTime) {
   for (const std::string piece :
        {"(", "{", "\"", "{{", "<", "a<", "a,", "a.b", "/*", "\\", "\xFF", "@ ", "\n", "a\n(", "x: "}) {
     std::string text = "fn f() { let x = f(";
-    while (text.size() < 500'000) text += piece;
+    while (text.size() < test::cases(500'000)) text += piece;
     const std::size_t length = text.size();
     const ParsedFile parsed(std::move(text));
     EXPECT_EQ(parsed.tree.span(parsed.tree.root).length, length) << piece;

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "inference/answers/mismatch.h"
 #include "json/json.h"
+#include "tests/support/sanitized.h"
 
 namespace tenon::test {
 
@@ -38,7 +39,7 @@ class Schema {
  public:
   /// How many subschemas one check may apply. A schema whose alternatives multiply is given up beyond it: the instance
   /// is not accepted then.
-  static constexpr std::size_t steps_max = 10'000'000;
+  static constexpr std::size_t steps_max = test::cases(10'000'000);
   /// How deep subschemas may be applied within each other.
   static constexpr std::size_t depth_max = 1'000;
 

@@ -15,6 +15,7 @@
 #include "syntax/parse.h"
 #include "tests/support/folders.h"
 #include "tests/support/read_file.h"
+#include "tests/support/sanitized.h"
 #include "types/check.h"
 
 namespace tenon::types {
@@ -243,7 +244,7 @@ void edit(std::string& text, const std::string& path, std::mt19937& random) {
 }
 
 TEST(BodyReuse, RandomEditsGiveTheResultOfAFullCheck) {
-  constexpr int edits = 12;
+  constexpr unsigned edits = test::cases(12);
   const char* const seed = std::getenv("TENON_TEST_SEED");
   std::mt19937 random(seed == nullptr ? 1U : static_cast<unsigned>(std::stoul(seed)));
   std::size_t checked = 0;
@@ -253,7 +254,7 @@ TEST(BodyReuse, RandomEditsGiveTheResultOfAFullCheck) {
     const std::string original = test::read_file(path);
     files.texts[path] = original;
     Checked previous = check_all(path, files);
-    for (int at = 0; at < edits; ++at) {
+    for (unsigned at = 0; at < edits; ++at) {
       if (at % 4 == 3) files.texts[path] = original;
       edit(files.texts[path], path, random);
       Checked again = check_again(path, files, previous);
