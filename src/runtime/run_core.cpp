@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/ensure.h"
 #include "base/wire.h"
 #include "runtime/prompts.h"
 #include "runtime/recovery/snapshot_fields.h"
+#include "runtime/waits/waits.h"
 #include "vm/snapshot/snapshot.h"
 #include "vm/values/context.h"
 
@@ -74,14 +77,32 @@ void OpenRequest::follow(const effects::Attempted& attempted, std::int64_t time,
                       .attempts = attempted.attempt + 1,
                       .since = attempted.since == 0 ? time : attempted.since,
                       .is_waiting = true};
-      wake_at = attempted.next_at;
+      set_wake(attempted.next_at);
       break;
     case What::Retried:
       if (outage) outage->is_waiting = false;
-      wake_at = attempted.next_at;
+      set_wake(attempted.next_at);
       break;
   }
   passing_records.push_back(std::move(record_bytes));
+}
+
+void OpenRequest::set_wake(std::optional<std::int64_t> time) {
+  wake_at = time;
+  due.reset();
+}
+
+void OpenRequest::begin_wait(std::optional<std::int64_t> time, const Moment& now) {
+  set_wake(time);
+  if (time) static_cast<void>(due_at(now));
+}
+
+std::chrono::nanoseconds OpenRequest::due_at(const Moment& now) {
+  if (!due) {
+    const std::int64_t time = std::clamp(*wake_at, now.wall_ms - wait_ms_max, now.wall_ms + wait_ms_max);
+    due = now.monotonic + std::chrono::milliseconds(time - now.wall_ms);
+  }
+  return *due;
 }
 
 bool is_once(const OpenRequest& open, const bytecode::Program& program) {
@@ -284,7 +305,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
                       shown(*requested), shown(open.described), place_of(open.request)));
     }
     open.is_recorded = true;
-    open.wake_at = requested->wake_at;
+    open.set_wake(requested->wake_at);
     open.records.push_back(std::move(record_bytes));
     follow_blocks(*requested, record.time);
     // The store has the context that the record names.
@@ -305,7 +326,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     open->question = paused->question;
     open->asked = paused->earlier + 1;
     open->is_in_doubt = paused->why == effects::Paused::Why::CutOff;
-    open->wake_at.reset();  // a person may take any time
+    open->set_wake(std::nullopt);  // a person may take any time
     open->end_outage();
     open->records.push_back(std::move(record_bytes));
     return {};
@@ -315,7 +336,7 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     if (open == nullptr) return {};
     if (!open->question) return wrong("the journal has an outcome that was not requested: " + continued->key);
     open->question.reset();
-    open->wake_at = continued->wake_at;
+    open->set_wake(continued->wake_at);
     if (!std::exchange(open->is_in_doubt, false)) {
       open->input = continued->input;
       ++open->pauses;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "effects/effect.h"
 #include "effects/record.h"
@@ -23,6 +25,8 @@ struct Outage {
   std::string reason;          ///< of the newest attempt, for people
   std::uint32_t attempts = 0;  ///< that have failed
   std::int64_t since = 0;      ///< when the first one failed, milliseconds since 1970
+  /// The same by the monotonic clock of this process, once it is known.
+  std::optional<std::chrono::nanoseconds> began = std::nullopt;
   /// The service asks not to be tried again before this many milliseconds.
   std::int64_t retry_after_ms = 0;
   bool is_waiting = false;  ///< until OpenRequest::wake_at, or to be resumed; otherwise an attempt is in progress
@@ -32,7 +36,9 @@ struct Outage {
 struct OpenRequest {
   vm::Request request;
   effects::DescribedRequest described;  ///< as RunCore::Recording says
-  std::optional<std::int64_t> wake_at;  ///< milliseconds since 1970
+  std::optional<std::int64_t> wake_at;  ///< milliseconds since 1970, as it is recorded
+  /// The same by the monotonic clock of this process, once it is known: nothing changes it when the wall clock is set.
+  std::optional<std::chrono::nanoseconds> due;
   bool is_recorded = false;
   bool is_started = false;  ///< a call of an extern: this process has begun it
   /// A call whose branch was cancelled: it is waited for, and its outcome only recorded.
@@ -53,6 +59,13 @@ struct OpenRequest {
   void follow(const effects::Attempted& attempted, std::int64_t time, std::string record_bytes);
   /// The service was reached.
   void end_outage();
+  /// The wait ends at this time, as a record has it; without one nothing ends it.
+  void set_wake(std::optional<std::int64_t> time);
+  /// The wait begins now, and ends at this time.
+  void begin_wait(std::optional<std::int64_t> time, const Moment& now);
+  /// When the wait ends, by the monotonic clock. A time that another process has recorded is compared with the wall
+  /// clock, once. The request has a time.
+  [[nodiscard]] std::chrono::nanoseconds due_at(const Moment& now);
 };
 
 /// The key of the generation whose answer an AnswerRefused is about; empty if the program does not pass it.

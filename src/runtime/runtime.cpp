@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "runtime/effects/released_timers.h"
 #include "runtime/recovery/asked_questions.h"
 #include "runtime/scheduling/starter.h"
 
@@ -44,7 +45,8 @@ struct RuntimeParts {
   Effects effects{runs, recorder, outcomes, timers, questions, generations, calls};
   Cancellation cancellation{runs, recorder, effects};
   Scheduler scheduler{runs, recorder, requests, effects, questions, cancellation, gate, dependencies, options};
-  Starter starter{runs, recorder, secrets, requests, questions, scheduler, gate, dependencies};
+  ReleasedTimers released_timers;
+  Starter starter{runs, recorder, secrets, requests, questions, released_timers, scheduler, gate, dependencies};
 };
 
 Runtime::Runtime(RuntimeDependencies dependencies, RuntimeOptions options)
@@ -159,9 +161,29 @@ bool Runtime::is_idle(RunId run) const {
 void Runtime::release(RunId run) {
   ENSURE(is_idle(run));
   parts_->timers.remove(run);
+  Run& released = parts_->runs[run];
+  if (!released.end && released.core && released.journal.is_stored()) {
+    parts_->released_timers.keep(released.journal.name(), *released.core, parts_->recorder.moment());
+  }
   parts_->effects.cancel(run);
   if (parts_->dependencies.listener != nullptr) parts_->dependencies.listener->on_run_released(run);
   parts_->runs.remove(run);
+}
+
+std::vector<journal::RunName> Runtime::take_due_released() {
+  return parts_->released_timers.take_due(parts_->dependencies.clock.monotonic());
+}
+
+std::optional<std::chrono::milliseconds> Runtime::time_to_released() const {
+  return parts_->released_timers.time_to_next(parts_->dependencies.clock.monotonic());
+}
+
+bool Runtime::is_released_until_later(const journal::RunName& run, std::int64_t wake_at) const {
+  return parts_->released_timers.waits(run, wake_at);
+}
+
+void Runtime::forget_released(const journal::RunName& run) {
+  parts_->released_timers.forget(run);
 }
 
 void Runtime::abandon(RunId run) {
@@ -200,6 +222,15 @@ std::uint64_t Runtime::known_taken(RunId id) const {
 
 std::optional<std::int64_t> Runtime::wakes_at(RunId run) const {
   return wake_time(state_of(run));
+}
+
+bool Runtime::has_due_timer(RunId id) {
+  Run& run = parts_->runs[id];
+  if (run.end || !run.core) return false;
+  const Moment now = parts_->recorder.moment();
+  return std::ranges::any_of(run.core->open(), [&now](auto& entry) {
+    return entry.second.wake_at && entry.second.due_at(now) <= now.monotonic;
+  });
 }
 
 std::size_t Runtime::effects_in_progress() const {

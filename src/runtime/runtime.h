@@ -102,8 +102,17 @@ class Runtime final {
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_timer();
   /// Between polls: whether the run has ended and that was reported, or only waits, and all its records are durable.
   [[nodiscard]] bool is_idle(RunId run) const;
-  /// Forgets an idle run, its timers too: the store has it. The id is used again for another one.
+  /// Forgets an idle run: the store has it. The id is used again for another one. When its timers are due by the
+  /// monotonic clock is kept until it is resumed here, whatever the wall clock is set to meanwhile.
   void release(RunId run);
+  /// Released runs with a timer that is due by now; each is returned once.
+  [[nodiscard]] std::vector<journal::RunName> take_due_released();
+  /// Until the next released run has a timer that is due.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_released() const;
+  /// Whether the run was released with a timer of this recorded time, and none of its timers is due yet.
+  [[nodiscard]] bool is_released_until_later(const journal::RunName& run, std::int64_t wake_at) const;
+  /// The run is not resumed here.
+  void forget_released(const journal::RunName& run);
   /// Removes a run that was begun and of which nothing is stored yet; it may be one without a store.
   void abandon(RunId run);
 
@@ -134,6 +143,8 @@ class Runtime final {
   [[nodiscard]] std::uint64_t known_taken(RunId run) const;
   /// When the run's next timer fires, milliseconds since 1970.
   [[nodiscard]] std::optional<std::int64_t> wakes_at(RunId run) const;
+  /// Whether the time of one of the run's timers has come.
+  [[nodiscard]] bool has_due_timer(RunId run);
   [[nodiscard]] std::size_t effects_in_progress() const;
 
  private:

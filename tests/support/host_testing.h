@@ -19,6 +19,7 @@
 #include "tests/support/patience.h"
 #include "tests/support/program_image.h"
 #include "tests/support/shared_database.h"
+#include "tests/support/shifted_clock.h"
 #include "tests/support/simulated_store.h"
 
 /// Shared by the tests of the host.
@@ -50,6 +51,16 @@ fn spin(ctx: Context) -> String {
 }
 
 fn nap(ctx: Context) -> String { rest(20) }
+
+fn hear(ctx: Context) -> String {
+    ask_within<String>("Anyone?", 300) catch late { "no one" }
+}
+
+fn measure(ctx: Context) -> String {
+    let begin = now()
+    sleep(200)
+    if now() < begin + 200 { "woke early" } else { "woke in time" }
+}
 
 fn rest(ms: i64) -> String {
     sleep(ms)
@@ -232,7 +243,7 @@ class HostTest : public JournalTest {
   runtime::AgentPools pools;
   std::unique_ptr<SharedDatabase> database;  ///< null: the store is in a file
   FixedModel model{"Hello!"};
-  RealClock clock;
+  ShiftedClock clock;
   RecordingObserver observer;
   std::unique_ptr<SimulatedStore> simulated;
   std::unique_ptr<runtime::Host> host;

@@ -23,7 +23,7 @@ Result<void, effects::SecretError> Effects::perform(RunId id, const std::string&
   OpenRequest* const open = runs_.find(id, key);
   if (open == nullptr || open->is_outlived) return {};
   if (open->outage && open->outage->is_waiting) {
-    if (open->wake_at) timers_.add(*open->wake_at, id, key);
+    if (open->wake_at) timers_.add(id, key, recorder_.moment());
     return {};
   }
   const Run& run = runs_[id];
@@ -37,22 +37,23 @@ Result<void, effects::SecretError> Effects::perform(RunId id, const std::string&
         break;
       }
       if (open->wake_at) {
-        if (*open->wake_at <= recorder_.now_ms()) {  // while no process ran
+        const Moment now = recorder_.moment();
+        if (open->due_at(now) <= now.monotonic) {  // while no process ran
           calls_.time_out(id, *open);
           break;
         }
-        timers_.add(*open->wake_at, id, key);
+        timers_.add(id, key, now);
       }
       open->is_started = true;
       const bool is_alone = runs_.all().size() == 1 && run.core->open().size() == 1 && generations_.size() == 0;
       return calls_.start(id, *open, is_alone);
     }
     case Performer::Person:
-      if (open->wake_at) timers_.add(*open->wake_at, id, key);
+      if (open->wake_at) timers_.add(id, key, recorder_.moment());
       if (!run.journal.is_stored()) questions_.ask_interactively(id, key);
       break;
     case Performer::Timer:
-      timers_.add(*open->wake_at, id, key);
+      timers_.add(id, key, recorder_.moment());
       break;
     case Performer::Nothing:
       ENSURE(false);  // has an instant outcome
@@ -85,8 +86,9 @@ void Effects::await_outcome(RunId id, vm::RequestId request) {
   if (is_waiting(open) || !open.is_started) return outcomes_.enqueue(id, key, unmade_call(open));
   if (!is_in_progress(id, request)) return questions_.settle_cut_off(id, key);
   if (open.wake_at) return;  // its own time has a timer
-  open.wake_at = time_after(recorder_.now_ms(run), outlived_call_max.count());
-  timers_.add(*open.wake_at, id, key);
+  const Moment now = recorder_.moment(run);
+  open.begin_wait(time_after(now.wall_ms, outlived_call_max.count()), now);
+  timers_.add(id, key, now);
 }
 
 /// The call has taken too long. What it has done is not known.
@@ -113,8 +115,9 @@ bool Effects::is_in_progress(RunId run, vm::RequestId request) const {
 }
 
 void Effects::fire_timers(Retries retries) {
-  while (const auto timer = timers_.take_due(recorder_.now_ms())) {
+  while (const auto timer = timers_.take_due(recorder_.moment().monotonic)) {
     const OpenRequest& open = *runs_.find(timer->run, timer->key);
+    Recorder::reach(runs_[timer->run], *open.wake_at);
     const EffectKind kind = open.described.kind;
     if (open.outage && open.outage->is_waiting) {
       if (retries == Retries::Yes) outcomes_.retry(timer->run, timer->key);
@@ -132,7 +135,7 @@ void Effects::fire_timers(Retries retries) {
 }
 
 std::optional<std::chrono::milliseconds> Effects::time_to_timer() {
-  return timers_.time_to_next(recorder_.now_ms());
+  return timers_.time_to_next(recorder_.moment().monotonic);
 }
 
 void Effects::poll(std::chrono::milliseconds wait) {

@@ -70,7 +70,8 @@ bool Outcomes::await_service(RunId id, const std::string& key, Outage outage) {
   Run& run = runs_[id];
   OpenRequest* const open = run.journal.is_stored() ? runs_.find(id, key) : nullptr;
   if (open == nullptr || !waits_for_services(run.options.retry)) return false;
-  const std::int64_t now = recorder_.now_ms(run);
+  const Moment moment = recorder_.moment(run);
+  const std::int64_t now = moment.wall_ms;
   effects::Attempted attempted;
   attempted.what = effects::Attempted::What::Unavailable;
   attempted.attempt = open->outage ? open->outage->attempts : 0;
@@ -79,10 +80,16 @@ bool Outcomes::await_service(RunId id, const std::string& key, Outage outage) {
   attempted.is_tool = outage.is_tool;
   attempted.reason = std::move(outage.reason);
   const double random_unit = random_unit_ ? random_unit_() : 0.0;
-  const auto wait = next_retry_ms(run.options.retry, attempted.attempt, now - attempted.since, random_unit);
+  const std::int64_t since = std::clamp(attempted.since, now - wait_ms_max, now);
+  const auto recorded = moment.monotonic - std::chrono::milliseconds(now - since);
+  const auto began = attempted.attempt > 0 ? open->outage->began.value_or(recorded) : moment.monotonic;
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(moment.monotonic - began);
+  const auto wait = next_retry_ms(run.options.retry, attempted.attempt, elapsed.count(), random_unit);
   if (wait) attempted.next_at = time_after(now, std::max(*wait, outage.retry_after_ms));
   add_attempt(id, *open, std::move(attempted));
-  if (open->wake_at) timers_.add(*open->wake_at, id, key);
+  open->outage->began = began;
+  open->begin_wait(open->wake_at, moment);
+  if (open->wake_at) timers_.add(id, key, moment);
   return true;
 }
 
@@ -91,10 +98,12 @@ void Outcomes::retry(RunId id, const std::string& key) {
   OpenRequest& open = *runs_.find(id, key);
   effects::Attempted again;
   again.what = effects::Attempted::What::Retried;
+  const Moment now = recorder_.moment(runs_[id]);
   if (open.described.kind == effects::EffectKind::Extern) {
-    again.next_at = call_deadline(open, runs_[id].core->image()->program(), recorder_.now_ms(runs_[id]));
+    again.next_at = call_deadline(open, runs_[id].core->image()->program(), now.wall_ms);
   }
   add_attempt(id, open, std::move(again));
+  open.begin_wait(open.wake_at, now);
   perform_again(id, key);
 }
 

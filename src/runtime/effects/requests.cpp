@@ -14,12 +14,12 @@ void Requests::open(RunId id, const std::vector<std::string>& keys) {
     OpenRequest& open = *run.core->find(key);
     const vm::Request& request = open.request;
     const EffectKind kind = open.described.kind;
-    const std::int64_t now = recorder_.now_ms(run);
-    if (kind == EffectKind::Sleep) open.wake_at = time_after(now, request.arguments[0].as_integer());
+    const Moment now = recorder_.moment(run);
+    if (kind == EffectKind::Sleep) open.begin_wait(time_after(now.wall_ms, request.arguments[0].as_integer()), now);
     if (kind == EffectKind::Ask && program.externs[request.subject].builtin_effect == types::BuiltinEffect::AskWithin) {
-      open.wake_at = time_after(now, request.arguments[1].as_integer());
+      open.begin_wait(time_after(now.wall_ms, request.arguments[1].as_integer()), now);
     }
-    if (kind == EffectKind::Extern) open.wake_at = call_deadline(open, program, now);
+    if (kind == EffectKind::Extern) open.begin_wait(call_deadline(open, program, now.wall_ms), now);
     recorder_.add_request(run, open);
     if (run.conversation) run.conversation->follow_request(open);
     if (run.known) {

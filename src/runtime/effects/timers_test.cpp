@@ -8,6 +8,7 @@ namespace tenon::runtime {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 
 /// A run that waits for two timers, at 100 and at 200.
 class TimersTest : public testing::Test {
@@ -25,9 +26,11 @@ class TimersTest : public testing::Test {
     for (auto& [key, open] : runs[run].core->open()) {
       open.wake_at = time += 100;
       keys.push_back(key);
-      timers.add(time, run, key);
+      timers.add(run, key, {0, nanoseconds(0)});
     }
   }
+
+  static nanoseconds at(std::int64_t ms) { return milliseconds(ms); }
 
   RunTable runs;
   Timers timers{runs};
@@ -37,25 +40,37 @@ class TimersTest : public testing::Test {
 
 TEST_F(TimersTest, AreDueInTheOrderOfTheirTimes) {
   ASSERT_EQ(keys.size(), 2U);
-  EXPECT_EQ(timers.time_to_next(30), milliseconds(70));
-  EXPECT_FALSE(timers.take_due(99).has_value());
-  EXPECT_EQ(timers.take_due(250)->key, keys[0]);
-  EXPECT_EQ(timers.time_to_next(250), milliseconds(0));
-  EXPECT_EQ(timers.take_due(250)->key, keys[1]);
-  EXPECT_FALSE(timers.take_due(250).has_value());
-  EXPECT_FALSE(timers.time_to_next(250).has_value());
+  EXPECT_EQ(timers.time_to_next(at(30)), milliseconds(70));
+  EXPECT_FALSE(timers.take_due(at(99)).has_value());
+  EXPECT_EQ(timers.take_due(at(250))->key, keys[0]);
+  EXPECT_EQ(timers.time_to_next(at(250)), milliseconds(0));
+  EXPECT_EQ(timers.take_due(at(250))->key, keys[1]);
+  EXPECT_FALSE(timers.take_due(at(250)).has_value());
+  EXPECT_FALSE(timers.time_to_next(at(250)).has_value());
 }
 
 TEST_F(TimersTest, AreStaleOnceTheRequestHasAnotherTimeOrNone) {
   runs.find(run, keys[0])->wake_at = 500;
-  EXPECT_EQ(timers.time_to_next(0), milliseconds(200));
+  EXPECT_EQ(timers.time_to_next(at(0)), milliseconds(200));
   runs.find(run, keys[1])->wake_at.reset();
-  EXPECT_FALSE(timers.take_due(1'000).has_value());
+  EXPECT_FALSE(timers.take_due(at(1'000)).has_value());
+}
+
+/// A request whose time another process has recorded is compared with the wall clock once.
+TEST_F(TimersTest, DoNotFollowWhenTheWallClockIsSet) {
+  OpenRequest& open = *runs.find(run, keys[0]);
+  open.set_wake(5'000);
+  EXPECT_EQ(open.due_at({4'000, at(70)}), at(1'070));
+  EXPECT_EQ(open.due_at({1'000, at(80)}), at(1'070));
+  open.begin_wait(900'000, {899'000, at(500)});  // a run whose newest time is ahead of the clock
+  EXPECT_EQ(open.due_at({0, at(600)}), at(1'500));
+  open.set_wake(INT64_MIN);
+  EXPECT_LT(open.due_at({4'000, at(0)}), at(0));
 }
 
 TEST_F(TimersTest, OfARunAreRemoved) {
   timers.remove(run);
-  EXPECT_FALSE(timers.time_to_next(0).has_value());
+  EXPECT_FALSE(timers.time_to_next(at(0)).has_value());
 }
 
 }  // namespace

@@ -24,8 +24,7 @@ Host::~Host() {
   requests_.refuse_all(RequestQueue::stopping());  // of a host that has not begun
 }
 
-void Host::begin(DrivenBy driver) {
-  parts_.store.on_progress([this] { wake(); });
+void Host::make_runtime() {
   listener_ = std::make_unique<HostListener>(HostListener::Parts{.observer = parts_.observer,
                                                                  .counts = counts_,
                                                                  .pending = pending_,
@@ -46,7 +45,13 @@ void Host::begin(DrivenBy driver) {
                                                            .ownership = &parts_.store.owner().ownership(),
                                                            .secrets = parts_.secrets},
                                        options_.runtime);
-  const auto now = [&clock = parts_.clock] { return wall_ms(clock); };
+}
+
+void Host::begin(DrivenBy driver) {
+  parts_.store.on_progress([this] { wake(); });
+  make_runtime();
+  const auto wall = [&clock = parts_.clock] { return wall_ms(clock); };
+  const auto now = [&clock = parts_.clock] { return monotonic_ms(clock); };
   const auto report = [this](const std::string& message) {
     if (!is_ending_) parts_.observer.on_problem(message);
   };
@@ -65,8 +70,13 @@ void Host::begin(DrivenBy driver) {
       .model = parts_.model,
       .counts = counts_,
       .on_unread = [this](const journal::RunName& run) { schedule_->retry(run, RunSchedule::Reason::Other); }});
-  schedule_ = std::make_unique<RunSchedule>(RunSchedule::Parts{
-      .store = parts_.store, .residents = *residents_, .loader = *loader_, .now_ms = now, .report = report});
+  schedule_ = std::make_unique<RunSchedule>(RunSchedule::Parts{.store = parts_.store,
+                                                               .runtime = *runtime_,
+                                                               .residents = *residents_,
+                                                               .loader = *loader_,
+                                                               .now_ms = now,
+                                                               .wall_ms = wall,
+                                                               .report = report});
   lease_ = std::make_unique<LeaseFollower>(LeaseFollower::Parts{.store = parts_.store,
                                                                 .runtime = *runtime_,
                                                                 .loader = *loader_,
@@ -90,7 +100,7 @@ void Host::begin(DrivenBy driver) {
                          .pending = pending_,
                          .counts = counts_,
                          .newest = parts_.newest,
-                         .now_ms = now,
+                         .now_ms = wall,
                          .is_stopped = is_stopped,
                          .later = [this](std::function<void()> work) { later_.push_back(std::move(work)); },
                          .on_changed = [this](const journal::RunName& run) { parts_.observer.on_changed(run); }});
@@ -108,7 +118,7 @@ void Host::begin(DrivenBy driver) {
                                                                  .forwarder = *forwarder_,
                                                                  .inbox = *inbox_,
                                                                  .secrets = parts_.secrets,
-                                                                 .now_ms = now,
+                                                                 .now_ms = wall,
                                                                  .resolve = parts_.resolve,
                                                                  .pools = options_.runtime.pools,
                                                                  .is_gateway = is_gateway()});
@@ -221,7 +231,7 @@ bool Host::step(std::chrono::milliseconds wait) {
 }
 
 std::size_t Host::release_idle(std::size_t idle_max) {
-  auto released = residents_->release_idle(idle_max, wall_ms(parts_.clock));
+  auto released = residents_->release_idle(idle_max);
   if (released.count > 0) {
     counts_.runs_released += released.count;
     schedule_->note_released();

@@ -129,6 +129,7 @@ class Host final {
 
  private:
   bool step(std::chrono::milliseconds wait);
+  void make_runtime();
   void abandon(std::string_view message);
   void wake() const;
   void post(std::function<void()> request, const OnReply& reply);

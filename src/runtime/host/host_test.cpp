@@ -67,6 +67,69 @@ TEST_F(HostTest, ASlowLoadOfADueRunDelaysNoOtherRun) {
   end_host();
 }
 
+/// Whether the runs are kept in memory or not, and whether the wall clock is set back or forward.
+TEST_F(HostTest, TimersPassByTheMonotonicClock) {
+  for (const std::size_t idle_runs_max : {std::size_t{10}, std::size_t{0}}) {
+    for (const std::chrono::hours shift : {std::chrono::hours(-1), std::chrono::hours(2)}) {
+      clock.shift_wall({});
+      make_host(40, idle_runs_max);
+      const auto rest = [&](std::int64_t ms) {
+        auto resting = start_of("rest");
+        resting.arguments = Json::object({{"ms", ms}});
+        const auto begun = ask([&](OnReply reply) { host->start(resting, {}, std::move(reply)); });
+        return begun ? begun->run : RunName{};
+      };
+      const RunName shortly = rest(300);
+      const RunName long_after = rest(std::chrono::milliseconds(std::chrono::hours(1)).count());
+      const RunName hears = start("hear");
+      const RunName measures = start("measure");
+      ASSERT_TRUE(drive_until([&] { return !observer.waits[hears.text].empty(); }));
+      ASSERT_TRUE(drive_until([&] { return idle_runs_max > 0 || host->counts().resident == 0; }));
+      clock.shift_wall(shift);
+      const RunName new_one = rest(10);  // what begins after that is not affected either
+      EXPECT_TRUE(drive_until([&] { return observer.values.contains(shortly.text); }));
+      EXPECT_TRUE(drive_until([&] { return observer.values.contains(new_one.text); }));
+      EXPECT_TRUE(drive_until([&] { return observer.values.contains(hears.text); }));
+      EXPECT_EQ(observer.values[hears.text], "\"no one\"");
+      EXPECT_TRUE(drive_until([&] { return observer.values.contains(measures.text); }));
+      EXPECT_EQ(observer.values[measures.text], "\"woke in time\"") << "the time of a run passes as it has slept";
+      EXPECT_FALSE(observer.values.contains(long_after.text));
+      end_host();
+      // The next process has only the recorded time.
+      make_host(41, idle_runs_max);
+      EXPECT_EQ(drive_until([&] { return shift.count() < 0 || observer.values.contains(long_after.text); }), true);
+      end_host();
+    }
+  }
+}
+
+/// The times of residents and released runs are over in the store long before their timers fire.
+TEST_F(HostTest, AClockThatWasSetForwardMakesTheHostReadSeldom) {
+  make_host(42, 0);
+  auto resting = start_of("rest");
+  resting.arguments = Json::object({{"ms", 3'600'000}});
+  ASSERT_TRUE(ask([&](OnReply reply) { host->start(resting, {}, std::move(reply)); }).has_value());
+  ASSERT_TRUE(drive_until([&] { return host->counts().resident == 0; }));
+  clock.shift_wall(std::chrono::hours(2));
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t before = simulated->reads();
+  ASSERT_TRUE(drive_until([&] { return std::chrono::steady_clock::now() - begin > milliseconds(500); }));
+  EXPECT_LT(simulated->reads() - before, 12U);
+  end_host();
+}
+
+/// What is done from time to time does not depend on the wall clock.
+TEST_F(HostTest, AfterTheClockWasSetBackFailedReadsAreRepeated) {
+  make_host(43, 0);
+  const RunName run = start("nap");
+  simulated->fail_queries(true);
+  ASSERT_TRUE(drive_until([&] { return !observer.problems.empty(); }));
+  clock.shift_wall(-std::chrono::hours(1));
+  simulated->fail_queries(false);
+  EXPECT_TRUE(drive_until([&] { return observer.values.contains(run.text); }));
+  end_host();
+}
+
 /// Many runs, of which only a few fit into the memory, with reads and writes that complete in any order.
 TEST_F(HostTest, EveryRunComesToItsEndInAnyOrderOfCompletion) {
   for (std::uint64_t seed = 1; seed <= 25; ++seed) {

@@ -21,7 +21,7 @@ class LeaseFollower {
     Runtime& runtime;
     RunLoader& loader;
     RunSchedule& schedule;
-    std::function<std::int64_t()> now_ms;
+    std::function<std::int64_t()> now_ms;                    ///< by the monotonic clock
     std::function<void(const std::string& message)> report;  ///< a problem, for people
   };
   explicit LeaseFollower(Parts parts) : parts_(std::move(parts)) {}

@@ -27,7 +27,7 @@ void ResidentRuns::note_recorded(RunId run) {
   touch(run);
 }
 
-ResidentRuns::Released ResidentRuns::release_idle(std::size_t idle_max, std::int64_t now_ms) {
+ResidentRuns::Released ResidentRuns::release_idle(std::size_t idle_max) {
   for (const RunId run : std::exchange(starting_, {})) look_at(run);
   for (const RunId run : std::exchange(touched_, {})) {
     runs_[run.index].is_touched = false;
@@ -35,9 +35,7 @@ ResidentRuns::Released ResidentRuns::release_idle(std::size_t idle_max, std::int
   }
   while (idle_.size() > idle_max) {
     const RunId run = idle_.begin()->second;
-    const auto wakes_at = runtime_.wakes_at(run);
-    const bool is_due = wakes_at && *wakes_at <= now_ms;
-    if (runtime_.is_idle(run) && !is_due) {
+    if (runtime_.is_idle(run) && !runtime_.has_due_timer(run)) {
       release(run);
     } else {
       // Its timer fires, or has fired and what follows is being committed: it is touched then.

@@ -38,12 +38,12 @@ class ResidentRuns {
   void note_recorded(RunId run);
   [[nodiscard]] bool has_touched() const { return !touched_.empty(); }
   /// Releases those of the touched runs that have ended, and the longest idle ones beyond `idle_max`, unless their time
-  /// has come. `now_ms`: since 1970.
+  /// has come.
   struct Released {
     std::size_t count = 0;
     std::vector<journal::RunName> waiting;  ///< those of them that wait, and that any owner of the store may continue
   };
-  Released release_idle(std::size_t idle_max, std::int64_t now_ms);
+  Released release_idle(std::size_t idle_max);
   /// Runs that only wait.
   [[nodiscard]] std::size_t idle() const { return idle_.size(); }
 

@@ -59,6 +59,7 @@ void RunSchedule::on_read_failed(const journal::StoreError& error) {
 }
 
 void RunSchedule::poll() {
+  add_due_released();
   load_interrupted();
   const bool may_read = read_not_before_ <= parts_.now_ms();
   const bool has_lost_owner = ownership().abandonments() != abandonments_;
@@ -69,8 +70,13 @@ void RunSchedule::poll() {
   if (is_reading_due_ || !may_read) return;
   if (due_pass_.may_restart() && due_pass_.retry_at.value_or(0) <= parts_.now_ms()) restart_due_pass();
   if (!is_next_due_known_) return read_next_due();
-  const std::int64_t now = parts_.now_ms();
-  if (next_due_ && *next_due_ <= now && due_not_before_ <= now) read_due(now);
+  const std::int64_t wall = parts_.wall_ms();
+  if (next_due_ && *next_due_ <= wall && due_not_before_ <= parts_.now_ms()) read_due(wall);
+}
+
+/// Runs that this host has released are due by its own clock, whatever the wall clock says.
+void RunSchedule::add_due_released() {
+  for (const journal::RunName& run : parts_.runtime.take_due_released()) interrupted_.emplace(0, run);
 }
 
 /// While the disk is full, when it may be tried again whether there is room.
@@ -88,9 +94,13 @@ std::optional<std::chrono::milliseconds> RunSchedule::time_to_next() const {
   if (!ownership().is_sole() && !is_reading_due_) add(std::max(next_due_at_, read_not_before_));
   if (!is_reading_due_ && !is_next_due_known_) add(read_not_before_);
   if (!is_reading_due_ && due_pass_.may_restart()) add(std::max(due_pass_.retry_at.value_or(0), read_not_before_));
-  if (!is_reading_due_ && next_due_) add(std::max({*next_due_, due_not_before_, read_not_before_}));
+  const std::int64_t now = parts_.now_ms();
+  if (!is_reading_due_ && next_due_) {
+    add(std::max({now + std::max<std::int64_t>(*next_due_ - parts_.wall_ms(), 0), due_not_before_, read_not_before_}));
+  }
+  if (const auto released = parts_.runtime.time_to_released()) add(now + released->count());
   if (!next) return std::nullopt;
-  return std::chrono::milliseconds(std::max<std::int64_t>(*next - parts_.now_ms(), 0));
+  return std::chrono::milliseconds(std::max<std::int64_t>(*next - now, 0));
 }
 
 void RunSchedule::load_interrupted() {
@@ -160,6 +170,7 @@ void RunSchedule::on_interrupted_loaded(const journal::RunName& run, const Resul
   } else if (loaded.error().kind == HostFailure::Kind::Damaged) {
     parts_.report(loaded.error().message);
   }
+  if (!loaded && loaded.error().kind != HostFailure::Kind::Unavailable) parts_.runtime.forget_released(run);
 }
 
 void RunSchedule::retry(const journal::RunName& run, Reason reason) {
@@ -188,8 +199,8 @@ void RunSchedule::read_next_due() {
                       is_reading_due_ = false;
                       if (*next) {
                         next_due_ = **next;
-                        const bool has_more = next_due_ && *next_due_ <= parts_.now_ms();
-                        if (due_pass_.after && !has_more) due_pass_.has_seen_all = true;
+                        const bool has_more = next_due_ && *next_due_ <= parts_.wall_ms();
+                        if (due_pass_.after && !has_more) end_due_pass();
                       } else {
                         is_next_due_known_ = false;
                         on_read_failed(next->error());
@@ -197,13 +208,14 @@ void RunSchedule::read_next_due() {
                     });
 }
 
-void RunSchedule::read_due(std::int64_t now) {
+/// `wall_ms`: since 1970.
+void RunSchedule::read_due(std::int64_t wall_ms) {
   is_reading_due_ = true;
   is_next_due_known_ = false;
-  due_not_before_ = now + due_again_ms;
+  due_not_before_ = parts_.now_ms() + due_again_ms;
   const auto due = std::make_shared<Result<std::vector<journal::DueRun>, journal::StoreError>>();
   // Those in memory fire by themselves, and are not due any more when that is recorded.
-  const journal::DueFilter filter{now, due_pass_.after, loads_max + parts_.residents.size(), ownership().self()};
+  const journal::DueFilter filter{wall_ms, due_pass_.after, loads_max + parts_.residents.size(), ownership().self()};
   parts_.store.read([due, filter](journal::StoreConnection& store) { *due = store.runs().due(filter); },
                     [this, due, limit = filter.limit] {
                       is_reading_due_ = false;
@@ -216,9 +228,13 @@ void RunSchedule::read_due(std::int64_t now) {
 void RunSchedule::load_due(const std::vector<journal::DueRun>& due, std::size_t limit) {
   std::size_t count = 0, seen = 0;
   while (seen < due.size() && count < loads_max) {
-    const journal::RunName& run = due[seen].run;
+    const auto& [wake_at, run] = due[seen];
     due_pass_.after = due[seen++];
-    if (parts_.residents.find(run) || parts_.loader.is_loading(run)) continue;
+    if (parts_.loader.is_loading(run)) continue;
+    if (parts_.residents.find(run) || parts_.runtime.is_released_until_later(run, wake_at)) {
+      due_pass_.has_skipped = true;
+      continue;
+    }
     ++count;
     ++due_pass_.loading;
     parts_.loader.load(run, [this](const auto& loaded) {
@@ -226,7 +242,15 @@ void RunSchedule::load_due(const std::vector<journal::DueRun>& due, std::size_t 
       if (!loaded) on_due_failed(loaded.error());
     });
   }
-  due_pass_.has_seen_all = seen == due.size() && due.size() < limit;
+  due_pass_.has_seen_all = false;
+  if (seen == due.size() && due.size() < limit) end_due_pass();
+}
+
+/// After the wall clock was set forward, runs that fire by themselves are due in the store for a while: they are no
+/// reason to look at once again.
+void RunSchedule::end_due_pass() {
+  due_pass_.has_seen_all = true;
+  if (due_pass_.has_skipped && !due_pass_.retry_at) due_pass_.retry_at = parts_.now_ms() + retry_ms;
 }
 
 void RunSchedule::on_due_failed(const HostFailure& why) {

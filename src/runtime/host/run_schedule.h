@@ -20,9 +20,11 @@ class RunSchedule {
  public:
   struct Parts {
     journal::AsyncStore& store;
+    Runtime& runtime;
     ResidentRuns& residents;
     RunLoader& loader;
-    std::function<std::int64_t()> now_ms;
+    std::function<std::int64_t()> now_ms;                    ///< by the monotonic clock, as all times here
+    std::function<std::int64_t()> wall_ms;                   ///< since 1970, as the times in the store
     std::function<void(const std::string& message)> report;  ///< a problem, for people
   };
   explicit RunSchedule(Parts parts) : parts_(std::move(parts)) {}
@@ -52,15 +54,17 @@ class RunSchedule {
   void claim_interrupted();
   void on_read_failed(const journal::StoreError& error);
   [[nodiscard]] std::int64_t load_not_before() const;
+  void add_due_released();
   void load_interrupted();
   void load_one(const journal::RunName& run);
   void skip_claimed();
   void check_room();
   void on_interrupted_loaded(const journal::RunName& run, const Result<RunId, HostFailure>& loaded);
   void read_next_due();
-  void read_due(std::int64_t now);
+  void read_due(std::int64_t wall_ms);
   void load_due(const std::vector<journal::DueRun>& due, std::size_t limit);
   void on_due_failed(const HostFailure& why);
+  void end_due_pass();
   void restart_due_pass();
 
   /// Due runs are tried in passes over all of them, so that those that cannot be loaded delay no other one.
@@ -68,6 +72,7 @@ class RunSchedule {
     std::optional<journal::DueRun> after;  ///< those up to here have been tried
     std::size_t loading = 0;
     bool has_seen_all = false;
+    bool has_skipped = false;              ///< runs whose timers fire by themselves
     std::optional<std::int64_t> retry_at;  ///< of those that could not be loaded
 
     [[nodiscard]] bool may_restart() const { return has_seen_all && loading == 0; }
@@ -77,15 +82,16 @@ class RunSchedule {
   std::multimap<std::int64_t, journal::RunName> interrupted_;  ///< by when they may be loaded
   bool is_claim_due_ = false;                                  ///< there may be more of them in the store
   bool is_claiming_ = false;
-  std::uint64_t abandonments_ = 0;    ///< of other owners, when runs were claimed last
-  std::int64_t claim_at_ = 0;         ///< when runs are claimed without a reason
-  std::int64_t read_not_before_ = 0;  ///< milliseconds since 1970, as all times here
-  std::size_t loading_ = 0;           ///< of the interrupted
-  std::int64_t room_wait_ms_ = 0;     ///< how long the last wait for room on the disk was; 0: there is room
+  std::uint64_t abandonments_ = 0;  ///< of other owners, when runs were claimed last
+  std::int64_t claim_at_ = 0;       ///< when runs are claimed without a reason
+  std::int64_t read_not_before_ = 0;
+  std::size_t loading_ = 0;        ///< of the interrupted
+  std::int64_t room_wait_ms_ = 0;  ///< how long the last wait for room on the disk was; 0: there is room
   std::int64_t check_room_at_ = 0;
   bool is_checking_room_ = false;
-  bool has_room_ = false;                 ///< the check that is due has found some
-  std::optional<std::int64_t> next_due_;  ///< the smallest time in the store that the pass has not reached
+  bool has_room_ = false;  ///< the check that is due has found some
+  /// The smallest time in the store that the pass has not reached, in milliseconds since 1970.
+  std::optional<std::int64_t> next_due_;
   bool is_next_due_known_ = false;
   std::int64_t next_due_at_ = 0;  ///< when it is read again, in a store with other owners
   bool is_reading_due_ = false;

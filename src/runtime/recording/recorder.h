@@ -24,6 +24,14 @@ class Recorder {
   /// continued the run before.
   [[nodiscard]] std::int64_t now_ms(Run& run) const { return run.newest_time = std::max(run.newest_time, now_ms()); }
 
+  /// The run has waited until this time, by the monotonic clock: what follows in it is not earlier, although the wall
+  /// clock may not have come to it.
+  static void reach(Run& run, std::int64_t time) { run.newest_time = std::max(run.newest_time, time); }
+
+  /// The same moments by both clocks.
+  [[nodiscard]] Moment moment() const { return {now_ms(), clock_.monotonic()}; }
+  [[nodiscard]] Moment moment(Run& run) const { return {now_ms(run), clock_.monotonic()}; }
+
   void add(Run& run, effects::RecordBody&& body);
   void add_request(Run& run, OpenRequest& open);
   /// Before the machine gets it; takes `arrived.form` and `arrived.notes`.

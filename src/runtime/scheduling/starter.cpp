@@ -257,6 +257,7 @@ RunId Starter::add_recovered(const LoadedRun& loaded, RecoveredRun& recovered) {
   if (run.core) loaded.fill_in(*run.core);
   run.stored_records = head.records;
   run.newest_time = head.summary.updated_at;
+  if (run.core) released_timers_.give_back(head.run, *run.core);
   run.is_quiescent = true;
   return id;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/effects/released_timers.h"
 #include "runtime/recovery/loaded_run.h"
 #include "runtime/recovery/recovery.h"
 #include "runtime/runtime_options.h"
@@ -17,12 +18,14 @@ class Starter {
  public:
   /// All outlive this.
   Starter(RunTable& runs, Recorder& recorder, RunSecrets& secrets, Requests& requests, Questions& questions,
-          Scheduler& scheduler, CommitGate& gate, const RuntimeDependencies& dependencies)
+          ReleasedTimers& released_timers, Scheduler& scheduler, CommitGate& gate,
+          const RuntimeDependencies& dependencies)
       : runs_(runs),
         recorder_(recorder),
         secrets_(secrets),
         requests_(requests),
         questions_(questions),
+        released_timers_(released_timers),
         scheduler_(scheduler),
         gate_(gate),
         dependencies_(dependencies) {}
@@ -51,6 +54,7 @@ class Starter {
   RunSecrets& secrets_;
   Requests& requests_;
   Questions& questions_;
+  ReleasedTimers& released_timers_;
   Scheduler& scheduler_;
   CommitGate& gate_;
   const RuntimeDependencies& dependencies_;

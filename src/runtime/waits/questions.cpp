@@ -43,7 +43,9 @@ Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, s
   if (!is_asked) {
     return failure(AnswerRefusal{AnswerRefusal::Kind::NoSuchWait, fmt::format("nothing waits under `{}`", wait)});
   }
-  if (open->wake_at && *open->wake_at <= recorder_.now_ms()) {
+  const Moment now = recorder_.moment();
+  if (open->wake_at && open->due_at(now) <= now.monotonic) {
+    Recorder::reach(runs_[id], *open->wake_at);
     time_out(id, open->request.key);
     return failure(AnswerRefusal{AnswerRefusal::Kind::TooLate, "the answer comes too late: the time for it is over"});
   }
@@ -68,7 +70,8 @@ Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, s
 Result<void, AnswerRefusal> Questions::answer_extern(RunId id, OpenRequest& open, std::string_view input,
                                                      std::vector<journal::Note> notes) {
   Run& run = runs_[id];
-  open.wake_at = call_deadline(open, run.core->image()->program(), recorder_.now_ms(run));
+  const Moment now = recorder_.moment(run);
+  open.begin_wait(call_deadline(open, run.core->image()->program(), now.wall_ms), now);
   recorder_.add_answer(run, open, input, std::move(notes));
   open.input = {std::string(input), std::nullopt};
   open.question.reset();
@@ -100,7 +103,7 @@ void Questions::pause(RunId id, const std::string& key, std::string question) {
   if (open == nullptr) return;
   Run& run = runs_[id];
   open->question = std::move(question);
-  open->wake_at.reset();
+  open->set_wake(std::nullopt);
   open->end_outage();
   recorder_.add_pause(run, *open, effects::Paused::Why::Asks);
   runs_.enqueue(id);
@@ -120,7 +123,7 @@ void Questions::ask_resolution(RunId id, const std::string& key) {
   OpenRequest& open = *runs_.find(id, key);
   open.question = resolution_question(open);
   open.is_in_doubt = true;
-  open.wake_at.reset();
+  open.set_wake(std::nullopt);
   open.end_outage();
   recorder_.add_pause(run, open, effects::Paused::Why::CutOff,
                       run.journal.keep(resolution_schema(run.core->image()->program(), open.request.subject)));
@@ -162,7 +165,8 @@ Result<void, AnswerRefusal> Questions::take_resolution(RunId id, OpenRequest& op
   const std::string key = open.request.key;
   if (std::holds_alternative<CallAgain>(*resolution) && !open.is_outlived) {
     // From now on the call may have been made once more: if this process ends too, the person is asked again.
-    open.wake_at = call_deadline(open, image.program(), recorder_.now_ms(run));
+    const Moment now = recorder_.moment(run);
+    open.begin_wait(call_deadline(open, image.program(), now.wall_ms), now);
     recorder_.add_answer(run, open, input, std::move(notes));
     outcomes_.perform_again(id, key);
     return {};

@@ -20,7 +20,7 @@ class InboxReader {
  public:
   struct Parts {
     journal::AsyncStore& store;
-    std::function<std::int64_t()> now_ms;
+    std::function<std::int64_t()> now_ms;                    ///< by the monotonic clock
     std::function<void()> wake;                              ///< on any thread: there is something to poll for
     std::function<void(const journal::Command&)> take;       ///< is followed by `answer`
     std::function<void(const std::string& message)> report;  ///< a problem, for people

@@ -22,8 +22,8 @@ class RequestForwarder {
   struct Parts {
     journal::AsyncStore& store;
     effects::SecretVault* secrets = nullptr;  ///< null: commands are not encrypted
-    std::function<std::int64_t()> now_ms;
-    std::function<void()> wake;  ///< on any thread: there is something to poll for
+    std::function<std::int64_t()> now_ms;     ///< by the monotonic clock
+    std::function<void()> wake;               ///< on any thread: there is something to poll for
   };
   explicit RequestForwarder(Parts parts);
   RequestForwarder(const RequestForwarder&) = delete;

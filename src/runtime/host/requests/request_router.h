@@ -26,10 +26,10 @@ class RequestRouter {
     RequestForwarder& forwarder;
     InboxReader& inbox;
     effects::SecretVault* secrets = nullptr;  ///< null: encrypted commands are refused
-    std::function<std::int64_t()> now_ms;
-    StartResolver resolve;    ///< may be empty: no runs are started for other processes
-    const AgentPools& pools;  ///< outlives this
-    bool is_gateway = false;  ///< nothing is performed here
+    std::function<std::int64_t()> now_ms;     ///< since 1970
+    StartResolver resolve;                    ///< may be empty: no runs are started for other processes
+    const AgentPools& pools;                  ///< outlives this
+    bool is_gateway = false;                  ///< nothing is performed here
   };
   explicit RequestRouter(Parts parts) : parts_(std::move(parts)) {}
   RequestRouter(const RequestRouter&) = delete;

@@ -32,7 +32,7 @@ class RunRequests {
     PendingReplies& pending;
     HostCounts& counts;
     const NewestProgram& newest;
-    std::function<std::int64_t()> now_ms;
+    std::function<std::int64_t()> now_ms;                         ///< since 1970
     std::function<bool()> is_stopped;                             ///< requests are refused
     std::function<void(std::function<void()> work)> later;        ///< does it in the host's next step
     std::function<void(const journal::RunName& run)> on_changed;  ///< as HostObserver has it
