@@ -79,6 +79,7 @@ fn shapes(value: List<Shape>) -> List<Shape> { value }
 fn level(value: Level) -> Level { value }
 fn pair(value: (i64, Shape)) -> (i64, Shape) { value }
 fn result(value: Shape?) -> Result<Shape> { try value.unwrap() }
+fn outcome(value: Result<Shape>) -> Result<Shape> { value }
 '''
 ITEM = {"name": "a", "count": 1 << 60, "note": None, "parts": [{"name": "b", "count": -1, "note": "n", "parts": []}]}
 
@@ -107,7 +108,12 @@ def test_a_value_can_be_sent_back(work):
                 assert call(name, value) == value, (name, value)
         for shape in shapes:
             assert call("result", shape) == {"Ok": shape}, shape
+            assert call("outcome", {"Ok": shape}) == {"Ok": shape}, shape
         failed = call("result", None)["Err"]
+        assert call("outcome", {"Err": failed}) == {"Err": failed}
+        for value, words in ((3, 'expected {"Ok": '), ({"Ok": 3}, "value.Ok: expected "), ({"Err": {}}, "value.Err.kind: missing")):
+            reply = server.post("/v1/runs", {"fn": "outcome", "args": {"value": value}})
+            assert reply.status == 422 and words in reply.json["error"]["message"], (value, reply.status, reply.body)
         assert sorted(failed) == ["blame", "kind", "message", "place"] and failed["place"].startswith("program.tn:"), failed
 
 

@@ -84,9 +84,11 @@ class OutlineWriter {
         return write_enum(types_.enum_type(type), indent);
       case TypeKind::Union:
         return write_union(types_.union_type(type));
+      case TypeKind::Result:
+        return fmt::format("{{\"Ok\": {}}} or {{\"Err\": {}}}", write(detail.arguments[0], indent),
+                           write(TypeTable::failure, indent));
       case TypeKind::Error:
       case TypeKind::Never:
-      case TypeKind::Result:
       case TypeKind::Context:
       case TypeKind::Range:
       case TypeKind::Parameter:
@@ -94,8 +96,8 @@ class OutlineWriter {
       case TypeKind::Tools:
         break;
     }
-    ENSURE(!"a model cannot be asked for a value of this type");
-    return {};
+    // A model is never asked for it. It may be part of what a person or a program was to give.
+    return "`" + types_.describe(type) + "`";
   }
 
   [[nodiscard]] std::string write_items(const std::vector<AnswerItem>& items) const {

@@ -92,6 +92,8 @@ class ValueReading {
         return read_enum(type, json);
       case TypeKind::Union:
         return read_union(type, json);
+      case TypeKind::Result:
+        return read_result(type, json);
       case TypeKind::I32:
       case TypeKind::I64:
       case TypeKind::F64:
@@ -100,7 +102,6 @@ class ValueReading {
       case TypeKind::Refined:
       case TypeKind::Error:
       case TypeKind::Never:
-      case TypeKind::Result:
       case TypeKind::Context:
       case TypeKind::Range:
       case TypeKind::Parameter:
@@ -320,6 +321,16 @@ class ValueReading {
       return read_tuple(type, found->payload, payload,
                         [&](std::vector<Value> items) { return Value::variant(type, index, std::move(items)); });
     });
+  }
+
+  Value read_result(TypeId type, const Json& json) {
+    if (!json.is_object() || json.members().size() != 1) return expect(type, json);
+    const JsonMember& given = json.members().front();
+    const bool is_ok = given.name == "Ok";
+    if (!is_ok && given.name != "Err") return expect(type, Json(given.name));
+    const TypeId part = is_ok ? types_.get(type).arguments[0] : types::TypeTable::failure;
+    Value value = at_key(given.name, [&] { return read(part, given.value); });
+    return is_ok ? Value::ok(std::move(value)) : Value::err(std::move(value));
   }
 
   Value read_union(TypeId type, const Json& json) {

@@ -162,6 +162,25 @@ TEST_F(ValueReaderTest, ListsTheCasesOfAnEnum) {
   EXPECT_EQ(read(mood, "{\"Bad\":\"a\",\"Good\":null}"), "it: expected \"Good\" or {\"Bad\": string}, found an object");
 }
 
+TEST_F(ValueReaderTest, ReadsAResultAsToJsonWritesIt) {
+  const TypeId result = types_.result(TypeTable::i32);
+  EXPECT_EQ(read(result, R"({"Ok":3})"), R"({"Ok":3})");
+  const std::string err = R"({"Err":{"kind":"Arithmetic","message":"m","place":"p","blame":"b"}})";
+  EXPECT_EQ(read(result, err), err);
+  EXPECT_EQ(read(result, R"({"Ok":"x"})"), "Ok: expected integer, found the string \"x\"");
+  EXPECT_EQ(read(result, R"({"Err":{"kind":"Arithmetic","message":"m","place":"p"}})"),
+            "Err.blame: missing; expected string");
+  for (const std::string_view wrong : {"3", "{}", R"({"Ok":1,"Err":1})", R"({"ok":1})", R"("Ok")"}) {
+    EXPECT_EQ(read(result, wrong).find("it: expected {\"Ok\": integer} or {\"Err\": {"), 0U) << read(result, wrong);
+  }
+}
+
+TEST_F(ValueReaderTest, DescribesATypeWithPartsThatHaveNoJson) {
+  const TypeId talk = types_.add_struct({"Talk", "", {{"context", TypeTable::context, ""}}});
+  EXPECT_EQ(read(types_.list(talk), "3"), "it: expected [{\"context\": `Context`}, …], found the number 3");
+  EXPECT_EQ(read(talk, R"({"context":3})"), "context: a `Context` cannot be represented in JSON");
+}
+
 TEST_F(ValueReaderTest, ReportsAtMostTwentyMismatches) {
   std::string text = "[0";
   for (int i = 0; i < 1000; ++i) text += ",0";
