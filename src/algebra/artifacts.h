@@ -101,8 +101,10 @@ enum class Form : std::uint8_t {
   SeveralPrograms = 2,
   /// The columns of what the program can call; what agents have emitted is part of what a cycle has given.
   Said = 3,
+  /// The columns of what a run that begins as this one can call.
+  Reachable = 4,
 };
-inline constexpr Form newest_form = Form::Said;
+inline constexpr Form newest_form = Form::Reachable;
 
 /// An entry of h: what came in and what went out. A run of a function is one cycle, each turn of a conversation is one.
 struct Cycle {

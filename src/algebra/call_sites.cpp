@@ -4,7 +4,10 @@
 #include <map>
 
 #include "base/ensure.h"
+#include "bytecode/agents.h"
+#include "bytecode/reachable.h"
 #include "bytecode/tool_sets.h"
+#include "runtime/program_image.h"
 #include "vm/execution/tool_sets.h"
 
 namespace tenon::algebra {
@@ -53,11 +56,27 @@ bool takes_over(const Program& program, const Function& function) {
   });
 }
 
-/// By extern, whether a function of the program calls it.
-std::vector<bool> find_called_externs(const Program& program) {
+/// By function, whether the run can come to it. All, if what the cycle names is not in the program.
+std::vector<bool> find_reachable(const Program& program, Form form, const Cycle& first) {
+  std::vector<std::uint32_t> roots;
+  if (form >= Form::Reachable && first.agent.empty()) {
+    if (const auto function = runtime::find_function(program, first.function)) roots.push_back(*function);
+  } else if (form >= Form::Reachable) {
+    if (const auto found = bytecode::find_agent(program, first.agent)) {
+      const bytecode::Agent& agent = program.agents[*found];
+      roots = {agent.turn, agent.initial_state, agent.instructions};
+    }
+  }
+  if (roots.empty()) return std::vector<bool>(program.functions.size(), true);
+  return bytecode::find_reachable_functions(program, roots);
+}
+
+/// By extern, whether a function of these calls it.
+std::vector<bool> find_called_externs(const Program& program, const std::vector<bool>& is_reachable) {
   std::vector<bool> is_called(program.externs.size(), false);
-  for (const Function& function : program.functions) {
-    for (const Instruction& instruction : function.code) {
+  for (std::size_t at = 0; at < program.functions.size(); ++at) {
+    if (!is_reachable[at]) continue;
+    for (const Instruction& instruction : program.functions[at].code) {
       if (is(instruction, Opcode::CallExtern)) is_called[instruction.wide()] = true;
     }
   }
@@ -90,78 +109,100 @@ void number_alternatives(std::vector<std::optional<ModelCall>>& calls) {
 
 }  // namespace
 
-CallSites::CallSites(const Program& program, Form form)
+CallSites::CallSites(const Program& program, Form form, const Cycle& first)
     : program_(program),
+      is_reachable_(find_reachable(program, form, first)),
       extern_tools_(program.externs.size()),
       function_tools_(program.functions.size()),
       is_always_call_(program.functions.size(), false),
+      attempt_tools_(program.sites.size()),
       calls_(program.sites.size()) {
-  // Which functions are tools.
-  std::vector<bool> is_tool(program.functions.size(), false);
-  bool has_select = false;
-  for (const Site& site : program.sites) {
-    if (site.kind == SiteKind::Completion) is_always_call_[site.function] = is_tool[site.function] = true;
-    has_select = has_select || site.kind == SiteKind::Select;
+  each_call_by_model([&](const Function& function, std::uint32_t pc) { find_calls(function, pc); });
+  find_tool_calls();
+  add_columns(form, find_model_functions());
+  resolve_calls();
+}
+
+template <class Visit>
+void CallSites::each_call_by_model(const Visit& visit) {
+  for (std::size_t at = 0; at < program_.functions.size(); ++at) {
+    const Function& function = program_.functions[at];
+    if (!is_reachable_[at]) continue;
+    for (std::uint32_t pc = 0; pc < function.code.size(); ++pc) {
+      if (is(function.code[pc], Opcode::Fill) || is(function.code[pc], Opcode::Select)) visit(function, pc);
+    }
   }
-  const auto each_site = [&](auto visit) {
-    for (const Function& function : program.functions) {
-      for (std::uint32_t pc = 0; pc < function.code.size(); ++pc) {
-        if (is(function.code[pc], Opcode::Fill) || is(function.code[pc], Opcode::Select)) visit(function, pc);
-      }
-    }
-  };
-  each_site([&](const Function& function, std::uint32_t pc) { find_calls(function, pc); });
-  each_site([&](const Function& function, std::uint32_t pc) {
-    for (const auto& call : calls_[function.code[pc].wide()]) {
-      if (call && is(function.code[*call->pc], Opcode::Call)) is_tool[function.code[*call->pc].wide()] = true;
-    }
-  });
-  for (const bytecode::Tool& tool : program.tools) {
-    const std::vector<Instruction>& code = program.functions[tool.function].code;
+}
+
+void CallSites::find_tool_calls() {
+  for (const bytecode::Tool& tool : program_.tools) {
+    const std::vector<Instruction>& code = program_.functions[tool.function].code;
     const auto call = std::find_if(code.begin(), code.end(), is_call);
     ModelCall made{.function = tool.function};
-    if (call != code.end()) {
-      made.pc = static_cast<std::uint32_t>(call - code.begin());
-      if (is(*call, Opcode::Call)) is_tool[call->wide()] = true;
-    }
+    if (call != code.end()) made.pc = static_cast<std::uint32_t>(call - code.begin());
     tool_calls_.push_back(made);
   }
+}
 
+std::vector<bool> CallSites::find_model_functions() {
+  std::vector<bool> found(program_.functions.size(), false);
+  for (const Site& site : program_.sites) {
+    const bool is_completed = site.kind == SiteKind::Completion && is_reachable_[site.function];
+    if (is_completed) is_always_call_[site.function] = found[site.function] = true;
+  }
+  const auto add = [&](const Instruction& call) {
+    if (is(call, Opcode::Call)) found[call.wide()] = true;
+  };
+  each_call_by_model([&](const Function& function, std::uint32_t pc) {
+    for (const auto& call : calls_[function.code[pc].wide()]) {
+      if (call) add(function.code[*call->pc]);
+    }
+  });
+  for (const ModelCall& call : tool_calls_) {
+    if (call.pc && is_reachable_[*call.function]) add(program_.functions[*call.function].code[*call.pc]);
+  }
+  return found;
+}
+
+void CallSites::add_columns(Form form, const std::vector<bool>& is_of_model) {
   const auto add = [&](ToolKind kind, std::string name) {
     tools_.push_back({kind, std::move(name)});
     return static_cast<std::uint32_t>(tools_.size() - 1);
   };
-  const std::vector<bool> is_called =
-      form < Form::Said ? std::vector<bool>(program.externs.size(), true) : find_called_externs(program);
-  for (std::size_t at = 0; at < program.externs.size(); ++at) {
-    if (!is_called[at] || program.externs[at].builtin_effect != BuiltinEffect::Native) continue;
-    extern_tools_[at] = add(ToolKind::Extern, program.externs[at].name);
+  const std::vector<bool> is_called = form < Form::Said ? std::vector<bool>(program_.externs.size(), true)
+                                                        : find_called_externs(program_, is_reachable_);
+  for (std::size_t at = 0; at < program_.externs.size(); ++at) {
+    if (!is_called[at] || program_.externs[at].builtin_effect != BuiltinEffect::Native) continue;
+    extern_tools_[at] = add(ToolKind::Extern, program_.externs[at].name);
   }
   // An agent is one tool, whether it is called or takes over.
   std::multimap<std::uint32_t, std::size_t> agent_functions;
-  for (std::size_t at = 0; at < is_tool.size(); ++at) {
-    const Function& function = program.functions[at];
-    if (function.is_agent_run || takes_over(program, function)) {
+  for (std::size_t at = 0; at < program_.functions.size(); ++at) {
+    const Function& function = program_.functions[at];
+    if (!is_reachable_[at]) continue;
+    if (function.is_agent_run || takes_over(program_, function)) {
       is_always_call_[at] = true;
       agent_functions.emplace(function.agent, at);
-    } else if (is_tool[at]) {
+    } else if (is_of_model[at]) {
       function_tools_[at] = add(ToolKind::Function, function.name);
     }
   }
   for (auto at = agent_functions.begin(); at != agent_functions.end();) {
     const std::uint32_t agent = at->first;
-    const std::uint32_t tool = add(ToolKind::Agent, program.agents[agent].name);
+    const std::uint32_t tool = add(ToolKind::Agent, program_.agents[agent].name);
     for (; at != agent_functions.end() && at->first == agent; ++at) function_tools_[at->second] = tool;
   }
-  attempt_tools_.resize(program.sites.size());
-  for (std::size_t at = 0; at < program.sites.size(); ++at) {
-    const Site& site = program.sites[at];
-    if (site.is_attempt) attempt_tools_[at] = add(ToolKind::Answer, program.functions[site.function].name);
+  bool has_select = false;
+  for (std::size_t at = 0; at < program_.sites.size(); ++at) {
+    const Site& site = program_.sites[at];
+    if (!is_reachable_[site.function]) continue;
+    if (site.is_attempt) attempt_tools_[at] = add(ToolKind::Answer, program_.functions[site.function].name);
+    has_select = has_select || site.kind == SiteKind::Select;
   }
   std::map<std::string_view, std::uint32_t> actions;
   for (std::size_t at = 0; at < tool_calls_.size(); ++at) {
-    if (tool_calls_[at].pc) continue;
-    const std::string& name = program.tools[at].call.name;
+    if (tool_calls_[at].pc || !is_reachable_[program_.tools[at].function]) continue;
+    const std::string& name = program_.tools[at].call.name;
     if (!actions.contains(name)) actions.emplace(name, add(ToolKind::Action, name));
     tool_calls_[at].tool = actions.at(name);
   }
@@ -170,13 +211,16 @@ CallSites::CallSites(const Program& program, Form form)
     // In the first forms a column of its own also where there is no such extern.
     std::optional<std::uint32_t> tool;
     if (form < Form::Said) tool = add(kind, std::string(tool_kind_name(kind)));
-    for (std::size_t at = 0; at < program.externs.size(); ++at) {
-      if (!is_called[at] || kind_of(program.externs[at].builtin_effect) != kind) continue;
+    for (std::size_t at = 0; at < program_.externs.size(); ++at) {
+      if (!is_called[at] || kind_of(program_.externs[at].builtin_effect) != kind) continue;
       if (!tool) tool = add(kind, std::string(tool_kind_name(kind)));
       extern_tools_[at] = tool;
     }
   }
-  each_site([&](const Function& function, std::uint32_t pc) {
+}
+
+void CallSites::resolve_calls() {
+  each_call_by_model([&](const Function& function, std::uint32_t pc) {
     auto& calls = calls_[function.code[pc].wide()];
     for (auto& call : calls) {
       if (call) call->tool = callee(function.code[*call->pc]);
@@ -184,8 +228,14 @@ CallSites::CallSites(const Program& program, Form form)
     number_alternatives(calls);
   });
   for (ModelCall& call : tool_calls_) {
-    if (call.pc) call.tool = callee(program.functions[*call.function].code[*call.pc]);
+    if (!call.pc || !is_reachable_[*call.function]) continue;
+    call.tool = callee(program_.functions[*call.function].code[*call.pc]);
   }
+}
+
+std::uint32_t CallSites::tool_of_function(std::uint32_t function) const {
+  ENSURE(function_tools_[function].has_value());
+  return *function_tools_[function];
 }
 
 std::vector<std::optional<ModelCall>> CallSites::options(const vm::Request& select) const {
@@ -198,8 +248,9 @@ std::vector<std::optional<ModelCall>> CallSites::options(const vm::Request& sele
 }
 
 std::uint32_t CallSites::callee(const Instruction& instruction) const {
-  return is(instruction, Opcode::CallExtern) ? *extern_tools_[instruction.wide()]
-                                             : *function_tools_[instruction.wide()];
+  if (!is(instruction, Opcode::CallExtern)) return tool_of_function(instruction.wide());
+  ENSURE(extern_tools_[instruction.wide()].has_value());
+  return *extern_tools_[instruction.wide()];
 }
 
 void CallSites::find_calls(const Function& function, std::uint32_t pc) {

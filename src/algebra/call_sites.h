@@ -22,22 +22,23 @@ struct ModelCall {
 };
 
 /// What a program's code says of its calls: the tools, and which call follows an answer of the model. Made once for a
-/// program, which outlives it.
+/// program of a run; the program outlives it.
 class CallSites {
  public:
-  /// The columns are those of artifacts of the form.
-  CallSites(const bytecode::Program& program, Form form);
+  /// The columns are those of artifacts of the form. `first`: the run's first cycle.
+  CallSites(const bytecode::Program& program, Form form, const Cycle& first);
 
   /// Columns in this order: the program's externs; the functions that a model completes, fills or chooses; the agents;
   /// answers that contracts may refuse; the actions of `pursue`; `select`, where there is one, for a choice that calls
-  /// nothing; ask, now, random, sleep. Externs and these four are only included if a function of the program calls
-  /// them; in the first forms, always.
+  /// nothing; ask, now, random, sleep. Each is only included if what the run begins with can come to it. In older
+  /// forms all functions, agents, answers, actions and choices are; externs and the last four if a function of the
+  /// program calls them; in the first forms, always.
   [[nodiscard]] const std::vector<Tool>& tools() const { return tools_; }
   /// Nothing for what the compiler adds to an agent's call.
   [[nodiscard]] std::optional<std::uint32_t> tool_of_extern(std::uint32_t index) const { return extern_tools_[index]; }
   /// Whether each call of the function is a call of the algebra: a model may complete it, or it is an agent's turn.
   [[nodiscard]] bool is_always_call(std::uint32_t function) const { return is_always_call_[function]; }
-  [[nodiscard]] std::uint32_t tool_of_function(std::uint32_t function) const { return *function_tools_[function]; }
+  [[nodiscard]] std::uint32_t tool_of_function(std::uint32_t function) const;
   [[nodiscard]] std::uint32_t select_tool() const { return *select_tool_; }
   /// For a Completion whose answers a contract may reject: each answer is a separate call.
   [[nodiscard]] std::optional<std::uint32_t> attempt_tool(std::uint32_t site) const { return attempt_tools_[site]; }
@@ -47,11 +48,23 @@ class CallSites {
   [[nodiscard]] std::vector<std::optional<ModelCall>> options(const vm::Request& select) const;
 
  private:
-  /// The tool that the instruction calls.
-  [[nodiscard]] std::uint32_t callee(const bytecode::Instruction& instruction) const;
+  // The steps of the constructor, in this order.
+  /// Calls `visit` with each function that can be reached and the position of each Fill and Select in it.
+  template <class Visit>
+  void each_call_by_model(const Visit& visit);
   void find_calls(const bytecode::Function& function, std::uint32_t pc);
+  void find_tool_calls();
+  /// By function, whether a model completes, fills or chooses it.
+  [[nodiscard]] std::vector<bool> find_model_functions();
+  void add_columns(Form form, const std::vector<bool>& is_of_model);
+  /// Gives each call its column.
+  void resolve_calls();
+
+  /// The tool that the instruction of a reachable function calls.
+  [[nodiscard]] std::uint32_t callee(const bytecode::Instruction& instruction) const;
 
   const bytecode::Program& program_;
+  std::vector<bool> is_reachable_;  ///< by function
   std::vector<Tool> tools_;
   std::vector<std::optional<std::uint32_t>> extern_tools_;
   std::vector<std::optional<std::uint32_t>> function_tools_;

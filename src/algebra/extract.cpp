@@ -18,10 +18,7 @@ class Replay final : public runtime::RecoveryObserver {
   Replay(journal::Store& store, const journal::RunName& run, Form form) : store_(store), run_(run), form_(form) {}
 
   void on_begun(runtime::RecoveredRun& run, const std::string& input) override {
-    if (programs_.empty()) add_program(run);
     Part& part = parts_.emplace_back();
-    part.cycle.program = static_cast<std::uint32_t>(programs_.size() - 1);
-    part.collector = std::make_unique<Collector>(*programs_.back().sites, *run.image);
     if (run.conversation) {
       part.cycle.agent = run.conversation->declaration().name;
       part.cycle.input = input;
@@ -29,6 +26,9 @@ class Replay final : public runtime::RecoveryObserver {
       part.cycle.function = run.started.function;
       part.cycle.arguments = effects::name_secrets(input);
     }
+    if (programs_.empty()) add_program(run);
+    part.cycle.program = static_cast<std::uint32_t>(programs_.size() - 1);
+    part.collector = std::make_unique<Collector>(*programs_.back().sites, *run.image);
     part.collector->begin(*run.core);
   }
   void on_quiescent(runtime::RecoveredRun& run) override { parts_.back().collector->take_requests(*run.core); }
@@ -213,7 +213,7 @@ class Replay final : public runtime::RecoveryObserver {
   const journal::RunName& run_;
   Form form_;
   void add_program(const runtime::RecoveredRun& run) {
-    programs_.push_back({run.image, std::make_unique<CallSites>(run.image->program(), form_)});
+    programs_.push_back({run.image, std::make_unique<CallSites>(run.image->program(), form_, parts_.front().cycle)});
   }
 
   /// A program of the run.

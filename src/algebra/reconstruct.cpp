@@ -52,8 +52,9 @@ class Reconstruction {
   Reconstruction(std::span<const std::shared_ptr<const runtime::ProgramImage>> images, const Artifacts& artifacts)
       : images_(images), image_(images.front()), artifacts_(artifacts) {
     rebuilt_.artifacts.form = artifacts.form;
+    const Cycle first = artifacts.h.empty() ? Cycle() : artifacts.h.front();
     for (const auto& image : images) {
-      sites_.push_back(std::make_unique<CallSites>(image->program(), artifacts.form));
+      sites_.push_back(std::make_unique<CallSites>(image->program(), artifacts.form, first));
       columns_.push_back(add_tools(tools_, sites_.back()->tools()));
     }
   }

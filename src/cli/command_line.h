@@ -107,7 +107,7 @@ struct TraceCommand {
   std::string run;
   std::string other;  ///< Diff: the second run
   std::string form = "json";
-  std::uint32_t form_version = 3;  ///< Artifacts, Hash: 1 to compare with an older hash
+  std::uint32_t form_version = 4;  ///< Artifacts, Hash: 1 or 3 to compare with an older hash
   bool hash = false;               ///< Reconstruct: print only the hash
   bool json = false;
   std::string file;                   ///< Reconstruct: the artifacts; `-` is stdin

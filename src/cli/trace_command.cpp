@@ -92,7 +92,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
   const auto opened = engine::open_store(command.store, engine::StoreUse::Read, environment.system);
   if (!opened) return report(opened.error(), environment);
   journal::Store& store = (*opened)->journals();
-  const auto form = command.form_version == 1 ? algebra::Form::First : algebra::newest_form;
+  const auto form = static_cast<algebra::Form>(command.form_version);
   const auto run = read_interaction(store, command.run, environment, form);
   if (!run) return exit_failed;
   switch (command.verb) {

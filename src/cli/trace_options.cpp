@@ -18,9 +18,9 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
   const auto add_form_version = [&](CLI::App* verb) {
     verb->add_option("--form-version", command.form_version,
                      "Version of the form; 1: for hashes without a version prefix")
-        ->type_name("1|3")
-        ->check(one_of({"1", "3"}))
-        ->default_str("3");
+        ->type_name("1|3|4")
+        ->check(one_of({"1", "3", "4"}))
+        ->default_str("4");
   };
 
   CLI::App* const artifacts = add("artifacts", Verb::Artifacts, "Print the run's normalized record",
