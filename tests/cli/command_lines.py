@@ -112,7 +112,7 @@ sys.modules["tenon"] = package
 from tenon.ray.__main__ import _parser
 commands = next(action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)).choices
 print(json.dumps({name: [o for a in parser._actions for o in a.option_strings if o != "-h"] for name, parser in commands.items()}))"""
-    shown = subprocess.run([sys.executable, "-B", "-c", script, ROOT / "python/tenon"], stdout=subprocess.PIPE, text=True, check=True, timeout=20)
+    shown = subprocess.run([sys.executable, "-B", "-c", script, ROOT / "python/tenon"], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
     return json.loads(shown.stdout)
 
 
@@ -132,7 +132,7 @@ def complete(*words):
     """What bash offers for the last word."""
     with_words = f'COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; _tenon; echo "${{COMPREPLY[*]}}"'
     script = tenon("completion", "bash").stdout + with_words
-    return subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, text=True, check=True, timeout=20).stdout.split()
+    return subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout.split()
 
 
 def test_completion(_):

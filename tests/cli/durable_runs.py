@@ -469,7 +469,7 @@ def test_a_store_in_use_by_another_process(work):
         assert store.state(run) == "waiting"
         expect(store.store("check"), 0, None, "")
         owner.send_signal(signal.SIGKILL)
-        owner.wait(timeout=20)
+        owner.wait(timeout=60)
         expect(store.resume(run, "--input", "true"), 0, "short true\n", "")
 
 
@@ -645,6 +645,6 @@ def test_interrupted_a_recorded_run_is_only_left(work):
                                text=True)
     run = re.match(r"tenon: run (\w+)\n", process.stderr.readline())[1]
     threading.Timer(0.3, lambda: process.send_signal(signal.SIGINT)).start()
-    output, errors = process.communicate(timeout=20)
+    output, errors = process.communicate(timeout=60)
     assert process.returncode == 130 and output == "" and f"tenon resume {run} --store" in errors, (process.returncode, errors)
     expect(store.resume(run), 0, "done\n", "")

@@ -9,7 +9,7 @@ import time
 
 from tenon_process import TENON, tenon
 
-SECONDS_TO_END = 5.0  # far more than necessary, for a loaded machine
+SECONDS_TO_END = 30.0  # far more than necessary, for a loaded machine
 
 
 def interrupt(arguments, seconds_before, environment=None):
@@ -22,7 +22,7 @@ def interrupt(arguments, seconds_before, environment=None):
         assert process.poll() is None, f"it ended by itself: {process.communicate()}"
         started = time.monotonic()
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=10)
+        output, errors = process.communicate(timeout=60)
         return process.returncode, output, errors, time.monotonic() - started
     finally:
         if process.poll() is None:
@@ -91,9 +91,9 @@ def test_budgets_bound_long_work(work: pathlib.Path):
                     "fn spin() -> i32 {\n    while true {}\n}\n"
                     "fn bounded() -> i32 { spin() budget(time: 50ms) catch f { 7 } }\n")
     for budget in (["--budget", "time=100"], []):
-        process = tenon("run", file, *budget, seconds_max=20)
+        process = tenon("run", file, *budget, seconds_max=120)
         assert process.returncode == 1 and "budget of 100" in process.stderr, process.stderr
     endless = ["--budget", "instructions=1000000000000"]
-    process = tenon("run", file, "--fn", "spin", "--budget", "time=100", *endless, seconds_max=20)
+    process = tenon("run", file, "--fn", "spin", "--budget", "time=100", *endless, seconds_max=120)
     assert "the budget of 100 milliseconds of the run is spent" in process.stderr, process.stderr
-    assert tenon("run", file, "--fn", "bounded", *endless, seconds_max=20).stdout == "7\n"
+    assert tenon("run", file, "--fn", "bounded", *endless, seconds_max=120).stdout == "7\n"

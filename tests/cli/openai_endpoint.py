@@ -8,7 +8,7 @@ import time
 from tenon_process import tenon
 
 KEY = "sk-this-key-is-secret-0123456789"
-SECONDS_MAX = 20
+SECONDS_MAX = 60
 
 PROGRAM = '''\
 struct Place {

@@ -91,7 +91,7 @@ def end(process):
 def begin(port, function):
     """Starts a run at a server, and returns its name."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/runs", json.dumps({"fn": function}).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=20) as reply:
+    with urllib.request.urlopen(request, timeout=60) as reply:
         return json.load(reply)["run"]
 
 
@@ -462,7 +462,7 @@ def test_an_interrupt_leaves_the_run_to_others_at_once(work):
     while not store.list_once_it_exists():
         assert time.monotonic() < deadline, "the run is not recorded"
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode == 130, process.returncode
     assert json.loads(store.store("owners", "--json").stdout) == []
     expect(store.resume(run), 0, "done\n")

@@ -10,7 +10,7 @@ from tenon_process import tenon
 
 
 def raw(server, data):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(data)
         received = b""
         while True:
@@ -134,12 +134,12 @@ def test_connections(work):
 
 def test_a_connection_is_kept_and_a_silent_one_is_closed(work):
     with Server(work, "--limit", "idle_seconds=3") as server:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
             for _ in range(3):
                 connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
             assert connection.recv(10) == b"", "closed by the server"
-        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
             connection.sendall(b"GET /healthz HT")
             assert connection.recv(10) == b""
         answer = raw(server, b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")

@@ -96,5 +96,5 @@ def test_the_wait_of_a_server_ends_after_its_time_and_by_a_signal(work):
                 following.process.send_signal(number)
                 started = time.monotonic()
                 assert following.process.wait(SECONDS_MAX) == code
-                assert time.monotonic() - started < 5
+                assert time.monotonic() - started < 30
         assert server.get("/v1/runs").status == 200

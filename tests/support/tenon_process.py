@@ -66,7 +66,7 @@ def count_calls(calls):
     return len(calls.read_text().splitlines()) if calls.exists() else 0
 
 
-def wait_for_calls(calls, count, seconds_max=20):
+def wait_for_calls(calls, count, seconds_max=60):
     deadline = time.monotonic() + seconds_max
     while count_calls(calls) < count:
         assert time.monotonic() < deadline, "the extern is not called"

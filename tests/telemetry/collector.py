@@ -91,7 +91,7 @@ class Collector:
     def environment(self, **more):
         return {"OTEL_EXPORTER_OTLP_ENDPOINT": self.url, "OTEL_BSP_SCHEDULE_DELAY": "100", **more}
 
-    def wait_for(self, count, seconds=20):
+    def wait_for(self, count, seconds=60):
         deadline = time.monotonic() + seconds
         while len(self.spans) < count and time.monotonic() < deadline:
             time.sleep(0.02)

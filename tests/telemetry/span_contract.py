@@ -261,8 +261,8 @@ def test_excess_spans_are_dropped_and_runs_do_not_wait(work):
         began = time.monotonic()
         for _ in range(40):
             server.wait_for(server.begin({"fn": "story", "input": "x"}), "done")
-        assert time.monotonic() - began < 20
-        deadline = time.monotonic() + 20
+        assert time.monotonic() - began < 60, "they would wait two seconds each"
+        deadline = time.monotonic() + 60
         while server.metric("spans_dropped_total") == 0 and time.monotonic() < deadline:
             time.sleep(0.1)
         assert server.metric("spans_dropped_total") > 0
