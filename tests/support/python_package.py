@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree
 
@@ -64,12 +65,26 @@ def install_requirements(python, requirements, folder):
           "--only-binary", ":all:", "-r", requirements, "--target", folder)
 
 
-def build_wheel(python, packages, folder):
-    """Returns the wheel as `pip wheel ./python` makes it."""
+def build_sdist(python, packages, folder):
+    """Returns the source distribution of ./python."""
     shutil.rmtree(folder, ignore_errors=True)
-    environment = {"PYTHONPATH": str(packages), "CC": "cc", "CXX": "c++", "CCACHE_BASEDIR": str(ROOT),
+    folder.mkdir(parents=True)
+    code = f"import sys; sys.path.insert(0, '.'); import build_backend; build_backend.build_sdist({str(folder)!r})"
+    done = run([python, "-c", code], cwd=ROOT / "python", environment={"PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"})
+    archives = sorted(folder.glob("*.tar.gz"))
+    if done.returncode != 0 or len(archives) != 1:
+        raise RuntimeError(f"the source distribution cannot be made:\n{done.stdout}")
+    return archives[0]
+
+
+def build_wheel(python, packages, folder, source="./python"):
+    """Returns the wheel as `pip wheel ./python` makes it. `source`: that, or a source distribution."""
+    shutil.rmtree(folder, ignore_errors=True)
+    # Where the sources are, so that the compiler cache knows their objects: pip unpacks a source distribution.
+    sources = ROOT if source == "./python" else tempfile.gettempdir()
+    environment = {"PYTHONPATH": str(packages), "CC": "cc", "CXX": "c++", "CCACHE_BASEDIR": str(sources),
                    "PATH": f"{packages / 'bin'}:{os.environ.get('PATH', '')}"}
-    done = run([python, "-m", "pip", "wheel", "./python", "--no-deps", "--no-build-isolation", "--disable-pip-version-check",
+    done = run([python, "-m", "pip", "wheel", source, "--no-deps", "--no-build-isolation", "--disable-pip-version-check",
                 "--verbose", "-w", folder], cwd=ROOT, environment=environment)
     wheels = sorted(folder.glob("*.whl")) if folder.is_dir() else []
     if done.returncode != 0 or len(wheels) != 1:
