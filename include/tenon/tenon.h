@@ -125,6 +125,11 @@ TENON_API void tenon_options_free(tenon_options* options);
 TENON_API tenon_status tenon_options_set(tenon_options* options, const char* name, const char* value,
                                          tenon_error** error);
 
+/* Gives Tenon a secret that it otherwise reads from the environment variable NAME: OPENAI_API_KEY, the key of a model,
+ * or TENON_SECRET_KEY, the key of the store's secrets. It is never printed or recorded. */
+TENON_API tenon_status tenon_options_set_secret(tenon_options* options, const char* name, const char* value,
+                                                tenon_error** error);
+
 /* Receives sentences for the operator, such as the progress of a download, on any thread. */
 typedef void (*tenon_notice_function)(void* user, bool is_warning, tenon_text text);
 TENON_API void tenon_options_on_notice(tenon_options* options, tenon_notice_function function, void* user);

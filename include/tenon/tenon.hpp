@@ -176,6 +176,12 @@ class Options {
     tenon_options_set_model(options_.get(), name, &functions, new Model(std::move(model)), &free_model);
     return *this;
   }
+  /// As `tenon_options_set_secret`.
+  Options& set_secret(const char* name, const std::string& value) {
+    tenon_error* error = nullptr;
+    check(tenon_options_set_secret(options_.get(), name, value.c_str(), &error), error);
+    return *this;
+  }
   /// The command of `tenon_options_set_worker`.
   Options& set_worker(const std::vector<std::string>& command) {
     std::vector<const char*> parts;

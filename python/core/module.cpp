@@ -134,9 +134,10 @@ static void add_runs(nb::module_& module) {
 static void add_engine(nb::module_& module) {
   nb::class_<Setup>(module, "Setup")
       .def(nb::init<const std::vector<std::pair<std::string, std::string>>&,
+                    const std::vector<std::pair<std::string, std::string>>&,
                     const std::vector<std::pair<std::string, std::shared_ptr<Extern>>>&, const std::string&, nb::object,
                     const std::vector<std::string>&, nb::object, nb::object, std::size_t>(),
-           "options"_a, "externs"_a, "model_name"_a, "start_model"_a.none(), "worker"_a, "need_loop"_a,
+           "options"_a, "secrets"_a, "externs"_a, "model_name"_a, "start_model"_a.none(), "worker"_a, "need_loop"_a,
            "start_thread"_a, "threads_max"_a)
       .def("take_call", &Setup::take_call)
       .def("close_calls", &Setup::close_calls);

@@ -6,6 +6,7 @@
 namespace tenon::python {
 
 Setup::Setup(const std::vector<std::pair<std::string, std::string>>& options,
+             const std::vector<std::pair<std::string, std::string>>& secrets,
              const std::vector<std::pair<std::string, std::shared_ptr<Extern>>>& externs, const std::string& model_name,
              nb::object start_model, const std::vector<std::string>& worker, nb::object need_loop,
              nb::object start_thread, std::size_t threads_max)
@@ -14,6 +15,11 @@ Setup::Setup(const std::vector<std::pair<std::string, std::string>>& options,
       start_model_(std::move(start_model)) {
   for (const auto& [name, value] : options) {
     done([&](tenon_error** error) { return tenon_options_set(options_.get(), name.c_str(), value.c_str(), error); });
+  }
+  for (const auto& [name, value] : secrets) {
+    done([&](tenon_error** error) {
+      return tenon_options_set_secret(options_.get(), name.c_str(), value.c_str(), error);
+    });
   }
   for (const auto& [name, added] : externs) {
     added->set_dispatcher(dispatcher_);

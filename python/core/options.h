@@ -21,7 +21,9 @@ class Setup {
  public:
   /// `start_model`: as in Dispatcher::run_ready, or None. `need_loop`: as in Dispatcher. `worker`: the command of
   /// `extern(process)`. `start_thread` and `threads_max`: as for CallQueue.
+  /// `secrets`: as for `tenon_options_set_secret`.
   Setup(const std::vector<std::pair<std::string, std::string>>& options,
+        const std::vector<std::pair<std::string, std::string>>& secrets,
         const std::vector<std::pair<std::string, std::shared_ptr<Extern>>>& externs, const std::string& model_name,
         nb::object start_model, const std::vector<std::string>& worker, nb::object need_loop, nb::object start_thread,
         std::size_t threads_max);

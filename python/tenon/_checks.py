@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from ._errors import InputError
@@ -30,6 +31,20 @@ def text_of(value: Any, name: str) -> str:
 
 def optional_text_of(value: Any, name: str) -> str | None:
     return None if value is None else text_of(value, name)
+
+
+def secrets_of(value: Any) -> list[tuple[str, str]]:
+    """Names and texts. What was given instead is not shown: it may be nearly a secret."""
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        raise InputError("expected a dictionary of names and texts as `secrets`", "WrongInput")
+    for name, secret in value.items():
+        if not isinstance(name, str):
+            raise InputError("expected texts as the names of `secrets`", "WrongInput")
+        if not isinstance(secret, str):
+            raise InputError(f"expected a text as the secret `{name}`, got one of type `{type(secret).__name__}`", "WrongInput")
+    return list(value.items())
 
 
 def path_of(value: Any, name: str) -> str:

@@ -419,7 +419,7 @@ class Host(Shared):
             run = host.start("answer", {"message": "Where is it?", "order_id": 17})
             print(run.result())
 
-    `externs` and `model` are as for `tenon.load`; externs are called on the host's thread. `pool`: it takes the runs of this
+    `externs`, `model` and `secrets` are as for `tenon.load`; externs are called on the host's thread. `pool`: it takes the runs of this
     pool, and those that are started here belong to it. `agent`: it is a host of this agent, which has a section in the
     manifest. The other options are those of `tenon.load`.
     """
@@ -427,8 +427,10 @@ class Host(Shared):
     _role = _core.HOST
 
     def __init__(self, programs: Files, *, store: str | os.PathLike[str], model: str | ModelFunction | None = None,
-                 externs: Externs = (), pool: str | None = None, agent: str | None = None, **options: Any) -> None:
-        super().__init__(programs, {"store": store, "pool": pool, "agent": agent, **options}, named(externs), model)
+                 externs: Externs = (), secrets: Mapping[str, str] | None = None, pool: str | None = None,
+                 agent: str | None = None, **options: Any) -> None:
+        super().__init__(programs, {"store": store, "secrets": secrets, "pool": pool, "agent": agent, **options}, named(externs),
+                         model)
 
 
 class Gateway(Shared):

@@ -208,16 +208,18 @@ def _suggest(name: str, names: Iterable[str]) -> str:
 
 
 def load(path: str | os.PathLike[str], *, text: str | None = None, model: str | ModelFunction | None = None,
-         externs: Externs = (), store: str | os.PathLike[str] | None = None, **options: Any) -> Program:
+         externs: Externs = (), store: str | os.PathLike[str] | None = None, secrets: Mapping[str, str] | None = None,
+         **options: Any) -> Program:
     """Loads a program, with an engine of its own.
 
     `text` is the program, as if the file contained it. `model` is a model as `tenon run --model` has it, such as
     `"script:FILE"`, or a function: plain, `async`, or an async generator of the pieces of an answer. `externs` are the
     functions that perform the program's externs, or a module with functions that `tenon.extern` marks. `store` is where
-    runs are recorded: a file or a URL. The other options are those of `tenon run`, with underscores: `temperature=0.2`,
-    `memory_mb=64`.
+    runs are recorded: a file or a URL. `secrets` has what is otherwise read from environment variables, by their names: keys
+    of models, such as `OPENAI_API_KEY`, and `TENON_SECRET_KEY`, the key of the store's secrets. The other options are those
+    of `tenon run`, with underscores: `temperature=0.2`, `memory_mb=64`.
     """
-    return load_with(path, text=text, model=model, externs=externs, store=store, **options)
+    return load_with(path, text=text, model=model, externs=externs, store=store, secrets=secrets, **options)
 
 
 def load_with(path: str | os.PathLike[str], *, text: str | None = None, model: str | ModelFunction | None = None,
@@ -243,12 +245,13 @@ def load_description(path: str | os.PathLike[str]) -> Program:
 
 
 def resume(store: str | os.PathLike[str], name: str, *, events: bool = True, externs: Externs = (),
-           model: str | ModelFunction | None = None, **options: Any) -> Conversation[Any]:
-    """Continues a run of a store, with the program that the store has of it. `externs` and `model` as for `load`; without
-    a model, that of the run."""
+           model: str | ModelFunction | None = None, secrets: Mapping[str, str] | None = None,
+           **options: Any) -> Conversation[Any]:
+    """Continues a run of a store, with the program that the store has of it. `externs`, `model` and `secrets` as for
+    `load`; without a model, that of the run."""
     text_of(name, "name")
     functions = named(externs)
-    engine = Engine({"store": path_of(store, "store"), **options}, functions, model)
+    engine = Engine({"store": path_of(store, "store"), "secrets": secrets, **options}, functions, model)
     try:
         core = engine.core.load_stored(name)
     except ProgramError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._background import ThreadPool
-from ._checks import count_of, path_of
+from ._checks import count_of, path_of, secrets_of
 from ._errors import Error
 from ._externs import CallThreads, make
 from ._models import ModelFunction, start_of
@@ -83,7 +83,9 @@ class Setup:
         self.externs = {name: make(function, self.background) for name, function in externs.items()}
         if options.get("store") is not None:
             path_of(options["store"], "store")
-        given = [(name.replace("_", "-"), _text_of(value)) for name, value in options.items() if value is not None]
+        secrets = secrets_of(options.get("secrets"))
+        given = [(name.replace("_", "-"), _text_of(value)) for name, value in options.items()
+                 if value is not None and name != "secrets"]
         start = None
         model_name = ""
         if callable(model):
@@ -95,7 +97,7 @@ class Setup:
         threads_max = _threads_of(options.get("extern_threads"))
         self.calls = CallThreads(self.background.context)
         """Kept by what owns the engine: the engine refers to it weakly."""
-        self.core = _core.Setup(given, list(self.externs.items()), model_name, start, worker, need_loop, weakly(self.calls.start),
+        self.core = _core.Setup(given, secrets, list(self.externs.items()), model_name, start, worker, need_loop, weakly(self.calls.start),
                                 threads_max)
         self.calls.core = self.core
         self.completes_later = start is not None or any(one.completes_later() for one in self.externs.values())

@@ -1,6 +1,8 @@
 """Models that are Python functions."""
 import asyncio
 import functools
+import http.server
+import json
 import threading
 
 import pytest
@@ -141,3 +143,33 @@ def test_the_exception_of_a_model_is_the_cause(load_desk):
     with pytest.raises(tenon.RunFailed) as raised:
         load_desk(model=model).greet("Ada")
     assert type(raised.value.__cause__) is ValueError
+
+
+class Endpoint(http.server.BaseHTTPRequestHandler):
+    """Answers as an OpenAI-compatible endpoint does, and notes the keys that it is sent."""
+
+    keys = []
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.keys.append(self.headers["Authorization"])
+        body = json.dumps({"choices": [{"message": {"role": "assistant", "content": "Hello!"}, "finish_reason": "stop"}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_the_key_of_an_endpoint_is_given_as_a_secret(load_desk, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endpoint) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        for key in ("first-key", "second-key"):
+            assert load_desk(model="openai:gpt", secrets={"OPENAI_API_KEY": key}).greet("Ada") == "Hello!"
+        server.shutdown()
+    assert Endpoint.keys == ["Bearer first-key", "Bearer second-key"]

@@ -192,3 +192,37 @@ def test_a_store_that_does_not_exist_has_no_runs(tmp_path):
     with pytest.raises(tenon.Error, match="missing.db"):
         tenon.runs(tmp_path / "missing.db")
     assert not (tmp_path / "missing.db").exists()
+
+
+VAULT = """
+extern fn login(password: secret String) -> i32
+fn enter(password: secret String) -> i32 {
+    if ask<Boolean>("Now?") { login(password) } else { 0 }
+}
+"""
+
+
+def test_the_key_of_a_store_is_given_as_a_secret(tmp_path):
+    options = {"externs": {"login": len}, "store": tmp_path / "runs.db"}
+    with tenon.load(tmp_path / "vault.tn", text=VAULT, secrets={"TENON_SECRET_KEY": "ab" * 32}, **options) as program:
+        run = program.enter.start("hunter22")
+        assert run.wait() == "asks"
+        name = run.name
+    assert not (tmp_path / "runs.db.key").exists()
+    with pytest.raises(tenon.Error, match="the key for the secrets is missing: TENON_SECRET_KEY is not set"):
+        tenon.resume(options["store"], name, externs=options["externs"])
+    run = tenon.resume(options["store"], name, externs=options["externs"], secrets={"TENON_SECRET_KEY": "ab" * 32})
+    run.answer(None, True)
+    assert run.result() == 8
+
+
+def test_what_is_no_secret_is_refused_without_being_shown(tmp_path):
+    for given, words in (({"OPENAI_API_KEY": b"hunter22"}, "a text as the secret `OPENAI_API_KEY`, got one of type `bytes`"),
+                         ("hunter22", "a dictionary of names and texts as `secrets`"), ({8: "hunter22"}, "the names of `secrets`"),
+                         ({"KEY=hunter22": "hunter22"}, "needs the name of a variable"),
+                         ({"TENON_SECRET_KEY": "hunter22"}, "TENON_SECRET_KEY does not contain a key")):
+        with pytest.raises(tenon.Error, match=words) as raised:
+            with tenon.load(tmp_path / "vault.tn", text=VAULT, externs={"login": len}, store=tmp_path / "runs.db",
+                            secrets=given) as program:
+                program.enter.start("a password").wait()
+        assert "hunter22" not in str(raised.value) + repr(raised.value), raised.value

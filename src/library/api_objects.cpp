@@ -188,6 +188,17 @@ tenon_status tenon_options_set(tenon_options* options, const char* name, const c
   }
 }
 
+tenon_status tenon_options_set_secret(tenon_options* options, const char* name, const char* value,
+                                      tenon_error** error) {
+  if (!tenon::library::prepare(error, {options})) return TENON_USAGE;
+  try {
+    auto set = tenon::library::set_secret(options->options, text_or_empty(name), text_or_empty(value));
+    return set ? TENON_OK : report(std::move(set.error()), error);
+  } catch (...) {
+    return tenon::library::report_exception(error);
+  }
+}
+
 void tenon_options_on_notice(tenon_options* options, tenon_notice_function function, void* user) {
   if (options == nullptr) return;
   options->options.on_notice = nullptr;

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "engine/process_system.h"
 #include "engine/stored_program.h"
 #include "engine/stored_run.h"
 #include "library/host_model.h"
@@ -15,15 +14,9 @@ using engine::EngineError;
 
 EngineState::EngineState(Options options)
     : options_(std::move(options)),
-      system_(engine::process_system(files_, clock_)),
+      system_(prepare_system(options_, files_, clock_)),
       process_(static_cast<std::uint64_t>(::getpid())),
-      listeners_({&stops_, &prompts_}) {
-  system_.on_notice = options_.on_notice;
-  system_.executable.clear();  // this program cannot do what `tenon` does
-  system_.worker = options_.worker;
-  if (options_.model) options_.settings.model.spec = "own:" + options_.model->name;
-  for (const auto& [name, function] : options_.functions) options_.settings.provided.push_back(name);
-}
+      listeners_({&stops_, &prompts_}) {}
 
 EngineState::~EngineState() {
   // The threads of a parent do not exist here, and nothing of its engine may be touched.

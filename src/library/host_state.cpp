@@ -7,7 +7,6 @@
 
 #include "base/abandon.h"
 #include "base/signal_free_thread.h"
-#include "engine/process_system.h"
 #include "engine/program.h"
 #include "json/json.h"
 #include "library/host_model.h"
@@ -59,7 +58,7 @@ std::string describe_placements(const engine::HostedPrograms& programs, const st
 
 HostState::HostState(Options options)
     : options_(std::move(options)),
-      system_(engine::process_system(files_, clock_)),
+      system_(prepare_system(options_, files_, clock_)),
       process_(static_cast<std::uint64_t>(::getpid())),
       hub_(
           server::Limits{}.queue_bytes,
@@ -67,13 +66,7 @@ HostState::HostState(Options options)
           [this](std::string_view message) {
             const std::scoped_lock lock(broken_mutex_);
             broken_ = message;
-          }) {
-  system_.on_notice = options_.on_notice;
-  system_.executable.clear();  // this program cannot do what `tenon` does
-  system_.worker = options_.worker;
-  if (options_.model) options_.settings.model.spec = "own:" + options_.model->name;
-  for (const auto& [name, function] : options_.functions) options_.settings.provided.push_back(name);
-}
+          }) {}
 
 HostState::~HostState() {
   if (is_of_parent()) {  // its threads do not exist here

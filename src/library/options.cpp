@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diagnostics/nearest.h"
+#include "engine/process_system.h"
 
 namespace tenon::library {
 namespace {
@@ -108,6 +109,29 @@ Result<void, EngineError> set_option(Options& options, std::string_view name, st
   return failure(EngineError{EngineError::Kind::Usage,
                              "expected " + std::string(found->expected) + ", got `" + std::string(value) + "`",
                              std::string(name)});
+}
+
+Result<void, EngineError> set_secret(Options& options, std::string_view name, std::string_view value) {
+  if (name.empty() || name.find('=') != std::string_view::npos) {
+    return failure(EngineError{EngineError::Kind::Usage,
+                               "a secret needs the name of a variable, such as `OPENAI_API_KEY`, without `=`"});
+  }
+  options.secrets.insert_or_assign(std::string(name), std::string(value));
+  return {};
+}
+
+engine::System prepare_system(Options& options, FileSystem& files, Clock& clock) {
+  if (options.model) options.settings.model.spec = "own:" + options.model->name;
+  for (const auto& [name, function] : options.functions) options.settings.provided.push_back(name);
+  engine::System system = engine::process_system(files, clock);
+  system.on_notice = options.on_notice;
+  system.executable.clear();  // this program cannot do what `tenon` does
+  system.worker = options.worker;
+  system.variable = [secrets = options.secrets, of_environment = system.variable](const char* name) {
+    const auto found = secrets.find(name);
+    return found == secrets.end() ? of_environment(name) : found->second;
+  };
+  return system;
 }
 
 }  // namespace tenon::library

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct Options {
   std::string pool;                 ///< of a host
   std::string agent;                ///< the placed agent of which it is a host; empty: none
   std::vector<std::string> worker;  ///< the command of tenon_options_set_worker; empty: none
+  /// In place of variables of the environment; never shown.
+  std::map<std::string, std::string, std::less<>> secrets;
 
   struct Model {
     std::string name;
@@ -43,5 +46,13 @@ struct Options {
 /// Sets one of the options that `tenon_options_set` describes. Fails with `Usage`.
 [[nodiscard]] Result<void, engine::EngineError> set_option(Options& options, std::string_view name,
                                                            std::string_view value);
+
+/// Sets a secret, as `tenon_options_set_secret` describes it. Fails with `Usage`.
+[[nodiscard]] Result<void, engine::EngineError> set_secret(Options& options, std::string_view name,
+                                                           std::string_view value);
+
+/// Completes the settings with what the host provides, and returns what an engine with these options uses of its
+/// process. `files` and `clock` outlive it.
+[[nodiscard]] engine::System prepare_system(Options& options, FileSystem& files, Clock& clock);
 
 }  // namespace tenon::library

@@ -192,6 +192,9 @@ static void options_and_programs_have_errors(void) {
   FAILS(tenon_options_set(options, "seed", "12x", &error), TENON_USAGE, "`seed`: expected a number");
   CHECK(tenon_options_set(options, "seed", "x", NULL) == TENON_USAGE);
   DONE(tenon_options_set(options, "seed", "12", &error));
+  FAILS(tenon_options_set_secret(options, "", "x", &error), TENON_USAGE, "the name of a variable");
+  FAILS(tenon_options_set_secret(options, "A=b", "x", &error), TENON_USAGE, "without `=`");
+  DONE(tenon_options_set_secret(options, "OPENAI_API_KEY", "k", &error));
   DONE(tenon_options_set(options, "model", "abacus", &error));
   DONE(tenon_engine_open(options, &engine, &error));
   FAILS(tenon_program_load(engine, "x.tn", "fn main() -> i32 { 1 }", &program, &error), TENON_USAGE, "model");

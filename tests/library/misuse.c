@@ -108,6 +108,7 @@ static void handles_may_be_null(void) {
   size_t count = 7;
   int descriptor = 7;
   FAILS(tenon_options_set(NULL, "seed", "1", &error), TENON_USAGE, "NULL");
+  FAILS(tenon_options_set_secret(NULL, "TENON_SECRET_KEY", "1", &error), TENON_USAGE, "NULL");
   FAILS(tenon_engine_open(NULL, &engine, &error), TENON_USAGE, "NULL");
   FAILS(tenon_program_load(NULL, "x.tn", NULL, &program, &error), TENON_USAGE, "NULL");
   FAILS(tenon_run_start(NULL, "f", tenon_text_of("{}"), 0, &run, &error), TENON_USAGE, "NULL");
