@@ -342,6 +342,9 @@ TENON_API tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_
  * TENON_TIMED_OUT: it has not returned a value, and tenon_run_outcome says more. */
 TENON_API tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_value** value,
                                         tenon_error** error);
+/* The number of the run (tenon_run_number) that a call of tenon_call_new will be or is; or, within an extern of the
+ * host and until tenon_finish, of the run that makes the call: 0 if it is one of a tenon_host. */
+TENON_API uint64_t tenon_call_run(const tenon_call* call);
 TENON_API void tenon_call_free(tenon_call* call);
 
 /* --- Recorded runs -------------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ class CallQueue {
   bool cancel(const tenon_call* call);
 
   // With the lock.
-  /// Waits for a call. Returns what DeferredCall completes it, the function and its arguments; None: the thread ends.
+  /// Waits for a call. Returns it as Extern::begin does; None: the thread ends.
   [[nodiscard]] nb::object take();
   /// Whether this thread performs a plain function of the engine that may as well be called on the engine's thread. It
   /// cannot use the engine then, wherever it is called.

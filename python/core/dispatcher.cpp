@@ -10,9 +10,10 @@
 #include "core/gil.h"
 
 namespace tenon::python {
-Dispatcher::Dispatcher(nb::object need_loop, nb::object start_thread, std::size_t threads_max)
+Dispatcher::Dispatcher(nb::object need_loop, nb::object start_thread, std::size_t threads_max, bool has_externs)
     : need_loop_(std::move(need_loop)),
       calls_(std::move(start_thread), threads_max),
+      contexts_(std::make_shared<Contexts>(has_externs)),
       descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (descriptor_ < 0) throw std::runtime_error("too many open files: an engine needs an eventfd");
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/call_queue.h"
+#include "core/contexts.h"
 #include "core/externs.h"
 #include "core/model.h"
 
@@ -27,8 +28,8 @@ namespace nb = nanobind;
 class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
  public:
   /// `need_loop()` is called when something is added and no loop watches the descriptor (`expect_loop`).
-  /// `start_thread` and `threads_max`: as for CallQueue.
-  Dispatcher(nb::object need_loop, nb::object start_thread, std::size_t threads_max);
+  /// `start_thread` and `threads_max`: as for CallQueue. `has_externs`: whether there are calls to be made.
+  Dispatcher(nb::object need_loop, nb::object start_thread, std::size_t threads_max, bool has_externs);
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
@@ -54,6 +55,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   }
   /// The calls of plain functions.
   [[nodiscard]] CallQueue& calls() { return calls_; }
+  [[nodiscard]] const std::shared_ptr<Contexts>& contexts() const { return contexts_; }
 
  private:
   struct StartedCall {
@@ -78,6 +80,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
 
   const nb::object need_loop_;
   CallQueue calls_;
+  const std::shared_ptr<Contexts> contexts_;
   int descriptor_;
   std::mutex mutex_;
   bool has_loop_ = false;

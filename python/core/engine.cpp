@@ -38,10 +38,12 @@ std::optional<std::string> Run::title() const {
 }
 
 void Run::prompt(const std::string& input) const {
+  context_.renew();
   done([&](tenon_error** error) { return tenon_run_prompt(run_, host::text_of(input), error); });
 }
 
 void Run::answer(const std::string& wait, const std::string& input) const {
+  context_.renew();
   done([&](tenon_error** error) {
     return tenon_run_answer(run_, wait.empty() ? nullptr : wait.c_str(), host::text_of(input), error);
   });
@@ -116,7 +118,7 @@ Program::~Program() {
 std::unique_ptr<Run> Program::start_agent(const std::string& agent, std::uint32_t flags) const {
   tenon_run* run = nullptr;
   done([&](tenon_error** error) { return tenon_run_start_agent(program_, agent.c_str(), flags, &run, error); });
-  return std::make_unique<Run>(run);
+  return std::make_unique<Run>(run, keep_context(tenon_run_number(run)));
 }
 
 std::string Program::run_test(std::size_t index, bool is_interrupted) const {
@@ -192,6 +194,7 @@ Function::Call Function::prepare(const nb::args& arguments, const nb::kwargs& na
 
 nb::object Function::call(const nb::args& arguments, const nb::kwargs& named) const {
   Call call = prepare(arguments, named);
+  KeptContext context = program_->keep_context(tenon_call_run(call.get()));
   const tenon_value* value = nullptr;
   tenon_outcome* outcome = nullptr;
   tenon_run* started = nullptr;
@@ -204,7 +207,7 @@ nb::object Function::call(const nb::args& arguments, const nb::kwargs& named) co
     if (tenon_failed(call.get())) raise_not_passed();
     return result;
   }
-  auto run = std::make_unique<Run>(started, call.release(), types_, result_);
+  auto run = std::make_unique<Run>(started, std::move(context), call.release(), types_, result_);
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     const tenon_run_state state = run->wait(std::nullopt);
@@ -220,6 +223,7 @@ nb::object Function::call(const nb::args& arguments, const nb::kwargs& named) co
 
 std::unique_ptr<Run> Function::start(const nb::args& arguments, const nb::kwargs& named, std::uint32_t flags) const {
   Call call = prepare(arguments, named);
+  KeptContext context = program_->keep_context(tenon_call_run(call.get()));
   tenon_run* run = nullptr;
   if ((flags & TENON_START_LATER) != 0) {
     tenon_error* error = nullptr;
@@ -227,7 +231,7 @@ std::unique_ptr<Run> Function::start(const nb::args& arguments, const nb::kwargs
   } else {
     done([&](tenon_error** error) { return tenon_call_start(call.get(), flags, &run, error); });
   }
-  return std::make_unique<Run>(run, call.release(), types_, result_);
+  return std::make_unique<Run>(run, std::move(context), call.release(), types_, result_);
 }
 
 Engine::Engine(std::shared_ptr<Setup> setup) : setup_(std::move(setup)) {
@@ -258,10 +262,14 @@ std::shared_ptr<Program> Engine::load_stored(const std::string& run) const {
   return std::make_shared<Program>(program, setup_->dispatcher());
 }
 
+std::unique_ptr<Run> Engine::make_run(tenon_run* run) const {
+  return std::make_unique<Run>(run, KeptContext(setup_->dispatcher()->contexts(), tenon_run_number(run)));
+}
+
 std::unique_ptr<Run> Engine::resume(const std::string& name, std::uint32_t flags) const {
   tenon_run* run = nullptr;
   done([&](tenon_error** error) { return tenon_run_resume(engine_, name.c_str(), flags, &run, error); });
-  return std::make_unique<Run>(run);
+  return make_run(run);
 }
 
 std::unique_ptr<Run> Engine::fork(const std::string& name, std::uint64_t at, const Program* program,
@@ -269,7 +277,7 @@ std::unique_ptr<Run> Engine::fork(const std::string& name, std::uint64_t at, con
   tenon_run* run = nullptr;
   tenon_program* const changed = program == nullptr ? nullptr : program->get();
   done([&](tenon_error** error) { return tenon_run_fork(engine_, name.c_str(), at, changed, flags, &run, error); });
-  return std::make_unique<Run>(run);
+  return make_run(run);
 }
 
 std::string Engine::replay(const std::string& name, const Program* program) const {

@@ -27,9 +27,9 @@ namespace nb = nanobind;
 class Run {
  public:
   /// `call` is what has started the run, if its value is to be read with `result`.
-  explicit Run(tenon_run* run) : run_(run) {}
-  Run(tenon_run* run, tenon_call* call, std::shared_ptr<TypeList> types, const Type* result)
-      : run_(run), call_(call), types_(std::move(types)), result_(result) {}
+  Run(tenon_run* run, KeptContext context) : run_(run), context_(std::move(context)) {}
+  Run(tenon_run* run, KeptContext context, tenon_call* call, std::shared_ptr<TypeList> types, const Type* result)
+      : run_(run), context_(std::move(context)), call_(call), types_(std::move(types)), result_(result) {}
   ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -57,6 +57,7 @@ class Run {
 
  private:
   tenon_run* run_;
+  KeptContext context_;
   tenon_call* call_ = nullptr;
   std::shared_ptr<TypeList> types_;
   const Type* result_ = nullptr;
@@ -80,6 +81,7 @@ class Program {
   [[nodiscard]] std::string graph(const std::string& form) const;
   [[nodiscard]] tenon_program* get() const { return program_; }
   [[nodiscard]] const CallQueue& calls() const { return dispatcher_->calls(); }
+  [[nodiscard]] KeptContext keep_context(std::uint64_t run) const { return {dispatcher_->contexts(), run}; }
 
  private:
   tenon_program* program_;
@@ -159,6 +161,7 @@ class Engine {
     nb::object waiting;  ///< of the function
   };
   static void complete(Begun begun, tenon_run_state state);
+  [[nodiscard]] std::unique_ptr<Run> make_run(tenon_run* run) const;
 
   tenon_engine* engine_ = nullptr;
   std::shared_ptr<Setup> setup_;

@@ -158,7 +158,8 @@ nb::object Extern::begin(tenon_call* call) {
   nb::object deferred = nb::cast(std::make_unique<DeferredCall>(call, *result_, types_, dispatcher_));
   try {
     const nb::object arguments = read_arguments(call, takes_call_ ? deferred : nb::object(nb::none()));
-    if (!tenon_failed(call)) return nb::make_tuple(deferred, function_, arguments);
+    const nb::object context = dispatcher_->contexts()->find(tenon_call_run(call));
+    if (!tenon_failed(call)) return nb::make_tuple(deferred, function_, arguments, context);
   } catch (nb::python_error& error) {
     fail_with(call, error);
   } catch (const std::exception& exception) {

@@ -54,8 +54,8 @@ enum class ExternThread : int {
 /// A function of Python that performs an extern. Shared by its engine and by the package.
 class Extern : public std::enable_shared_from_this<Extern> {
  public:
-  /// `schedule(deferred, function, arguments)` starts the coroutine of a call, and returns what can be cancelled or
-  /// None. `schedule` is None for a plain function.
+  /// `schedule(deferred, function, arguments, context)` starts the coroutine of a call, and returns what can be
+  /// cancelled or None. `schedule` is None for a plain function.
   Extern(nb::object function, nb::object schedule, ExternThread thread, bool takes_call)
       : function_(std::move(function)), schedule_(std::move(schedule)), thread_(thread), takes_call_(takes_call) {}
 
@@ -72,8 +72,8 @@ class Extern : public std::enable_shared_from_this<Extern> {
   static void perform(tenon_call* call, void* user);
   /// Starts a call that was deferred. With the lock.
   [[nodiscard]] nb::object start(tenon_call* call);
-  /// Prepares a call that was deferred for a thread that makes it: what completes it, the function and its arguments.
-  /// None: it has ended. With the lock.
+  /// Prepares a call that was deferred for a thread that makes it: what completes it, the function, its arguments, and
+  /// the context variables of its run or None. None: it has ended. With the lock.
   [[nodiscard]] nb::object begin(tenon_call* call);
 
  private:

@@ -11,7 +11,8 @@ Setup::Setup(const std::vector<std::pair<std::string, std::string>>& options,
              nb::object start_model, const std::vector<std::string>& worker, nb::object need_loop,
              nb::object start_thread, std::size_t threads_max)
     : options_(tenon_options_new()),
-      dispatcher_(std::make_shared<Dispatcher>(std::move(need_loop), std::move(start_thread), threads_max)),
+      dispatcher_(
+          std::make_shared<Dispatcher>(std::move(need_loop), std::move(start_thread), threads_max, !externs.empty())),
       start_model_(std::move(start_model)) {
   for (const auto& [name, value] : options) {
     done([&](tenon_error** error) { return tenon_options_set(options_.get(), name.c_str(), value.c_str(), error); });

@@ -44,8 +44,8 @@ def make(function: Callable[..., Any], background: Background) -> Any:
     marked = getattr(function, "tenon_extern", None)
     schedule = None
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
-        def schedule(deferred: Any, called: Any, arguments: tuple[Any, ...]) -> Any:
-            return background.create_task(_complete(deferred, called, arguments), deferred.interrupt)
+        def schedule(deferred: Any, called: Any, arguments: tuple[Any, ...], context: contextvars.Context | None) -> Any:
+            return background.create_task(_complete(deferred, called, arguments), deferred.interrupt, context)
     blocking = None if marked is None else marked.blocking
     thread = _core.ExternThread.Suitable
     if blocking is not None:
@@ -57,7 +57,7 @@ class CallThreads:
     """The threads that call plain functions. They do not keep the interpreter from ending. Kept by what owns the engine."""
 
     def __init__(self, context: contextvars.Context) -> None:
-        """Functions get a copy of the context."""
+        """Functions get a copy of the context of their run, or without one of this."""
         self._context = context
         self.core: Any = None
 
@@ -67,15 +67,15 @@ class CallThreads:
 
 def _make_calls(take_call: Callable[[], Any], context: contextvars.Context) -> None:
     while (taken := take_call()) is not None:
-        deferred, function, arguments = taken
+        deferred, function, arguments, own = taken
         try:
-            value = context.copy().run(function, *arguments)
+            value = (context if own is None else own).copy().run(function, *arguments)
         except BaseException as exception:  # the thread has other calls to make
             _fail(deferred, exception)
         else:
             deferred.finish(value)
             del value
-        del taken, deferred, function, arguments
+        del taken, deferred, function, arguments, own
 
 
 def signature_of(declared: Mapping[str, Any], types: Types) -> list[str]:

@@ -53,13 +53,15 @@ class Background:
         self.context = contextvars.copy_context()
         self.threads = ThreadPool(self.context)
 
-    def create_task(self, coroutine: Coroutine[Any, Any, None], give_up: Callable[[asyncio.Task[None]], None]) -> asyncio.Task[None]:
-        """On the thread of an event loop, with the context variables of where the program was loaded: the loop has those of
-        its first call. The engine keeps the task until its call or its answer has ended. `give_up` ends these if the
-        coroutine has not: one that is cancelled before it begins does nothing."""
+    def create_task(self, coroutine: Coroutine[Any, Any, None], give_up: Callable[[asyncio.Task[None]], None],
+                    context: contextvars.Context | None = None) -> asyncio.Task[None]:
+        """On the thread of an event loop, with the context variables of a run, or without them with those of where the program
+        was loaded: the loop has those of its first call. The engine keeps the task until its call or its answer has ended.
+        `give_up` ends these if the coroutine has not: one that is cancelled before it begins does nothing."""
         loop = running_loop()
         assert loop is not None
-        task = self.context.copy().run(loop.create_task, coroutine, name=_TASK_NAME)
+        given = self.context if context is None else context
+        task = given.copy().run(loop.create_task, coroutine, name=_TASK_NAME)
         task.add_done_callback(give_up)
         return task
 

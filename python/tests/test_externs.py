@@ -362,10 +362,8 @@ def test_an_extern_without_a_function_has_a_hint_for_python(load_desk):
 request = contextvars.ContextVar("request", default="none")
 
 
-@pytest.mark.parametrize("blocking", [False, True])
-def test_functions_have_the_context_variables_of_the_load(load_desk, blocking):
-    seen = []
-
+def seeing(blocking, seen):
+    """A function that notes the context variable, on a thread of its own or in the event loop."""
     async def later(item: str) -> int:
         seen.append(request.get())
         return 7
@@ -375,15 +373,79 @@ def test_functions_have_the_context_variables_of_the_load(load_desk, blocking):
         seen.append(request.get())
         return 7
 
+    return blocks if blocking else later
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+def test_functions_have_the_context_variables_of_their_call(load_desk, blocking):
+    seen = []
+
     async def one(desk, name):
         request.set(name)
         return await desk.total.aio(desk.Order("tea", 1, []))
 
     async def main():
         request.set("load")
-        desk = load_desk(externs={"price": blocks if blocking else later})
-        # Not those of whichever call came first.
+        desk = load_desk(externs={"price": seeing(blocking, seen)})
         return await asyncio.gather(*(asyncio.create_task(one(desk, f"call {at}")) for at in range(3)))
 
     assert asyncio.run(main()) == [7, 7, 7]
-    assert seen == ["load"] * 3
+    assert sorted(seen) == ["call 0", "call 1", "call 2"]
+
+
+ASKING = """
+extern fn price(item: String) -> i32
+fn asked(item: String) -> i32 {
+    let first = price(item)
+    let other = ask<String>("And?")
+    first + price(other)
+}
+agent Shop {
+    fn turn(ctx: Context, input: String) -> String { "{{ price(input) }}" }
+}
+"""
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+def test_functions_have_the_context_variables_of_who_continued_the_run(tmp_path, blocking):
+    seen = []
+    request.set("load")
+    with tenon.load(tmp_path / "shop.tn", text=ASKING, externs={"price": seeing(blocking, seen)}) as program:
+        request.set("start")
+        run = program.asked.start("tea")
+        request.set("wait")
+        assert run.wait() == "asks"
+        request.set("answer")
+        run.answer(None, "milk")
+        request.set("wait again")
+        assert run.result() == 14
+        chat = program.Shop.start()
+        for name in ("first", "second"):
+            request.set(name)
+            assert chat.say("tea") == "7"
+        request.set("call")
+        with pytest.raises(tenon.NeedsAnswer) as raised:
+            program.asked("tea")
+        request.set("later")
+        raised.value.run.answer(None, "milk")
+        assert raised.value.run.result() == 14
+        del run, chat, raised
+        request.set("none")
+    assert seen == ["start", "answer", "first", "second", "call", "later"]
+
+
+def test_the_context_of_a_call_is_not_kept_after_it(load_desk):
+    class Mark:
+        pass
+
+    marks = contextvars.ContextVar("marks")
+    desk = load_desk(externs={"price": seeing(True, [])})
+
+    def call():
+        marks.set(mark := Mark())
+        desk.total(desk.Order("tea", 1, []))
+        return weakref.ref(mark)
+
+    mark = contextvars.copy_context().run(call)
+    gc.collect()
+    assert mark() is None

@@ -21,16 +21,16 @@ using runtime::RunId;
 namespace {
 
 /// Starts a run with `begin`, which gets the engine, and makes its handle. `begin` may be called later, on another
-/// thread, and only once.
+/// thread, and only once. `number`: as for EngineState::make_slot.
 template <class Begin>
 tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flags,
-                   std::shared_ptr<const vm::LoadedProgram> program, tenon_run** run, tenon_error** error,
-                   Begin begin) {
+                   std::shared_ptr<const vm::LoadedProgram> program, tenon_run** run, tenon_error** error, Begin begin,
+                   std::uint64_t number = 0) {
   return guarded(*state, error, [&]() -> tenon_status {
     if (state->is_stopped()) return report_stopped(error);
     auto opened = state->open();
     if (!opened) return report(std::move(opened.error()), error);
-    const auto slot = state->make_slot(flags, std::move(program));
+    const auto slot = state->make_slot(flags, std::move(program), number);
     if ((flags & TENON_START_LATER) != 0) {
       auto shared = std::make_shared<Begin>(std::move(begin));
       (*opened)->post([&owner = *state, slot, shared](engine::Engine& used) {
@@ -325,6 +325,7 @@ struct HostCall {
   const std::shared_ptr<EngineState> state;
   const engine::Program program;
   const std::uint32_t function;
+  const std::uint64_t number = state->reserve_number();  ///< of the run that it will be
   tools::HeaderCall header;
   const std::vector<std::size_t> parameters = given_parameters();
   std::optional<vm::Value> value;  ///< what the function has returned
@@ -405,6 +406,7 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
               return true;
             }
             id = *begun;
+            host.state->note_number(*id, host.number);
             return false;
           }
           state = state_of(used, *id);
@@ -432,7 +434,7 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
         used.let_go(*id);
         return TENON_TIMED_OUT;
       }
-      const auto slot = host.state->make_slot(TENON_WITH_STOPS, host.program.image->loaded());
+      const auto slot = host.state->make_slot(TENON_WITH_STOPS, host.program.image->loaded(), host.number);
       host.state->begin(slot, used, *id);
       *run = new tenon_run{host.state, slot};
       return TENON_TIMED_OUT;
@@ -445,11 +447,13 @@ tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run,
   return with_host_call(call, error, [&](HostCall& host) -> tenon_status {
     auto arguments = take_arguments(host, error);
     if (!arguments) return arguments.error();
-    return start(host.state, flags, host.program.image->loaded(), run, error,
-                 [program = host.program, function = host.function,
-                  given = std::make_shared<std::vector<vm::Argument>>(std::move(*arguments))](engine::Engine& used) {
-                   return used.start(program, function, std::move(*given));
-                 });
+    return start(
+        host.state, flags, host.program.image->loaded(), run, error,
+        [program = host.program, function = host.function,
+         given = std::make_shared<std::vector<vm::Argument>>(std::move(*arguments))](engine::Engine& used) {
+          return used.start(program, function, std::move(*given));
+        },
+        host.number);
   });
 }
 
@@ -470,6 +474,13 @@ tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_valu
   return with(run, error, take_end, [&](engine::Engine& used, RunId id) -> tenon_status {
     return take(host.value ? host.value : used.copy_value(id));
   });
+}
+
+uint64_t tenon_call_run(const tenon_call* call) {
+  if (call == nullptr) return 0;
+  const tools::HeaderCall& header = *static_cast<const tools::HeaderCall*>(call);
+  if (header.owner != tools::CallOwner::Caller) return tools::run_number(call);
+  return static_cast<const HostCall*>(header.host)->number;
 }
 
 void tenon_call_free(tenon_call* call) {

@@ -40,6 +40,7 @@ Result<engine::SharedEngine*, EngineError> EngineState::open_locked(engine::Sett
   options.store_choice = options_.store;
   options.functions = options_.functions;
   options.function_hooks = options_.function_hooks;
+  options.function_hooks.number_of = [this](std::uint32_t run) { return number_of({run}); };
   options.listener = &listeners_;
   options.extern_threads = options_.extern_threads;
   options.events = engine::EventUse::Collected;
@@ -134,8 +135,9 @@ void EngineState::stop(std::chrono::milliseconds grace) {
   if (engine::SharedEngine* const engine = opened_) engine->stop(grace);
 }
 
-std::shared_ptr<RunSlot> EngineState::make_slot(std::uint32_t flags, std::shared_ptr<const vm::LoadedProgram> program) {
-  return std::make_shared<RunSlot>(next_number_++, flags, std::move(program));
+std::shared_ptr<RunSlot> EngineState::make_slot(std::uint32_t flags, std::shared_ptr<const vm::LoadedProgram> program,
+                                                std::uint64_t number) {
+  return std::make_shared<RunSlot>(number == 0 ? reserve_number() : number, flags, std::move(program));
 }
 
 void EngineState::begin(const std::shared_ptr<RunSlot>& slot, engine::Engine& engine, runtime::RunId run) {
@@ -143,7 +145,7 @@ void EngineState::begin(const std::shared_ptr<RunSlot>& slot, engine::Engine& en
   if (const journal::RunName* const name = engine.name(run)) slot->name = name->text;
   slot->title = engine.runtime().title(run);
   slot->is_begun = true;
-  numbers_[run.index] = slot->number;
+  note_number(run, slot->number);
   if ((slot->flags & TENON_WITH_STOPS) != 0) stops_.watch(slot);
   if ((slot->flags & TENON_WITH_PROMPTS) != 0) prompts_.watch(run);
   if (slot->is_freed) engine.let_go(run);

@@ -54,11 +54,16 @@ class EngineState final {
   /// Whether this process is a fork of the one that made this.
   [[nodiscard]] bool is_of_parent() const;
 
-  /// The slot of a run that will begin. Any thread.
+  /// The number of a run that will begin, which no other one has. Any thread, as the next one.
+  [[nodiscard]] std::uint64_t reserve_number() { return next_number_++; }
+  /// Its slot. `number`: one that was reserved for it; 0: none was.
   [[nodiscard]] std::shared_ptr<RunSlot> make_slot(std::uint32_t flags,
-                                                   std::shared_ptr<const vm::LoadedProgram> program);
+                                                   std::shared_ptr<const vm::LoadedProgram> program,
+                                                   std::uint64_t number = 0);
   /// A run has begun. With the engine in use, as the following ones.
   void begin(const std::shared_ptr<RunSlot>& slot, engine::Engine& engine, runtime::RunId run);
+  /// The same of a run without a slot.
+  void note_number(runtime::RunId run, std::uint64_t number) { numbers_[run.index] = number; }
   [[nodiscard]] std::uint64_t number_of(runtime::RunId run) const;
   [[nodiscard]] PromptLog& prompts() { return prompts_; }
   /// Thread-safe as its class says.

@@ -21,6 +21,7 @@ struct ExternCall {
   std::vector<vm::Value> arguments;                 ///< of the declared types
   std::string key;                                  ///< the effect's key; may be empty
   std::optional<std::string> input = std::nullopt;  ///< a person's answer to the question of the previous call
+  std::uint32_t run = 0;                            ///< RunId::index of the run that calls
 };
 
 /// Where a call runs.

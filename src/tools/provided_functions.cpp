@@ -42,6 +42,7 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
   const std::shared_ptr<Finished> finished;
   std::atomic<bool> is_cancelled = false;
   HeaderCall header;
+  std::uint64_t run_number = 0;
   bool is_lone = false;        ///< Placement::Inline
   bool is_deferred = false;    ///< for the thread that started the call
   std::shared_ptr<Call> self;  ///< from `defer` until `finish_deferred`
@@ -92,6 +93,11 @@ bool may_begin(tenon_call* call) {
 bool is_lone(const tenon_call* call) {
   const auto* const provided = provided_call(call);
   return provided != nullptr && provided->is_lone;
+}
+
+std::uint64_t run_number(const tenon_call* call) {
+  const auto* const provided = provided_call(call);
+  return provided == nullptr ? 0 : provided->run_number;
 }
 
 void finish_deferred(tenon_call* call) {
@@ -150,6 +156,7 @@ std::optional<ExternOutcome> ProvidedFunctions::start(CallId id, ExternCall call
                                call.table->blame(call.subject)});
   }
   const auto provided = std::make_shared<Call>(id, std::move(call), finished_);
+  if (hooks_.number_of) provided->run_number = hooks_.number_of(provided->inputs.run);
   pending_[id] = {provided, &sink};
   if (placement == Placement::Pool) {
     ready_.push_back(provided);

@@ -28,6 +28,9 @@ struct ProvidedHooks {
   std::function<void()> after_calls;
   /// The result of a deferred call is not needed any more. It may be finished meanwhile: the pointer only names it.
   std::function<void(const tenon_call* call)> on_cancelled;
+  /// The number that the embedding program gives the run of a call (ExternCall::run). Called on the thread that runs
+  /// the program.
+  std::function<std::uint64_t(std::uint32_t run)> number_of = {};
 };
 
 /// To be called within a ProvidedFunction: the call continues after the function has returned, and everything of it
@@ -40,6 +43,8 @@ bool may_begin(tenon_call* call);
 /// Within a ProvidedFunction: whether the call was placed inline, as nothing else would run meanwhile. False for calls
 /// that are not a ProvidedFunction's.
 bool is_lone(const tenon_call* call);
+/// ProvidedHooks::number_of of the call's run; 0 if there is none. Any thread, as long as the call is valid.
+std::uint64_t run_number(const tenon_call* call);
 /// Completes a deferred call with what was stored in it, from any thread; then the call is invalid. Nothing happens if
 /// it was not deferred, or was finished and is still known. If its result is no longer needed, or its engine does not
 /// exist any more, nothing else happens.

@@ -28,6 +28,7 @@ typedef struct Shop {
   tenon_call* deferred; /* not finished yet */
   const tenon_call* cancelled_call;
   int batches, open_batches, cancelled, hooks_released;
+  uint64_t caller; /* the run of the newest call */
 } Shop;
 
 static void release_shop(void* user) {
@@ -37,6 +38,7 @@ static void release_shop(void* user) {
 static void price(tenon_call* call, void* user) {
   Shop* shop = user;
   ++shop->calls;
+  shop->caller = tenon_call_run(call);
   if (equals(tenon_as_text(call, tenon_argument(call, 0)), "gold")) {
     tenon_fail(call, "%s is not sold", "gold");
     return;
@@ -236,7 +238,11 @@ static void functions_are_called(Shop* shop, Mind* mind) {
   run = start(program, "total", "{\"order\": {\"item\": \"tea\", \"count\": 3, \"tags\": []}}", 0);
   CHECK(tenon_run_name(run) == NULL);
   CHECK(tenon_run_outcome(run, &outcome, NULL) == TENON_TIMED_OUT);
-  ends_with(run, TENON_RETURNED, "21");
+  {
+    const uint64_t number = tenon_run_number(run);
+    ends_with(run, TENON_RETURNED, "21");
+    CHECK(number != 0 && shop->caller == number);
+  }
   shop->engine = NULL;
 
   run = start(program, "total", "{\"order\": {\"item\": \"gold\", \"count\": 3, \"tags\": []}}", 0);
@@ -259,6 +265,7 @@ static void functions_are_called(Shop* shop, Mind* mind) {
   {
     tenon_call* call = take_deferred(shop);
     CHECK(!tenon_is_cancelled(call) && tenon_may_begin(call));
+    CHECK(tenon_call_run(call) == tenon_run_number(run));
     DONE(tenon_run_cancel(run, "enough", &error));
     ends_with(run, TENON_CANCELLED, "enough");
     CHECK(tenon_is_cancelled(call) && !tenon_may_begin(call));
@@ -729,7 +736,7 @@ static void a_forked_child_gets_an_error(Shop* shop, Mind* mind) {
 int main(int count, char** arguments) {
   char folder[] = "/tmp/tenon-library-XXXXXX";
   char store[64];
-  Shop shop = {7, 0, 0, NULL, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0, 0};
+  Shop shop = {7, 0, 0, NULL, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0, 0, 0};
   Mind mind = {"", NULL, false, 0, 0, 0, ""};
   int engines;
   if (count == 2 && strcmp(arguments[1], "--extern-worker") == 0) return tenon_extern_worker();

@@ -125,7 +125,7 @@ static void handles_may_be_null(void) {
   CHECK(tenon_engine_open(NULL, NULL, NULL) == TENON_USAGE);
   CHECK(tenon_program_describe(NULL) == NULL && tenon_run_name(NULL) == NULL && tenon_run_number(NULL) == 0);
   CHECK(equals(tenon_string_text(NULL), "") && equals(tenon_outcome_value(NULL), ""));
-  CHECK(!tenon_defer(NULL) && !tenon_may_begin(NULL) && !tenon_is_lone(NULL));
+  CHECK(!tenon_defer(NULL) && !tenon_may_begin(NULL) && !tenon_is_lone(NULL) && tenon_call_run(NULL) == 0);
   tenon_finish(NULL);
   tenon_generation_finish(NULL, tenon_text_of(""));
 }
@@ -177,7 +177,7 @@ static void a_call_of_which_something_is_missing_can_be_completed(tenon_program*
   DONE(tenon_call_make(call, WAIT_MAX, &value, &outcome, &run, &error));
   CHECK(value != NULL && tenon_as_i32(call, tenon_field(call, value, "count")) == 8);
   /* A call of the host is not one of an extern. */
-  CHECK(!tenon_defer(call) && !tenon_may_begin(call) && !tenon_is_lone(call));
+  CHECK(!tenon_defer(call) && !tenon_may_begin(call) && !tenon_is_lone(call) && tenon_call_run(call) != 0);
   tenon_finish(call);
   tenon_call_free(call);
 }

@@ -75,10 +75,10 @@ Result<void, effects::SecretError> ExternCalls::start(RunId id, const OpenReques
   if (open.pauses > 0 && !key.empty()) key += fmt::format("#{}", open.pauses);
   std::optional<std::string> input;
   if (open.input) input = open.input->text;
-  auto outcome = caller_->start(
-      call_id,
-      {run.core->image()->externs(), call.request.subject, std::move(*arguments), std::move(key), std::move(input)},
-      place(call, open, is_alone), *this);
+  auto outcome = caller_->start(call_id,
+                                {run.core->image()->externs(), call.request.subject, std::move(*arguments),
+                                 std::move(key), std::move(input), id.index},
+                                place(call, open, is_alone), *this);
   if (outcome) on_returned(call_id, std::move(*outcome));
   return {};
 }

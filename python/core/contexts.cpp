@@ -1,0 +1,42 @@
+#include "core/contexts.h"
+
+#include <utility>
+
+namespace tenon::python {
+
+Contexts::Contexts(bool is_used) {
+  if (is_used) copy_ = nb::module_::import_("contextvars").attr("copy_context");
+}
+
+nb::object Contexts::find(std::uint64_t run) const {
+  const auto found = contexts_.find(run);
+  return found == contexts_.end() ? nb::object(nb::none()) : found->second;
+}
+
+KeptContext::KeptContext(std::shared_ptr<Contexts> contexts, std::uint64_t run)
+    : contexts_(contexts->copy_.is_valid() ? std::move(contexts) : nullptr), run_(run) {
+  renew();
+}
+
+KeptContext::~KeptContext() {
+  if (contexts_ == nullptr) return;
+  const nb::object forgotten = std::move(contexts_->contexts_[run_]);  // destroyed last: its values may use this
+  contexts_->contexts_.erase(run_);
+}
+
+KeptContext::KeptContext(KeptContext&& other) noexcept
+    : contexts_(std::exchange(other.contexts_, nullptr)), run_(other.run_) {}
+
+KeptContext& KeptContext::operator=(KeptContext&& other) noexcept {
+  std::swap(contexts_, other.contexts_);
+  std::swap(run_, other.run_);
+  return *this;
+}
+
+void KeptContext::renew() const {
+  if (contexts_ == nullptr) return;
+  nb::object now = contexts_->copy_();
+  std::swap(contexts_->contexts_[run_], now);
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+namespace tenon::python {
+
+namespace nb = nanobind;
+
+/// The context variables (`contextvars`) of runs: those of where a run was started, prompted or answered last. Its
+/// externs that are called elsewhere get them. Everything here with the interpreter's lock.
+class Contexts {
+ public:
+  /// `is_used`: otherwise nothing is kept.
+  explicit Contexts(bool is_used);
+  Contexts(const Contexts&) = delete;
+  Contexts& operator=(const Contexts&) = delete;
+
+  /// A `contextvars.Context`; None: that of the run is not known.
+  [[nodiscard]] nb::object find(std::uint64_t run) const;
+
+ private:
+  friend class KeptContext;
+  nb::object copy_;                                        ///< `contextvars.copy_context`; none: nothing is kept
+  std::unordered_map<std::uint64_t, nb::object> contexts_;  ///< by tenon_run_number
+};
+
+/// Keeps the present context for a run while this exists. Without contexts it does nothing.
+class KeptContext {
+ public:
+  KeptContext() = default;
+  KeptContext(std::shared_ptr<Contexts> contexts, std::uint64_t run);
+  ~KeptContext();
+  KeptContext(KeptContext&& other) noexcept;
+  KeptContext& operator=(KeptContext&& other) noexcept;
+  /// From now on the present one.
+  void renew() const;
+
+ private:
+  std::shared_ptr<Contexts> contexts_;
+  std::uint64_t run_ = 0;
+};
+
+}  // namespace tenon::python
