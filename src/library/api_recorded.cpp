@@ -27,6 +27,7 @@ tenon_status with_store(tenon_engine* engine, tenon_error** error, Use use) {
     auto opened = engine->state->open();
     if (!opened) return report(std::move(opened.error()), error);
     return (*opened)->call([&](engine::Engine& used) -> tenon_status {
+      if (engine->state->is_stopped()) return report_stopped(error);  // while this thread has waited for the engine
       journal::Store* const store = used.store();
       if (store == nullptr) return report(TENON_CONFLICT, "the engine has no store", error);
       return use(used, *store);

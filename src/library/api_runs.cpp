@@ -50,6 +50,7 @@ tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flag
       return TENON_OK;
     }
     return (*opened)->call([&](engine::Engine& used) -> tenon_status {
+      if (state->is_stopped()) return report_stopped(error);
       used.collect_events((flags & TENON_WITH_EVENTS) != 0);
       Result<RunId, engine::EngineError> begun = begin(used);
       if (!begun) return report(std::move(begun.error()), error);
@@ -76,7 +77,10 @@ tenon_status with(tenon_run* run, tenon_error** error, UseEnd use_end, Use use) 
 template <class UseEnd, class Use>
 tenon_status change(tenon_run* run, tenon_error** error, UseEnd use_end, Use use) {
   if (run->state->is_stopped()) return report_stopped(error);
-  return with(run, error, std::move(use_end), std::move(use));
+  return with(run, error, std::move(use_end), [&](engine::Engine& used, RunId id) -> tenon_status {
+    if (run->state->is_stopped()) return report_stopped(error);  // while this thread has waited for the engine
+    return use(used, id);
+  });
 }
 
 tenon_status status_of(Result<void, engine::EngineError> done, tenon_error** error) {
@@ -399,6 +403,10 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
     static_cast<void>(engine.wait(
         [&](engine::Engine& used) {
           if (!id) {
+            if (host.state->is_stopped()) {
+              refusal = report_stopped(error);
+              return true;
+            }
             used.collect_events(false);
             auto begun = used.start(host.program, host.function, std::move(*arguments));
             if (!begun) {

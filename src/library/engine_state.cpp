@@ -98,6 +98,7 @@ Result<engine::Program, EngineError> EngineState::load_stored(const std::string&
   auto opened = open_for(run);
   if (!opened) return failure(std::move(opened.error()));
   return (*opened)->call([&](engine::Engine& used) -> Result<engine::Program, EngineError> {
+    if (is_stopped_) return failure(EngineError{EngineError::Kind::Conflict, "the engine was stopped"});
     journal::Store* const store = used.store();
     if (store == nullptr) return failure(EngineError{EngineError::Kind::Conflict, "the engine has no store"});
     const auto stored = engine::read_stored_run(*store, journal::RunName{run});
@@ -117,6 +118,7 @@ Result<void, EngineError> EngineState::resume(const std::string& name, std::uint
   auto opened = open_for(name);
   if (!opened) return failure(std::move(opened.error()));
   return (*opened)->call([&](engine::Engine& used) -> Result<void, EngineError> {
+    if (is_stopped_) return failure(EngineError{EngineError::Kind::Conflict, "the engine was stopped"});
     used.collect_events((flags & TENON_WITH_EVENTS) != 0);
     auto resumed = used.resume(journal::RunName{name}, options_.settings.externs);
     if (!resumed) return failure(std::move(resumed.error()));
