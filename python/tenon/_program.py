@@ -254,9 +254,12 @@ def resume(store: str | os.PathLike[str], name: str, *, events: bool = True, ext
     engine = Engine({"store": path_of(store, "store"), "secrets": secrets, **options}, functions, model)
     try:
         core = engine.core.load_stored(name)
-    except ProgramError as error:
-        raise in_terms_of_python(error, functions) from None
-    return Program(engine, core, "stored", functions).resume(name, events=events)
+        return Program(engine, core, "stored", functions).resume(name, events=events)
+    except BaseException as error:
+        engine.close()  # the store is free again, for another attempt
+        if isinstance(error, ProgramError):
+            raise in_terms_of_python(error, functions) from None
+        raise
 
 
 def install_import_hook(*, model: Any = None, externs: Externs = (), store: str | os.PathLike[str] | None = None,
