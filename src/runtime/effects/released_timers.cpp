@@ -14,6 +14,10 @@ void ReleasedTimers::keep(const journal::RunName& run, RunCore& core, const Mome
     soonest = std::min(soonest, kept.timers.back().due);
   }
   if (kept.timers.empty()) return;
+  if (runs_.size() >= kept_max) {
+    if (order_.empty() || soonest >= order_.rbegin()->first) return;
+    forget({order_.rbegin()->second});
+  }
   kept.place = order_.emplace(soonest, run.text);
   runs_.emplace(run.text, std::move(kept));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,6 +18,10 @@ namespace tenon::runtime {
 /// their times by the wall clock, which may be set while a run is not in memory.
 class ReleasedTimers {
  public:
+  /// So many runs are kept, which takes a few megabytes: those with the soonest timers. Of the others only the store
+  /// has the time.
+  static constexpr std::size_t kept_max = 10'000;
+
   /// The run leaves the memory. `now`: for timers whose time by the monotonic clock is not known yet.
   void keep(const journal::RunName& run, RunCore& core, const Moment& now);
   /// The run is in memory again: its requests that still have the same time are due when they were.
