@@ -27,12 +27,6 @@ KeptContext::~KeptContext() {
 KeptContext::KeptContext(KeptContext&& other) noexcept
     : contexts_(std::exchange(other.contexts_, nullptr)), run_(other.run_) {}
 
-KeptContext& KeptContext::operator=(KeptContext&& other) noexcept {
-  std::swap(contexts_, other.contexts_);
-  std::swap(run_, other.run_);
-  return *this;
-}
-
 void KeptContext::renew() const {
   if (contexts_ == nullptr) return;
   nb::object now = contexts_->copy_();

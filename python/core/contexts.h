@@ -31,11 +31,9 @@ class Contexts {
 /// Keeps the present context for a run while this exists. Without contexts it does nothing.
 class KeptContext {
  public:
-  KeptContext() = default;
   KeptContext(std::shared_ptr<Contexts> contexts, std::uint64_t run);
   ~KeptContext();
   KeptContext(KeptContext&& other) noexcept;
-  KeptContext& operator=(KeptContext&& other) noexcept;
   /// From now on the present one.
   void renew() const;
 
