@@ -12,6 +12,14 @@ namespace tenon::library {
 
 using engine::EngineError;
 
+namespace {
+
+EngineError engine_was_stopped() {
+  return {EngineError::Kind::Conflict, "the engine was stopped"};
+}
+
+}  // namespace
+
 EngineState::EngineState(Options options)
     : options_(std::move(options)),
       system_(prepare_system(options_, files_, clock_)),
@@ -30,7 +38,7 @@ bool EngineState::is_of_parent() const {
 Result<engine::SharedEngine*, EngineError> EngineState::open_locked(engine::Settings settings,
                                                                     engine::Watched watched) {
   if (engine_ != nullptr) return engine_.get();
-  if (is_stopped_) return failure(EngineError{EngineError::Kind::Conflict, "the engine was stopped"});
+  if (is_stopped_) return failure(engine_was_stopped());
   engine::EngineOptions options;
   options.model_choice = std::move(settings.model);
   if (options_.model) {
@@ -98,7 +106,7 @@ Result<engine::Program, EngineError> EngineState::load_stored(const std::string&
   auto opened = open_for(run);
   if (!opened) return failure(std::move(opened.error()));
   return (*opened)->call([&](engine::Engine& used) -> Result<engine::Program, EngineError> {
-    if (is_stopped_) return failure(EngineError{EngineError::Kind::Conflict, "the engine was stopped"});
+    if (is_stopped_) return failure(engine_was_stopped());
     journal::Store* const store = used.store();
     if (store == nullptr) return failure(EngineError{EngineError::Kind::Conflict, "the engine has no store"});
     const auto stored = engine::read_stored_run(*store, journal::RunName{run});
@@ -118,7 +126,7 @@ Result<void, EngineError> EngineState::resume(const std::string& name, std::uint
   auto opened = open_for(name);
   if (!opened) return failure(std::move(opened.error()));
   return (*opened)->call([&](engine::Engine& used) -> Result<void, EngineError> {
-    if (is_stopped_) return failure(EngineError{EngineError::Kind::Conflict, "the engine was stopped"});
+    if (is_stopped_) return failure(engine_was_stopped());
     used.collect_events((flags & TENON_WITH_EVENTS) != 0);
     auto resumed = used.resume(journal::RunName{name}, options_.settings.externs);
     if (!resumed) return failure(std::move(resumed.error()));
