@@ -38,7 +38,8 @@ Result<void, effects::SecretError> Effects::perform(RunId id, const std::string&
       }
       if (open->wake_at) {
         const Moment now = recorder_.moment();
-        if (open->due_at(now) <= now.monotonic) {  // while no process ran
+        if (open->due_at(now) <= now.monotonic) {  // while the run was not in memory
+          Recorder::reach(runs_[id], *open->wake_at);
           calls_.time_out(id, *open);
           break;
         }
