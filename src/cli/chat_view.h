@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +29,9 @@ class ChatView final : public runtime::Listeners {
   /// The turn has ended without a text: marks what was shown of one as void. Emitted texts remain valid.
   void abandon();
 
-  [[nodiscard]] bool reads_records() const override { return true; }
+  [[nodiscard]] runtime::ReadRecords reads_records() const override {
+    return std::max(Listeners::reads_records(), runtime::ReadRecords::Emitted);
+  }
   void on_recorded(const runtime::RecordBatch& batch) override;
   void on_generation_started(const runtime::SentGeneration& generation) override;
   void on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,

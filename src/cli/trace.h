@@ -17,9 +17,8 @@ struct TraceChoice {
   bool show_emitted = false;  ///< the texts of `emit`
 };
 
-/// Shows and records what a run does: `--trace` (one JSON object per line, see docs/guides/trace.md), `--show-prompts`
-/// the texts of `emit` and,
-/// on a terminal, the progress of long answers.
+/// Shows and records what a run does: `--trace` (one JSON object per line, see docs/guides/trace.md), `--show-prompts`,
+/// the texts of `emit` and, on a terminal, the progress of long answers.
 class Trace final : public runtime::Listener {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Trace>, std::string> open(const TraceChoice& choice,
@@ -29,7 +28,10 @@ class Trace final : public runtime::Listener {
   /// Removes the progress line from the terminal.
   void end();
 
-  [[nodiscard]] bool reads_records() const override { return file_.is_open() || shows_emitted_; }
+  [[nodiscard]] runtime::ReadRecords reads_records() const override {
+    if (file_.is_open()) return runtime::ReadRecords::All;
+    return shows_emitted_ ? runtime::ReadRecords::Emitted : runtime::ReadRecords::None;
+  }
   void on_recorded(const runtime::RecordBatch& batch) override;
   void on_generation_started(const runtime::SentGeneration& generation) override;
   void on_text(runtime::RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,

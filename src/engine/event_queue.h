@@ -38,7 +38,9 @@ class EventQueue final : public runtime::Listener {
   [[nodiscard]] std::optional<RunEvent> take(std::optional<runtime::RunId> run = std::nullopt);
   [[nodiscard]] bool is_empty() const { return oldest_.empty(); }
 
-  [[nodiscard]] bool reads_records() const override { return is_collecting_; }
+  [[nodiscard]] runtime::ReadRecords reads_records() const override {
+    return is_collecting_ ? runtime::ReadRecords::All : runtime::ReadRecords::None;
+  }
   void on_run_started(runtime::RunId run, const runtime::RunIdentity& identity) override;
   void on_run_released(runtime::RunId run) override;
   void on_recorded(const runtime::RecordBatch& batch) override;

@@ -21,7 +21,7 @@ class PromptLog final : public runtime::Listener {
   /// A JSON list (tenon_run_prompts); nothing was kept of a run that is not watched.
   [[nodiscard]] std::string list(runtime::RunId run) const;
 
-  [[nodiscard]] bool reads_records() const override { return false; }
+  [[nodiscard]] runtime::ReadRecords reads_records() const override { return runtime::ReadRecords::None; }
   void on_run_released(runtime::RunId run) override { runs_.erase(run.index); }
   void on_generation_started(const runtime::SentGeneration& generation) override;
   void on_generation_finished(runtime::RunId run, std::string_view key, std::uint32_t attempt,

@@ -38,7 +38,7 @@ class StopList final : public runtime::Listener {
   [[nodiscard]] std::size_t take(std::span<tenon_stop> to);
   [[nodiscard]] bool is_empty() const;
 
-  [[nodiscard]] bool reads_records() const override { return false; }
+  [[nodiscard]] runtime::ReadRecords reads_records() const override { return runtime::ReadRecords::None; }
   void on_run_released(runtime::RunId run) override;
   void on_stepped(runtime::RunId run) override;
 

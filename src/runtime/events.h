@@ -13,6 +13,7 @@
 #include "effects/record.h"
 #include "inference/model.h"
 #include "journal/store.h"
+#include "runtime/recording/read_records.h"
 #include "runtime/run_core.h"
 #include "vm/failure.h"
 #include "vm/loaded_program.h"
@@ -134,9 +135,9 @@ struct EndedRun {
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// Whether `on_recorded` is to be called for runs without a store, whose records are made for it alone. Asked when a
+  /// Of which records `on_recorded` is to be called for runs without a store: they are made for it alone. Asked when a
   /// run starts.
-  [[nodiscard]] virtual bool reads_records() const { return true; }
+  [[nodiscard]] virtual ReadRecords reads_records() const { return ReadRecords::All; }
   /// A run has this place from now on: it begins, or is resumed.
   virtual void on_run_started(RunId /*run*/, const RunIdentity& /*identity*/) {}
   /// The run's place is free again; whether or not the run has ended.

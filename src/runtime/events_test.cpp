@@ -54,7 +54,10 @@ class Recorder final : public Listener {
         fill_in(ended->state);
         fill_in(ended->value);
       }
-      if (const auto event = find_program_event(batch, record)) events.push_back(event->text);
+      if (const auto event = find_program_event(batch, record)) {
+        events.push_back(event->text);
+        if (event->kind == effects::EffectKind::Emitted) emitted.push_back(event->text);
+      }
       records.push_back(effects::encode(record));
     }
   }
@@ -62,6 +65,7 @@ class Recorder final : public Listener {
 
   std::vector<std::string> records;
   std::vector<std::string> events;
+  std::vector<std::string> emitted;
   std::vector<std::uint32_t> attempts;
 };
 
@@ -101,10 +105,30 @@ TEST_F(EventsTest, RecordsAreTheSameWithAndWithoutAStore) {
   EXPECT_EQ(stored.attempts, in_memory.attempts);
 }
 
+TEST_F(EventsTest, OnlyEmittedTextsAreRecordedInMemoryForWhoReadsNoOthers) {
+  class EmittedReader final : public Listener {
+   public:
+    [[nodiscard]] ReadRecords reads_records() const override { return ReadRecords::Emitted; }
+    void on_recorded(const RecordBatch& batch) override {
+      for (const effects::Record& record : batch.records) {
+        const auto event = find_program_event(batch, record);
+        ASSERT_TRUE(event && event->kind == effects::EffectKind::Emitted);
+        texts.push_back(event->text);
+      }
+    }
+    std::vector<std::string> texts;
+  } reader;
+  Recorder all;
+  converse(reader, nullptr);
+  converse(all, nullptr);
+  EXPECT_EQ(reader.texts.size(), 2U);
+  EXPECT_EQ(reader.texts, all.emitted);
+}
+
 TEST_F(EventsTest, RecordsAreNotMadeInMemoryWithoutAReader) {
   class Deaf final : public Listener {
    public:
-    [[nodiscard]] bool reads_records() const override { return false; }
+    [[nodiscard]] ReadRecords reads_records() const override { return ReadRecords::None; }
     void on_recorded(const RecordBatch& /*batch*/) override { ADD_FAILURE() << "nothing is read"; }
   } deaf;
   converse(deaf, nullptr);

@@ -4,8 +4,10 @@
 
 namespace tenon::runtime {
 
-bool Listeners::reads_records() const {
-  return std::ranges::any_of(listeners_, [](const Listener* listener) { return listener->reads_records(); });
+ReadRecords Listeners::reads_records() const {
+  ReadRecords most = ReadRecords::None;
+  for (const Listener* const listener : listeners_) most = std::max(most, listener->reads_records());
+  return most;
 }
 
 void Listeners::on_run_started(RunId run, const RunIdentity& identity) {

@@ -13,7 +13,7 @@ class Listeners : public Listener {
  public:
   explicit Listeners(std::vector<Listener*> listeners) : listeners_(std::move(listeners)) {}
 
-  [[nodiscard]] bool reads_records() const override;
+  [[nodiscard]] ReadRecords reads_records() const override;
   void on_run_started(RunId run, const RunIdentity& identity) override;
   void on_run_released(RunId run) override;
   void on_outcome_dropped(RunId run, std::string_view key) override;

@@ -161,7 +161,8 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
       } else {
         open.described.kind = effects::kind_of(request, image_->program());
         // A run in memory makes requests that a journal in a store could not have.
-        if (recording_ == Recording::InMemory) {
+        const bool is_emitted = open.described.kind == effects::EffectKind::Emitted;
+        if (recording_ == Recording::InMemory || (recording_ == Recording::Emitted && is_emitted)) {
           if (auto content = effects::describe_content(request, *image_->loaded()))
             open.described = std::move(*content);
         }

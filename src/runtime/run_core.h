@@ -87,8 +87,9 @@ struct ReplayError {
 /// machine's branches wait, so that the same outcomes in the same order make the same run, however long each took.
 class RunCore {
  public:
-  /// How the requests are described: by their kind alone, as records in memory have them, or as those in a store.
-  enum class Recording : std::uint8_t { Off, InMemory, On };
+  /// How the requests are described: by their kind alone, as records in memory have them (only `emit`, or all), or as
+  /// those in a store.
+  enum class Recording : std::uint8_t { Off, Emitted, InMemory, On };
 
   RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
           const bytecode::Bounds& budgets, Recording recording, std::string key_prefix = {});

@@ -29,7 +29,7 @@ void Recorder::add(Run& run, effects::RecordBody&& body) {
 
 void Recorder::add_request(Run& run, OpenRequest& open) {
   open.is_recorded = true;
-  if (!run.journal.takes_records()) return;
+  if (!run.journal.takes_request(open.described.kind)) return;
   const std::int64_t now = now_ms(run);
   open.records.push_back(run.journal.add({now, record_request(*run.core, run.journal, open, run.title, now)}));
 }

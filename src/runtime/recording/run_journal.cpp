@@ -13,7 +13,7 @@ effects::StoredText RunJournal::keep(std::string text) {
   if (!is_stored()) pending_bytes_ += text.size();
   if (!is_stored() || text.size() <= effects::inline_text_bytes_max) return {std::move(text), std::nullopt};
   const Hash hash = sha256(text);
-  if (readers_ == Readers::Some) pending_.texts.try_emplace(hash, text);
+  if (read_ != ReadRecords::None) pending_.texts.try_emplace(hash, text);
   keep_content(std::move(text), hash, journal::Sharing::Run);
   return {{}, hash};
 }
@@ -29,7 +29,7 @@ effects::StoredText RunJournal::keep_changing(std::string text) {
   // Of older texts, only as many are remembered as several texts have.
   if (stored_pieces_.size() > remembered_texts * pieces.hashes.size()) stored_pieces_.clear();
   stored_pieces_.merge(pieces.hashes);
-  if (readers_ == Readers::Some) pending_.texts.try_emplace(pieces.root, std::move(text));
+  if (read_ != ReadRecords::None) pending_.texts.try_emplace(pieces.root, std::move(text));
   return {{}, pieces.root, true};
 }
 
@@ -58,6 +58,12 @@ Hash RunJournal::keep_context(const vm::Value& context) {
   return hash;
 }
 
+bool RunJournal::is_read(const effects::Record& record) const {
+  if (read_ != ReadRecords::Emitted) return read_ == ReadRecords::All;
+  const auto* const requested = std::get_if<effects::Requested>(&record.body);
+  return requested != nullptr && requested->kind == effects::EffectKind::Emitted;
+}
+
 const std::string& RunJournal::add(effects::Record&& record) {
   static const std::string none;
   ++records_;
@@ -67,7 +73,7 @@ const std::string& RunJournal::add(effects::Record&& record) {
     bytes_since_snapshot_ += bytes_.back().size();
     pending_bytes_ += bytes_.back().size();
   }
-  if (readers_ == Readers::Some) pending_.records.push_back(std::move(record));
+  if (is_read(record)) pending_.records.push_back(std::move(record));
   return is_stored() ? bytes_.back() : none;
 }
 

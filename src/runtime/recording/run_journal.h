@@ -11,6 +11,7 @@
 
 #include "effects/record.h"
 #include "journal/store.h"
+#include "runtime/recording/read_records.h"
 #include "runtime/recovery/snapshot_fields.h"
 #include "vm/values/value.h"
 
@@ -30,19 +31,20 @@ struct RecordList {
 /// hashed.
 class RunJournal {
  public:
-  /// Whether records are gathered for listeners.
-  enum class Readers : bool { None, Some };
-
   /// In memory.
   RunJournal() = default;
-  explicit RunJournal(Readers readers) : readers_(readers) {}
+  explicit RunJournal(ReadRecords read) : read_(read) {}
   /// In a store.
-  RunJournal(journal::RunName name, std::uint64_t epoch, std::uint64_t records, Readers readers = Readers::None)
-      : readers_(readers), name_(std::move(name)), epoch_(epoch), records_(records) {}
+  RunJournal(journal::RunName name, std::uint64_t epoch, std::uint64_t records, ReadRecords read = ReadRecords::None)
+      : read_(read), name_(std::move(name)), epoch_(epoch), records_(records) {}
 
   [[nodiscard]] bool is_stored() const { return name_.has_value(); }
-  /// Whether a record that is added has an effect.
-  [[nodiscard]] bool takes_records() const { return is_stored() || readers_ == Readers::Some; }
+  /// Whether a record that is added has an effect, whatever it is.
+  [[nodiscard]] bool takes_records() const { return is_stored() || read_ == ReadRecords::All; }
+  /// Whether the record of a request of this kind has an effect.
+  [[nodiscard]] bool takes_request(effects::EffectKind kind) const {
+    return takes_records() || (read_ == ReadRecords::Emitted && kind == effects::EffectKind::Emitted);
+  }
   /// In a store.
   [[nodiscard]] const journal::RunName& name() const { return *name_; }
   /// The number of the newest record, durable or not.
@@ -90,7 +92,9 @@ class RunJournal {
   [[nodiscard]] RecordList take_records();
 
  private:
-  Readers readers_ = Readers::None;
+  [[nodiscard]] bool is_read(const effects::Record& record) const;
+
+  ReadRecords read_ = ReadRecords::None;
   std::optional<journal::RunName> name_;
   std::uint64_t epoch_ = 0;
   std::uint64_t records_ = 0;

@@ -50,7 +50,8 @@ RunEnd end_of(const RunCore* core, const effects::Ended& ended) {
 
 RunCore::Recording recording_of(const RunJournal& journal) {
   if (journal.is_stored()) return RunCore::Recording::On;
-  return journal.takes_records() ? RunCore::Recording::InMemory : RunCore::Recording::Off;
+  if (journal.takes_records()) return RunCore::Recording::InMemory;
+  return journal.takes_request(effects::EffectKind::Emitted) ? RunCore::Recording::Emitted : RunCore::Recording::Off;
 }
 
 /// The arguments as Started::arguments has them; nothing when one of them is nested too deep.
@@ -81,12 +82,11 @@ std::uint64_t unusable_answers(const OpenRequest& open) {
 
 /// In memory without a name or a store.
 RunJournal Starter::make_journal(std::optional<journal::RunName> name) const {
-  using Readers = RunJournal::Readers;
   const bool is_read = dependencies_.listener != nullptr;
   if (dependencies_.store == nullptr || !name) {
-    return RunJournal(is_read && dependencies_.listener->reads_records() ? Readers::Some : Readers::None);
+    return RunJournal(is_read ? dependencies_.listener->reads_records() : ReadRecords::None);
   }
-  return {std::move(*name), 0, 0, is_read ? Readers::Some : Readers::None};
+  return {std::move(*name), 0, 0, is_read ? ReadRecords::All : ReadRecords::None};
 }
 
 RunId Starter::start(std::shared_ptr<const ProgramImage> image, std::uint32_t function,
@@ -247,7 +247,7 @@ RunId Starter::add_recovered(const LoadedRun& loaded, RecoveredRun& recovered) {
   run.core = std::move(recovered.core);
   run.conversation = std::move(recovered.conversation);
   run.journal = RunJournal(head.run, head.epoch, head.records,
-                           dependencies_.listener != nullptr ? RunJournal::Readers::Some : RunJournal::Readers::None);
+                           dependencies_.listener != nullptr ? ReadRecords::All : ReadRecords::None);
   run.journal.count(recovered.bytes_since_snapshot);
   run.journal.know_start(recovered.started);
   run.journal.know_pieces(std::move(recovered.state_pieces));
