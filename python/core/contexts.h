@@ -24,7 +24,7 @@ class Contexts {
 
  private:
   friend class KeptContext;
-  nb::object copy_;                                        ///< `contextvars.copy_context`; none: nothing is kept
+  nb::object copy_;                                         ///< `contextvars.copy_context`; none: nothing is kept
   std::unordered_map<std::uint64_t, nb::object> contexts_;  ///< by tenon_run_number
 };
 

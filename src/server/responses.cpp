@@ -319,15 +319,15 @@ void Api::cancel_response(const Call& call) {
   HttpResponse now;
   now.body = response->take(parts_.limits.chunk_bytes);
   if (response->has_ended()) return call.answer(whole(std::move(now)));
-  parts_.host.cancel(
-      read_response_id(id)->run, runtime::CancelScope::Turn, "the client cancelled the response", key_of(call.request),
-      [this, id, answer = call.answer](runtime::HostReply reply) {
-        if (!reply) return answer(make_answer(reply.error()));
-        HttpAnswer given;
-        given.is_streamed = false;
-        given.body = make_later(reply->run, [this, id] { return make_response(id, ResponseForm::Finished); });
-        answer(std::move(given));
-      });
+  parts_.host.cancel(read_response_id(id)->run, runtime::CancelScope::Turn, "the client cancelled the response",
+                     key_of(call.request), [this, id, answer = call.answer](runtime::HostReply reply) {
+                       if (!reply) return answer(make_answer(reply.error()));
+                       HttpAnswer given;
+                       given.is_streamed = false;
+                       given.body =
+                           make_later(reply->run, [this, id] { return make_response(id, ResponseForm::Finished); });
+                       answer(std::move(given));
+                     });
 }
 
 void Api::create_response(const Call& call) {

@@ -10,8 +10,8 @@
 #include "tests/support/folders.h"
 #include "tests/support/parsed_file.h"
 #include "tests/support/program_generator.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/read_file.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/tree_properties.h"
 
 namespace tenon::syntax {

@@ -59,8 +59,7 @@ TEST(Consequences, AMissingTokenIsOneError) {
       std::string damaged = text;
       damaged.replace(token.offset, token.length, token.kind == syntax::TokenKind::StringText ? "" : " ");
       const std::vector<std::string> found = errors(entry.path().string(), damaged);
-      if (found.empty())
-        continue;  // a comma or a `;` that need not be there, or another word of a text
+      if (found.empty()) continue;  // a comma or a `;` that need not be there, or another word of a text
       ++places;
       if (found.size() == 1) ++single;
       EXPECT_LE(found.size(), errors_max) << entry.path() << ":" << file.position(token.offset).line << " without "
