@@ -202,8 +202,14 @@ std::vector<PendingInput> Runtime::questions(RunId run) const {
   return questions_of(state_of(run));
 }
 
-bool Runtime::has_asked_several(RunId run) const {
+std::optional<bool> Runtime::knows_asked_several(RunId run) const {
   if (!is_stored(run)) return false;
+  const auto asked = state_of(run).journal.asked();
+  return asked ? std::optional(*asked > 1) : std::nullopt;
+}
+
+bool Runtime::has_asked_several(RunId run) const {
+  if (const auto known = knows_asked_several(run)) return *known;
   return runtime::has_asked_several(*parts_->dependencies.store, state_of(run).journal.name()).value_or(false);
 }
 

@@ -132,7 +132,9 @@ class Runtime final {
   /// The questions that the run waits for a person to answer.
   [[nodiscard]] std::vector<PendingInput> questions(RunId run) const;
   /// Whether the run has asked several questions, one after the other or at once, so that an answer has to name its
-  /// question. Reads the store; false for a run without one, or whose records cannot be read.
+  /// question; nothing if only the store's records say it (runtime::has_asked_several).
+  [[nodiscard]] std::optional<bool> knows_asked_several(RunId run) const;
+  /// The same. Reads the store where it has to; false for a run whose records cannot be read.
   [[nodiscard]] bool has_asked_several(RunId run) const;
   /// The models and tools that cannot be reached and that the run waits for.
   [[nodiscard]] std::vector<PendingRetry> retries(RunId run) const;

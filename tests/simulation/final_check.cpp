@@ -4,6 +4,7 @@
 
 #include "effects/value_form.h"
 #include "journal/open_store.h"
+#include "runtime/recovery/asked_questions.h"
 #include "runtime/recovery/recovery.h"
 #include "vm/values/context.h"
 
@@ -81,6 +82,10 @@ void check_journal(journal::Store& store, const runtime::ImageSource& images, Le
     if (!run) {
       ledger.add_problem(fmt::format("{}: {}", way, run.error().message));
       continue;
+    }
+    const auto has_asked_several = runtime::has_asked_several(store, ledger.run());
+    if (!run->asked || !has_asked_several || *has_asked_several != (*run->asked > 1)) {
+      ledger.add_problem(fmt::format("{}: it does not know how many questions were asked", way));
     }
     if (run->conversation) {
       check_conversation(*run, store, way, ledger);

@@ -3,6 +3,7 @@
 #include "base/wire.h"
 #include "effects/pieces.h"
 #include "runtime/program_image.h"
+#include "runtime/recovery/asked_questions.h"
 #include "vm/values/context.h"
 
 namespace tenon::runtime {
@@ -69,6 +70,7 @@ const std::string& RunJournal::add(effects::Record&& record) {
   ++records_;
   if (is_stored()) {
     if (const auto* const started = std::get_if<effects::Started>(&record.body)) know_start(*started);
+    if (asked_ && is_question(record.body)) ++*asked_;
     bytes_.push_back(effects::encode(record));
     bytes_since_snapshot_ += bytes_.back().size();
     pending_bytes_ += bytes_.back().size();
@@ -80,6 +82,11 @@ const std::string& RunJournal::add(effects::Record&& record) {
 void RunJournal::set_snapshot(std::string bytes) {
   bytes_since_snapshot_ = 0;
   bytes += start_;
+  if (asked_) {
+    wire::Writer asked;
+    asked.present_field(snapshot_asked, *asked_);
+    bytes += asked.take();
+  }
   if (bytes.size() > journal::append_bytes_max) return;
   pending_bytes_ += bytes.size();
   snapshot_ = journal::Snapshot{records_, std::move(bytes)};

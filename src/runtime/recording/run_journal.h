@@ -36,7 +36,9 @@ class RunJournal {
   explicit RunJournal(ReadRecords read) : read_(read) {}
   /// In a store.
   RunJournal(journal::RunName name, std::uint64_t epoch, std::uint64_t records, ReadRecords read = ReadRecords::None)
-      : read_(read), name_(std::move(name)), epoch_(epoch), records_(records) {}
+      : read_(read), name_(std::move(name)), epoch_(epoch), records_(records) {
+    if (records_ > 0) asked_.reset();
+  }
 
   [[nodiscard]] bool is_stored() const { return name_.has_value(); }
   /// Whether a record that is added has an effect, whatever it is.
@@ -69,11 +71,16 @@ class RunJournal {
   Hash keep_context(const vm::Value& context);
   /// Returns the record's bytes, for snapshots that repeat it; empty in memory. They are valid until the next one.
   const std::string& add(effects::Record&& record);
-  /// As `write_snapshot` makes it; the run's start is added, so that a recovery need not look for the oldest record.
-  /// One that is larger than the store takes is left out: a recovery then begins with an older one.
+  /// As `write_snapshot` makes it; the run's start and the number of its questions are added, so that a recovery need
+  /// not look for older records. One that is larger than the store takes is left out: a recovery then begins with an
+  /// older one.
   void set_snapshot(std::string bytes);
   /// After a restart: the record of the run's start.
   void know_start(const effects::Started& started);
+  /// After a restart: how many questions the run has asked people; nothing if that is unknown.
+  void know_asked(std::optional<std::uint64_t> questions) { asked_ = questions; }
+  /// How many questions the run has asked people; nothing if it continues from a snapshot that does not say it.
+  [[nodiscard]] std::optional<std::uint64_t> asked() const { return asked_; }
   /// After a restart: pieces that the store has.
   void know_pieces(std::unordered_set<Hash> hashes) { stored_pieces_ = std::move(hashes); }
   /// With what is gathered now.
@@ -100,8 +107,9 @@ class RunJournal {
   std::uint64_t records_ = 0;
   std::uint64_t bytes_since_snapshot_ = 0;
   std::uint64_t pending_bytes_ = 0;
-  std::string start_;   ///< as a snapshot's field
-  RecordList pending_;  ///< for listeners
+  std::optional<std::uint64_t> asked_ = 0;  ///< questions to people; nothing if that is unknown
+  std::string start_;                       ///< as a snapshot's field
+  RecordList pending_;                      ///< for listeners
   std::vector<std::string> bytes_;
   std::vector<journal::Content> contents_;
   std::vector<Hash> references_;

@@ -3,19 +3,15 @@
 #include <utility>
 #include <variant>
 
-#include "effects/record.h"
 #include "runtime/recovery/known_outcomes.h"
 
 namespace tenon::runtime {
-namespace {
 
 bool is_question(const effects::RecordBody& body) {
   if (std::holds_alternative<effects::Paused>(body)) return true;
   const auto* const requested = std::get_if<effects::Requested>(&body);
   return requested != nullptr && requested->kind == effects::EffectKind::Ask;
 }
-
-}  // namespace
 
 Result<bool, journal::StoreError> has_asked_several(journal::RunReader& store, const journal::RunName& run) {
   std::size_t asked = 0;

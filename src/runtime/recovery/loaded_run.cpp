@@ -29,6 +29,10 @@ LoadedRun::LoadedRun(journal::RunReader& store, journal::RunHead head, SnapshotU
 void LoadedRun::load_snapshot(std::string_view bytes) {
   wire::Reader in(bytes);
   while (in.next_field()) {
+    if (in.number() == snapshot_asked) {
+      static_cast<void>(in.value());
+      continue;
+    }
     const std::string_view part = in.bytes_value();
     if (in.number() == snapshot_conversation) {
       load_conversation(part);

@@ -7,6 +7,7 @@
 #include "bytecode/agents.h"
 #include "effects/pieces.h"
 #include "runtime/recording/run_journal.h"
+#include "runtime/recovery/asked_questions.h"
 #include "runtime/recovery/snapshot_fields.h"
 #include "runtime/run_options.h"
 #include "vm/values/context.h"
@@ -103,6 +104,8 @@ class Recovery {
         run_.core = std::make_unique<RunCore>(std::move(*core));
       } else if (in.number() == snapshot_start) {
         static_cast<void>(in.bytes_value());  // was read before
+      } else if (in.number() == snapshot_asked) {
+        run_.asked = in.value();
       } else {
         in.reject();
       }
@@ -521,6 +524,8 @@ Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const jou
     if (auto read = recovery.read_snapshot(snapshot->bytes); !read) return failure(replay_error(run, read.error()));
     after = snapshot->after;
     recovered.snapshot_bytes = snapshot->bytes.size();
+  } else {
+    recovered.asked = 0;
   }
   if (recovered.started.known) {
     const auto bytes = store.content(run, *recovered.started.known);
@@ -542,6 +547,7 @@ Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const jou
       recovered.bytes_since_snapshot += raw.bytes.size();
       auto record = effects::decode_record(raw.bytes);
       if (!record) return damaged(raw.number, record.error().message);
+      if (recovered.asked && is_question(record->body)) ++*recovered.asked;
       if (recovered.known) recovered.known->follow(raw.number, *record);
       if (auto taken = recovery.take(raw.number, *record, std::move(raw.bytes)); !taken) {
         return failure(replay_error(run, taken.error()));

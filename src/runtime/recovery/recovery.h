@@ -38,6 +38,7 @@ struct RecoveredRun {
   std::uint64_t newest_record = 0;  ///< its number; when an observer is called, that of the record that it sees
   std::uint64_t bytes_since_snapshot = 0;
   std::uint64_t snapshot_bytes = 0;
+  std::optional<std::uint64_t> asked;     ///< questions to people; nothing if the snapshot does not say it
   std::unordered_set<Hash> state_pieces;  ///< of the conversation's state, if it is kept in pieces
 };
 

@@ -5,7 +5,7 @@
 /// The numbers of the fields in a run's snapshot. They are stored on disks.
 namespace tenon::runtime {
 
-enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2, snapshot_start = 3 };
+enum : std::uint32_t { snapshot_conversation = 1, snapshot_core = 2, snapshot_start = 3, snapshot_asked = 4 };
 
 /// In the field of the conversation.
 enum : std::uint32_t {

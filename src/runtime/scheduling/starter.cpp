@@ -250,6 +250,7 @@ RunId Starter::add_recovered(const LoadedRun& loaded, RecoveredRun& recovered) {
                            dependencies_.listener != nullptr ? ReadRecords::All : ReadRecords::None);
   run.journal.count(recovered.bytes_since_snapshot);
   run.journal.know_start(recovered.started);
+  run.journal.know_asked(recovered.asked);
   run.journal.know_pieces(std::move(recovered.state_pieces));
   run.snapshot_bytes = recovered.snapshot_bytes;
   run.known = std::move(recovered.known);

@@ -214,18 +214,20 @@ void RunRequests::answer_only_question(RunId run, const Input& input, const Requ
     return reply(failure(make_conflict(questions.empty() ? "the run has no open question"
                                                          : "the run has several open questions: specify `wait`")));
   }
+  const auto answer_if = [this, wait = questions.front().wait, input, key, reply](RunId id, bool has_others) {
+    if (!has_others) return give_answer(id, wait, input, key, reply);
+    reply(failure(
+        make_conflict("the run has asked other questions before, and this answer may be meant for one of them: specify "
+                      "`wait`, which names the open one")));
+  };
+  if (const auto known = parts_.runtime.knows_asked_several(run)) return answer_if(run, *known);
   const journal::RunName name = parts_.residents[run].name;
   const auto has_others = std::make_shared<Result<bool, journal::StoreError>>();
   parts_.store.read(
       [has_others, name](journal::StoreConnection& store) { *has_others = has_asked_several(store.journals(), name); },
-      [this, has_others, name, wait = questions.front().wait, input, key, reply] {
+      [this, has_others, name, answer_if, reply] {
         if (!*has_others) return reply(failure(make_failure(has_others->error())));
-        if (**has_others) {
-          return reply(failure(make_conflict(
-              "the run has asked other questions before, and this answer may be meant for one of them: specify "
-              "`wait`, which names the open one")));
-        }
-        with_run(name, reply, [this, wait, input, key, reply](RunId id) { give_answer(id, wait, input, key, reply); });
+        with_run(name, reply, [answer_if, others = **has_others](RunId id) { answer_if(id, others); });
       });
 }
 
