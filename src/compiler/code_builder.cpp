@@ -65,6 +65,10 @@ GuardCompiler& CodeBuilder::guards() const {
   return compiler_.guards;
 }
 
+OuterContractCompiler& CodeBuilder::outer_contracts() const {
+  return compiler_.outer_contracts;
+}
+
 PatternCompiler& CodeBuilder::patterns() const {
   return compiler_.patterns;
 }

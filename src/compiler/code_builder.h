@@ -16,6 +16,7 @@ class ExpressionCompiler;
 class FillingCompiler;
 class FunctionCompiler;
 class GuardCompiler;
+class OuterContractCompiler;
 class PatternCompiler;
 class PlaceCompiler;
 class PursueCompiler;
@@ -85,6 +86,7 @@ class CodeBuilder {
   [[nodiscard]] ExpressionCompiler& expressions() const;
   [[nodiscard]] FillingCompiler& filling() const;
   [[nodiscard]] GuardCompiler& guards() const;
+  [[nodiscard]] OuterContractCompiler& outer_contracts() const;
   [[nodiscard]] PatternCompiler& patterns() const;
   [[nodiscard]] PlaceCompiler& places() const;
   [[nodiscard]] PursueCompiler& pursuits() const;

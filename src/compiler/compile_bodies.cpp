@@ -7,6 +7,7 @@
 #include "compiler/completion_compiler.h"
 #include "compiler/contract_compiler.h"
 #include "compiler/exit_compiler.h"
+#include "compiler/outer_contract_compiler.h"
 #include "compiler/statement_compiler.h"
 
 namespace tenon::compiler {
@@ -26,10 +27,9 @@ void BodyCompiler::compile() {
   contracts().check_requirements();
   const NodeId body = tree().find_child(declaration_.node, NodeKind::Block);
   const bool has_contract = scope_.has_contract(true);
-  if (has_contract) {
-    exits().check_returned(allocate());
-    shelter_arguments(body);
-  }
+  if (has_contract || scope_.outer.function.exists()) exits().check_returned(allocate());
+  if (has_contract) shelter_arguments(body);
+  outer_contracts().begin(body);
   if (function_.result == TypeTable::unit || function_.result == TypeTable::error) {
     statements().block(body, std::nullopt);
     exits().return_value(std::nullopt);

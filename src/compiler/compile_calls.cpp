@@ -8,6 +8,7 @@
 #include "compiler/expression_compiler.h"
 #include "compiler/filling_compiler.h"
 #include "compiler/guard_compiler.h"
+#include "compiler/outer_contract_compiler.h"
 #include "compiler/pattern_compiler.h"
 #include "compiler/place_compiler.h"
 #include "diagnostics/kinds.h"
@@ -70,9 +71,12 @@ void CallCompiler::call(NodeId node, Register to, std::optional<std::uint32_t> b
       if (program_.checked().functions[target.index].role == types::FunctionRole::TakeOver) {
         return agents().handoff(node, arguments[0]);
       }
+      if (outer_contracts().asks_for_violations(node)) return outer_contracts().violations(node, to);
       [[fallthrough]];
     case TargetKind::Extern:
-      return declared_call(node, arguments, emitter_.allocate_window(to, arguments.size()), 0, to, budget);
+      return declared_call(node, arguments,
+                           emitter_.allocate_window(to, arguments.size() + outer_contracts().count_passed(node)), 0, to,
+                           budget);
     case TargetKind::Fail: {
       const Register message = operand(arguments[0]);
       at(node);
@@ -231,6 +235,13 @@ void CallCompiler::emit_call(NodeId node, Register window) {
     return;
   }
   const types::FunctionId callee{target.index};
+  if (const auto outer = outer_contracts().passed_by(node)) {
+    const types::FunctionDeclaration& function = program_.checked().functions[callee.index];
+    outer_contracts().pass_arguments(static_cast<Register>(window + function.parameters.size()));
+    emit_wide(Opcode::Call, window, program_.instance(callee, given, function.strategy, Part::Whole, {}, *outer));
+    outer_contracts().note_checked();
+    return;
+  }
   emit_wide(Opcode::Call, window, program_.instance(callee, given, strategy_of(node, callee)));
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/contract_compiler.h"
 #include "compiler/exit_compiler.h"
 #include "compiler/expression_compiler.h"
+#include "compiler/outer_contract_compiler.h"
 #include "compiler/statement_compiler.h"
 
 namespace tenon::compiler {
@@ -45,7 +46,12 @@ void ExitCompiler::return_checked() {
   land_all(returns_);
   scope_.bind_arguments();
   emitter_.set_place(function_.place);
-  contracts().check_value(*returned_value_);
+  if (scope_.has_contract(true)) {
+    const auto checked = outer_contracts().jump_if_checked();
+    contracts().check_value(*returned_value_);
+    if (checked) land(*checked);
+  }
+  outer_contracts().check_value(*returned_value_);
   emit(Opcode::Return, *returned_value_);
 }
 

@@ -76,6 +76,35 @@ void GuardCompiler::ensured() {
   emit(Opcode::Return, keys);
 }
 
+void GuardCompiler::violations() {
+  function_.name += " violations";
+  const Register value = take_result();
+  function_.result = program_.type_table().list(TypeTable::string);
+  const Register answer = allocate();
+  emit(Opcode::RequestKey, answer);
+  const Register shown = allocate();
+  const Reasons reasons{.all = allocate(), .shown = shown};
+  contracts().try_contracts(value, reasons);
+  contracts().report_refusal(reasons.all, answer, declaration_.name);
+  const std::size_t refused = contracts().jump_if_broken(reasons.all);
+  emit(Opcode::Return, shown);
+  land(refused);
+  const std::size_t is_shown = contracts().jump_if_broken(shown);
+  // What violates a `check` is not shown.
+  load_string(answer, "");
+  emit(Opcode::Push, shown, answer);
+  land(is_shown);
+  emit(Opcode::Return, shown);
+}
+
+void GuardCompiler::held() {
+  function_.name += " held";
+  const Register value = take_result();
+  function_.result = TypeTable::unit;
+  contracts().check_value(value);
+  emit(Opcode::ReturnUnit);
+}
+
 /// to = the key of the judged text in `text`; the state is the argument of the hole.
 void GuardCompiler::key_of_contract(const Contract& contract, Register text, Register to) {
   const std::vector<std::size_t> implied =

@@ -6,8 +6,8 @@ namespace tenon::compiler {
 
 FunctionCompiler::FunctionCompiler(ProgramCompiler& program, types::FunctionId function,
                                    std::span<const types::TypeId> type_arguments, const types::Strategy& strategy,
-                                   Part part, Holes holes)
-    : scope(program, function, type_arguments, strategy, part, std::move(holes)),
+                                   Part part, Holes holes, OuterContract outer)
+    : scope(program, function, type_arguments, strategy, part, std::move(holes), std::move(outer)),
       emitter(program, scope.tree().main_span(scope.declaration.node)) {}
 
 Function FunctionCompiler::run() {
@@ -38,6 +38,7 @@ void FunctionCompiler::describe_head() {
     scope.set_local(scope.first_local + static_cast<std::uint32_t>(at), emitter.allocate());
   }
   function.parameter_documentation = types::documentation_of(declaration.parameters);
+  outer_contracts.take_arguments();
   if (declaration.own_context) function.context_register = static_cast<std::uint16_t>(*declaration.own_context);
   if (declaration.agent.exists()) function.agent = declaration.agent.index;
 }
@@ -50,6 +51,10 @@ void FunctionCompiler::compile_part() {
       return guards.ensured();
     case Part::StreamGuard:
       return guards.stream_guard();
+    case Part::Violations:
+      return guards.violations();
+    case Part::Held:
+      return guards.held();
     case Part::Early:
       return guards.early();
     case Part::Whole:

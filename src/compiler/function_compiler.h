@@ -13,6 +13,7 @@
 #include "compiler/expression_compiler.h"
 #include "compiler/filling_compiler.h"
 #include "compiler/guard_compiler.h"
+#include "compiler/outer_contract_compiler.h"
 #include "compiler/pattern_compiler.h"
 #include "compiler/place_compiler.h"
 #include "compiler/pursue_compiler.h"
@@ -27,7 +28,7 @@ namespace tenon::compiler {
 class FunctionCompiler {
  public:
   FunctionCompiler(ProgramCompiler& program, types::FunctionId function, std::span<const types::TypeId> type_arguments,
-                   const types::Strategy& strategy, Part part, Holes holes);
+                   const types::Strategy& strategy, Part part, Holes holes, OuterContract outer);
   FunctionCompiler(const FunctionCompiler&) = delete;
   FunctionCompiler& operator=(const FunctionCompiler&) = delete;
 
@@ -45,6 +46,7 @@ class FunctionCompiler {
   ExpressionCompiler expressions{*this};
   FillingCompiler filling{*this};
   GuardCompiler guards{*this};
+  OuterContractCompiler outer_contracts{*this};
   PatternCompiler patterns{*this};
   PlaceCompiler places{*this};
   PursueCompiler pursuits{*this};

@@ -36,7 +36,7 @@ std::string on_one_line(std::string_view code) {
 }  // namespace
 
 FunctionScope::FunctionScope(ProgramCompiler& compiler, types::FunctionId function, std::span<const TypeId> with,
-                             const types::Strategy& by, Part which, Holes missing)
+                             const types::Strategy& by, Part which, Holes missing, OuterContract around)
     : program(compiler),
       declaration(compiler.checked().functions[function.index]),
       module(compiler.checked().modules[declaration.module.index]),
@@ -45,6 +45,7 @@ FunctionScope::FunctionScope(ProgramCompiler& compiler, types::FunctionId functi
       strategy(by),
       part(which),
       holes(std::move(missing)),
+      outer(std::move(around)),
       first_local(compiler.first_local(function)) {}
 
 TypeId FunctionScope::resolve(TypeId type) const {
@@ -107,7 +108,7 @@ void FunctionScope::bind_arguments() {
 }
 
 std::uint32_t FunctionScope::own_instance() const {
-  return program.instance(id, type_arguments, strategy, part);
+  return program.instance(id, type_arguments, strategy, part, holes, outer);
 }
 
 bool FunctionScope::is_state(NodeId name) const {

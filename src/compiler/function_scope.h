@@ -17,7 +17,7 @@ class FunctionScope {
   using NodeId = syntax::NodeId;
 
   FunctionScope(ProgramCompiler& compiler, types::FunctionId function, std::span<const types::TypeId> with,
-                const types::Strategy& by, Part which, Holes missing);
+                const types::Strategy& by, Part which, Holes missing, OuterContract around);
 
   ProgramCompiler& program;
   const types::FunctionDeclaration& declaration;
@@ -27,6 +27,7 @@ class FunctionScope {
   const types::Strategy strategy;
   const Part part;
   const Holes holes;                ///< of Guard, Ensured and Early
+  const OuterContract outer;        ///< of the caller that returns this instance's value
   const std::uint32_t first_local;  ///< the parameters are the function's first variables, in order
 
   [[nodiscard]] const syntax::SyntaxTree& tree() const { return *module.tree; }

@@ -15,6 +15,10 @@ class GuardCompiler : CodeBuilder {
   void guard();
   /// Part::Ensured: the keys that `pursue` need not judge for the state that an action has produced.
   void ensured();
+  /// Part::Violations: what a model is shown of a value that violates the `ensures`.
+  void violations();
+  /// Part::Held: fails if a value violates the contract.
+  void held();
   /// Part::Early: the conditions of `requires` that do not depend on the holes of a call.
   void early();
   /// Part::StreamGuard: whether an answer that starts like this can still satisfy the contract.

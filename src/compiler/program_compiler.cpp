@@ -62,10 +62,11 @@ Program ProgramCompiler::run() {
   for (std::size_t at = 0; at < instances_.size(); ++at) {
     const Instance next = instances_[at];
     current_ = at;
-    Function function = next.made ? *next.made
-                                  : FunctionCompiler(*this, next.what.function, next.what.type_arguments,
-                                                     next.what.strategy, next.what.part, next.what.holes)
-                                        .run();
+    Function function = next.made
+                            ? *next.made
+                            : FunctionCompiler(*this, next.what.function, next.what.type_arguments, next.what.strategy,
+                                               next.what.part, next.what.holes, next.what.outer)
+                                  .run();
     program_.functions.resize(instances_.size());
     program_.functions[at] = std::move(function);
   }
@@ -77,10 +78,11 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
 }
 
 std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::vector<TypeId>& type_arguments,
-                                        const types::Strategy& strategy, Part part, const Holes& holes) {
+                                        const types::Strategy& strategy, Part part, const Holes& holes,
+                                        const OuterContract& outer) {
   const auto next = static_cast<std::uint32_t>(instances_.size());
   const auto [found, added] =
-      instance_index_.emplace(InstanceKey{function, type_arguments, strategy, part, holes}, next);
+      instance_index_.emplace(InstanceKey{function, type_arguments, strategy, part, holes, outer}, next);
   if (!added) return found->second;
   const auto is_large = [&](TypeId type) { return program_.types.count_parts(type) > types::type_parts_max; };
   const auto large = std::ranges::find_if(type_arguments, is_large);
@@ -99,7 +101,7 @@ std::uint32_t ProgramCompiler::instance(types::FunctionId function, const std::v
     found->second = 0;
     return 0;
   }
-  instances_.push_back({{function, type_arguments, strategy, part, holes}, std::nullopt, current_});
+  instances_.push_back({{function, type_arguments, strategy, part, holes, outer}, std::nullopt, current_});
   return next;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bytecode/program.h"
+#include "compiler/outer_contracts.h"
 #include "diagnostics/diagnostic.h"
 #include "types/checked_program.h"
 
@@ -48,6 +49,11 @@ enum class Part : std::uint8_t {
   StreamGuard,
   /// All but `requires`: its caller has called the guard.
   Unguarded,
+  /// Takes its arguments and a value, and returns why that violates its `ensures`, in words for a model; one empty text
+  /// if it violates only a `check`.
+  Violations,
+  /// Takes its arguments and a value, and fails if that violates its `ensures` or `check`.
+  Held,
   /// The `requires` that can be computed from the given arguments, before a model supplies the missing ones; returns
   /// ().
   Early,
@@ -66,7 +72,8 @@ class ProgramCompiler {
   std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments);
   /// The same with the strategy of the call.
   std::uint32_t instance(types::FunctionId function, const std::vector<types::TypeId>& type_arguments,
-                         const types::Strategy& strategy, Part part = Part::Whole, const Holes& holes = {});
+                         const types::Strategy& strategy, Part part = Part::Whole, const Holes& holes = {},
+                         const OuterContract& outer = {});
   /// The index of an extern with its type arguments.
   std::uint32_t extern_instance(types::ExternId callee, const std::vector<types::TypeId>& type_arguments);
   std::uint32_t constant(Constant value);
@@ -85,6 +92,7 @@ class ProgramCompiler {
   /// The index of the function's first variable; its parameters are its first ones, in order.
   [[nodiscard]] std::uint32_t first_local(types::FunctionId function) const { return first_locals_[function.index]; }
   [[nodiscard]] const types::CheckedProgram& checked() const { return checked_; }
+  ViolationReaders& violation_readers() { return violation_readers_; }
   types::TypeTable& type_table() { return program_.types; }
   diagnostics::Diagnostics& diagnostics() { return diagnostics_; }
   Program& program() { return program_; }
@@ -97,6 +105,7 @@ class ProgramCompiler {
     types::Strategy strategy;
     Part part = Part::Whole;
     Holes holes = {};  ///< of Early
+    OuterContract outer = {};
     friend auto operator<=>(const InstanceKey&, const InstanceKey&) = default;
   };
   struct Instance {
@@ -114,6 +123,7 @@ class ProgramCompiler {
   const types::CheckedProgram& checked_;
   diagnostics::Diagnostics& diagnostics_;
   Program program_;
+  ViolationReaders violation_readers_{checked_};
   std::vector<Instance> instances_;
   std::size_t current_ = Instance::no_caller;  ///< the instance that is compiled
   std::map<InstanceKey, std::uint32_t> instance_index_;

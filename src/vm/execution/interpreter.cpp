@@ -493,7 +493,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   OPERATION(InsertItem, operate_insert_item)
   OPERATION(RemoveItem, operate_remove_item)
 
-  STATEMENT(RequestKey, r[i.a] = Value::string(fiber.key_of(fiber.next_ordinal - 1)))
+  STATEMENT(RequestKey, r[i.a] = Value::string(fiber.key_of(std::max<std::uint64_t>(fiber.next_ordinal, 1) - 1)))
 
   // Context.
   STATEMENT(NewContext, r[i.a] = Value::empty_context())
