@@ -111,6 +111,21 @@ TENON_API tenon_text tenon_error_message(const tenon_error* error);
 TENON_API tenon_text tenon_error_json(const tenon_error* error);
 TENON_API void tenon_error_free(tenon_error* error);
 
+/* An error, a warning or a note about a program, its externs or its manifest. Here and below: the caller sets `size`,
+ * and the function sets the members within it; the texts are those of the handle. */
+enum { TENON_ERROR = 0, TENON_WARNING = 1, TENON_NOTE = 2 };
+typedef struct tenon_problem {
+  size_t size;
+  int32_t severity;
+  uint32_t line, column; /* from 1; 0: the whole file */
+  tenon_text code;       /* as `tenon explain` takes it; may be empty */
+  tenon_text message;
+  tenon_text path; /* empty: of no file */
+  tenon_text text; /* as `tenon check` prints it: whole lines, with source lines and hints */
+} tenon_problem;
+/* False: there are fewer. */
+TENON_API bool tenon_error_problem(const tenon_error* error, size_t index, tenon_problem* problem);
+
 /* --- Options -------------------------------------------------------------------------------------------------- */
 
 TENON_API tenon_options* tenon_options_new(void);
@@ -236,6 +251,74 @@ TENON_API void tenon_program_free(tenon_program* program);
 TENON_API tenon_string* tenon_program_describe(const tenon_program* program);
 /* The warnings, as in tenon_error_json: a list of problems. */
 TENON_API tenon_string* tenon_program_warnings(const tenon_program* program);
+TENON_API bool tenon_program_warning(const tenon_program* program, size_t index, tenon_problem* warning);
+
+/* The same description as structures. NULL: there is no memory for it, or `program` is NULL. */
+typedef struct tenon_description tenon_description;
+TENON_API tenon_description* tenon_program_description(const tenon_program* program);
+TENON_API void tenon_description_free(tenon_description* description);
+
+enum { TENON_FUNCTIONS = 0, TENON_AGENTS = 1, TENON_EXTERNS = 2 };
+typedef struct tenon_callable {
+  size_t size;
+  tenon_text name, documentation;
+  size_t parameters; /* how many; an agent has one, `input` */
+  size_t result;     /* the index of a type */
+} tenon_callable;
+typedef struct tenon_member {
+  size_t size;
+  tenon_text name;          /* empty for the items of a tuple */
+  tenon_text documentation; /* may be empty */
+  size_t type;              /* the index of a type; TENON_NO_TYPE for a case and a literal */
+  size_t payload;           /* of a case: how many values it holds */
+} tenon_member;
+#define TENON_NO_TYPE SIZE_MAX
+/* A function, an agent or an extern; `list` says which. False, as for all of these: there are fewer. */
+TENON_API bool tenon_description_callable(const tenon_description* description, int32_t list, size_t index,
+                                          tenon_callable* callable);
+TENON_API bool tenon_description_parameter(const tenon_description* description, int32_t list, size_t callable,
+                                           size_t index, tenon_member* parameter);
+
+enum {
+  TENON_TYPE_UNIT,
+  TENON_TYPE_BOOLEAN,
+  TENON_TYPE_I32,
+  TENON_TYPE_I64,
+  TENON_TYPE_F64,
+  TENON_TYPE_STRING,
+  TENON_TYPE_TEXT, /* a String with a name of its own */
+  TENON_TYPE_CONTEXT,
+  TENON_TYPE_LIST,
+  TENON_TYPE_MAP,
+  TENON_TYPE_OPTION,
+  TENON_TYPE_RESULT,
+  TENON_TYPE_SECRET,
+  TENON_TYPE_TUPLE,
+  TENON_TYPE_STRUCT,
+  TENON_TYPE_ENUM,
+  TENON_TYPE_UNION,
+  TENON_TYPE_REFINED,
+  TENON_TYPE_INTERNAL /* no value of it leaves the program */
+};
+typedef struct tenon_type {
+  size_t size;
+  int32_t kind;
+  tenon_text text;          /* as the program writes it */
+  tenon_text name;          /* of a struct, an enum, or what `type` has named; may be empty */
+  tenon_text documentation; /* may be empty */
+  size_t item;    /* of a list, a map, an option, a result, a secret and a refined type: what it is of. TENON_NO_TYPE */
+  size_t members; /* fields of a struct, items of a tuple, cases of an enum, literals of a union: how many */
+  /* Of a refined type, as JSON; empty: none. */
+  tenon_text minimum, maximum, exclusive_maximum, length_minimum, length_maximum;
+  tenon_text pattern; /* plain */
+} tenon_type;
+TENON_API bool tenon_description_type(const tenon_description* description, size_t index, tenon_type* type);
+/* The name of a literal is the literal as JSON. */
+TENON_API bool tenon_description_member(const tenon_description* description, size_t type, size_t index,
+                                        tenon_member* member);
+/* `type` = the type of the value at `index` in a case of an enum. */
+TENON_API bool tenon_description_payload(const tenon_description* description, size_t enumeration, size_t which,
+                                         size_t index, size_t* type);
 
 /* --- Runs ----------------------------------------------------------------------------------------------------- */
 
@@ -303,6 +386,20 @@ TENON_API tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, 
 
 /* The open questions, a list of objects: `wait`, its name; `question`; `schema` of the answer. */
 TENON_API tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon_error** error);
+/* The same as structures. */
+typedef struct tenon_question {
+  size_t size;
+  tenon_text wait; /* its name, for tenon_run_answer */
+  tenon_text question;
+  tenon_text type;   /* of the answer, as the program writes it */
+  tenon_text schema; /* of the answer: JSON Schema (2020-12) */
+  int64_t until;     /* milliseconds since 1970; -1: without end */
+  bool is_secret;    /* the answer holds a secret */
+} tenon_question;
+typedef struct tenon_question_list tenon_question_list;
+TENON_API tenon_status tenon_run_open_questions(tenon_run* run, tenon_question_list** questions, tenon_error** error);
+TENON_API bool tenon_question_at(const tenon_question_list* questions, size_t index, tenon_question* question);
+TENON_API void tenon_question_list_free(tenon_question_list* questions);
 
 /* A list of objects, of a run with TENON_WITH_PROMPTS: `function`, `place`, `attempt`, `messages` with `role` and
  * `text`; for a typed answer its `schema`; then `answer` and `model`, or `error`; `tokens` and `ms`. The newest 1000 of

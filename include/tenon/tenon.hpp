@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -32,11 +33,21 @@ using Milliseconds = std::chrono::milliseconds;
 /// Waits without a limit.
 constexpr Milliseconds forever = Milliseconds::max();
 
+/// An error, a warning or a note about a program, as `tenon_problem` has it.
+struct Problem {
+  std::int32_t severity = TENON_ERROR;
+  std::string code, message, path;
+  std::uint32_t line = 0, column = 0;
+  std::string text;
+};
+
 /// Why a function of this header could not do what it was asked to.
 class Error : public std::runtime_error {
  public:
-  Error(tenon_status status, const std::string& message, std::string json)
-      : std::runtime_error(message), status_(status), json_(std::move(json)) {}
+  Error(tenon_status status, const std::string& message, std::string json, std::vector<Problem> problems = {})
+      : std::runtime_error(message), status_(status), json_(std::move(json)), problems_(std::move(problems)) {}
+  /// Of a program, its externs or its manifest.
+  [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
   [[nodiscard]] tenon_status status() const { return status_; }
   /// As `tenon_error_json`.
   [[nodiscard]] const std::string& json() const { return json_; }
@@ -44,6 +55,7 @@ class Error : public std::runtime_error {
  private:
   tenon_status status_;
   std::string json_;
+  std::vector<Problem> problems_;
 };
 
 /// A run that has not returned a value: it has failed or was cancelled.
@@ -81,12 +93,35 @@ struct Free {
   }
 };
 
+struct Same {
+  template <class Struct>
+  [[nodiscard]] Struct operator()(const Struct& one) const {
+    return one;
+  }
+};
+
+/// What `get` gives at 0, 1 and so on, until there is no more.
+template <class Struct, class Get, class Make = Same>
+[[nodiscard]] auto list_of(Get get, Make make = {}) {
+  std::vector<decltype(make(Struct{}))> list;
+  Struct one = {};
+  for (one.size = sizeof one; get(list.size(), &one);) list.push_back(make(one));
+  return list;
+}
+
+[[nodiscard]] inline Problem problem_of(const tenon_problem& problem) {
+  return {problem.severity, string_of(problem.code), string_of(problem.message), string_of(problem.path),
+          problem.line,     problem.column,          string_of(problem.text)};
+}
+
 /// Throws what a function has reported. Returns false after TENON_TIMED_OUT. `error` is a reference because the
 /// function may be called after the arguments of this one are evaluated.
 inline bool check(tenon_status status, tenon_error* const& error) {
   if (status == TENON_OK || status == TENON_TIMED_OUT) return status == TENON_OK;
   const std::unique_ptr<tenon_error, Free<&tenon_error_free>> owned(error);  // NULL: there was no memory for it
-  throw Error(status, string_of(tenon_error_message(error)), string_of(tenon_error_json(error)));
+  throw Error(status, string_of(tenon_error_message(error)), string_of(tenon_error_json(error)),
+              list_of<tenon_problem>(
+                  [&](std::size_t at, tenon_problem* to) { return tenon_error_problem(error, at, to); }, problem_of));
 }
 
 [[nodiscard]] inline std::uint64_t milliseconds_of(Milliseconds timeout) {
@@ -240,6 +275,17 @@ class Event {
   std::unique_ptr<tenon_event, Free<&tenon_event_free>> event_;
 };
 
+/// An open question of a run, as `tenon_question` has it.
+struct Question {
+  std::string wait, question, type, schema;
+  std::int64_t until = -1;
+  bool is_secret = false;
+};
+[[nodiscard]] inline Question question_of(const tenon_question& asked) {
+  return {string_of(asked.wait), string_of(asked.question), string_of(asked.type), string_of(asked.schema), asked.until,
+          asked.is_secret};
+}
+
 class Run {
  public:
   explicit Run(tenon_run* run) : run_(run) {}
@@ -296,6 +342,15 @@ class Run {
     check(tenon_run_questions(run_.get(), &text, &error), error);
     return take_text(text);
   }
+  /// The same, as `tenon_question` has them.
+  [[nodiscard]] std::vector<Question> open_questions() const {
+    tenon_error* error = nullptr;
+    tenon_question_list* list = nullptr;
+    check(tenon_run_open_questions(run_.get(), &list, &error), error);
+    const std::unique_ptr<tenon_question_list, Free<&tenon_question_list_free>> owned(list);
+    return list_of<tenon_question>([&](std::size_t at, tenon_question* to) { return tenon_question_at(list, at, to); },
+                                   question_of);
+  }
   /// What its models were sent and have answered, as JSON.
   [[nodiscard]] std::string prompts() const {
     tenon_error* error = nullptr;
@@ -323,6 +378,36 @@ enum class Events { No, Yes };
   return events == Events::Yes ? TENON_WITH_EVENTS : 0;
 }
 
+/// Functions, agents, externs and types of a program. The texts are valid as long as this is.
+class Description {
+ public:
+  explicit Description(tenon_description* description) : description_(description) {
+    if (description == nullptr) throw std::bad_alloc();
+  }
+  /// TENON_FUNCTIONS, TENON_AGENTS or TENON_EXTERNS.
+  [[nodiscard]] std::vector<tenon_callable> callables(std::int32_t list) const {
+    return list_of<tenon_callable>(
+        [&](std::size_t at, tenon_callable* to) { return tenon_description_callable(get(), list, at, to); });
+  }
+  [[nodiscard]] std::vector<tenon_member> parameters(std::int32_t list, std::size_t callable) const {
+    return list_of<tenon_member>(
+        [&](std::size_t at, tenon_member* to) { return tenon_description_parameter(get(), list, callable, at, to); });
+  }
+  /// All types; what refers to one has its index here.
+  [[nodiscard]] std::vector<tenon_type> types() const {
+    return list_of<tenon_type>([&](std::size_t at, tenon_type* to) { return tenon_description_type(get(), at, to); });
+  }
+  /// Fields of a struct, items of a tuple, cases of an enum, literals of a union.
+  [[nodiscard]] std::vector<tenon_member> members(std::size_t type) const {
+    return list_of<tenon_member>(
+        [&](std::size_t at, tenon_member* to) { return tenon_description_member(get(), type, at, to); });
+  }
+  [[nodiscard]] const tenon_description* get() const { return description_.get(); }
+
+ private:
+  std::unique_ptr<tenon_description, Free<&tenon_description_free>> description_;
+};
+
 class Program {
  public:
   explicit Program(tenon_program* program) : program_(program) {}
@@ -347,6 +432,12 @@ class Program {
   /// As JSON.
   [[nodiscard]] std::string describe() const { return take_text(tenon_program_describe(program_.get())); }
   [[nodiscard]] std::string warnings() const { return take_text(tenon_program_warnings(program_.get())); }
+  [[nodiscard]] std::vector<Problem> warning_list() const {
+    return list_of<tenon_problem>(
+        [this](std::size_t at, tenon_problem* to) { return tenon_program_warning(program_.get(), at, to); },
+        problem_of);
+  }
+  [[nodiscard]] Description description() const { return Description(tenon_program_description(program_.get())); }
   /// Its `test` blocks, as JSON.
   [[nodiscard]] std::string tests() const { return take_text(tenon_program_tests(program_.get())); }
   /// Why a test has failed; empty if it has passed.

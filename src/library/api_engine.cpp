@@ -103,11 +103,15 @@ void tenon_program_free(tenon_program* program) {
 }
 
 tenon_string* tenon_program_describe(const tenon_program* program) {
-  return library::text_for_host(program, [&] { return library::describe_program(program->program.code()); });
+  return library::text_for_host(program, [&] { return library::describe_program(program->program.code()).dump(); });
 }
 
 tenon_string* tenon_program_warnings(const tenon_program* program) {
   return library::text_for_host(program, [&] { return library::to_json(program->program.warnings).dump(); });
+}
+
+bool tenon_program_warning(const tenon_program* program, size_t index, tenon_problem* warning) {
+  return program != nullptr && library::give(program->program.warnings, index, warning);
 }
 
 tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t timeout, tenon_event** event,

@@ -83,20 +83,37 @@ Json to_json(const engine::Problems& problems) {
   return list;
 }
 
+bool give(const engine::Problems& problems, std::size_t index, tenon_problem* to) {
+  if (index >= problems.list.size()) return false;
+  const engine::Problem& problem = problems.list[index];
+  tenon_problem made = {};
+  made.severity = problem.severity == diagnostics::Severity::Warning ? TENON_WARNING
+                  : problem.severity == diagnostics::Severity::Note  ? TENON_NOTE
+                                                                     : TENON_ERROR;
+  made.line = problem.line;
+  made.column = problem.column;
+  made.code = view(problem.code);
+  made.message = view(problem.message);
+  made.path = view(problem.path);
+  made.text = view(problem.text);
+  return give(made, to);
+}
+
 tenon_status report(EngineError error, tenon_error** to) {
   const tenon_status status = status_of(error.kind);
   if (to == nullptr) return status;
   Json json = Json::object({{"status", name_of(status)}, {"message", error.message}});
   if (!error.setting.empty()) json.set("setting", error.setting);
   json.set("problems", to_json(error.problems));
-  *to = new tenon_error{status, engine::describe(error), json.dump()};
+  std::string message = engine::describe(error);
+  *to = new tenon_error{status, std::move(message), json.dump(), std::move(error.problems)};
   return status;
 }
 
 tenon_status report(tenon_status status, std::string message, tenon_error** to) {
   if (to == nullptr) return status;
   const Json json = Json::object({{"status", name_of(status)}, {"message", message}, {"problems", Json::array()}});
-  *to = new tenon_error{status, std::move(message), json.dump()};
+  *to = new tenon_error{status, std::move(message), json.dump(), {}};
   return status;
 }
 
@@ -164,6 +181,10 @@ tenon_text tenon_error_message(const tenon_error* error) {
 tenon_text tenon_error_json(const tenon_error* error) {
   return error == nullptr ? tenon_text_of(R"({"status":"failed","message":"out of memory","problems":[]})")
                           : view(error->json);
+}
+
+bool tenon_error_problem(const tenon_error* error, size_t index, tenon_problem* problem) {
+  return error != nullptr && tenon::library::give(error->problems, index, problem);
 }
 
 void tenon_error_free(tenon_error* error) {

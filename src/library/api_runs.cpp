@@ -246,6 +246,35 @@ tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon
   });
 }
 
+tenon_status tenon_run_open_questions(tenon_run* run, tenon_question_list** questions, tenon_error** error) {
+  if (!library::prepare(error, {run}, questions)) return TENON_USAGE;
+  const auto none = [&](const library::RunEnd&) {
+    *questions = new tenon_question_list;
+    return TENON_OK;
+  };
+  return with(run, error, none, [&](engine::Engine& used, RunId id) -> tenon_status {
+    *questions = new tenon_question_list{used.questions(id)};
+    return TENON_OK;
+  });
+}
+
+bool tenon_question_at(const tenon_question_list* questions, size_t index, tenon_question* question) {
+  if (questions == nullptr || index >= questions->questions.size()) return false;
+  const tenon::runtime::PendingInput& asked = questions->questions[index];
+  tenon_question made = {};
+  made.wait = view(asked.wait);
+  made.question = view(asked.text);
+  made.type = view(asked.type);
+  made.schema = view(asked.schema);
+  made.until = asked.until.value_or(-1);
+  made.is_secret = asked.is_secret;
+  return library::give(made, question);
+}
+
+void tenon_question_list_free(tenon_question_list* questions) {
+  delete questions;
+}
+
 tenon_status tenon_run_prompts(tenon_run* run, tenon_string** prompts, tenon_error** error) {
   if (!library::prepare(error, {run}, prompts)) return TENON_USAGE;
   const auto none = [&](const library::RunEnd&) {

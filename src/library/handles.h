@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/ensure.h"
 #include "engine/engine.h"
@@ -26,6 +27,7 @@ struct tenon_error {
   tenon_status status = TENON_FAILED;
   std::string message;
   std::string json;
+  tenon::engine::Problems problems;
 };
 
 struct tenon_string {
@@ -49,6 +51,10 @@ struct tenon_program {
 struct tenon_run {
   std::shared_ptr<tenon::library::EngineState> state;
   std::shared_ptr<tenon::library::RunSlot> slot;
+};
+
+struct tenon_question_list {
+  std::vector<tenon::runtime::PendingInput> questions;
 };
 
 struct tenon_outcome {
@@ -125,6 +131,15 @@ template <class Struct>
   Struct known = {};
   std::memcpy(&known, &given, std::min<std::size_t>(given.size, sizeof known));
   return known;
+}
+
+/// Sets the members of a struct of the host that it knows, by its member `size`. False if it is NULL.
+template <class Struct>
+bool give(Struct made, Struct* to) {
+  if (to == nullptr) return false;
+  made.size = to->size;
+  std::memcpy(to, &made, std::min(to->size, sizeof made));
+  return true;
 }
 
 /// Checks that an engine may be used by this thread and process, and turns exceptions into errors. `use` returns a

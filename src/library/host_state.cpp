@@ -34,7 +34,7 @@ std::string describe(const engine::HostedPrograms& programs) {
   std::string text = "[";
   for (const auto& [file, image, options] : programs.entries()) {
     if (text.size() > 1) text += ',';
-    text += "{\"file\":" + Json(file).dump() + ",\"program\":" + describe_program(image->program()) + '}';
+    text += "{\"file\":" + Json(file).dump() + ",\"program\":" + describe_program(image->program()).dump() + '}';
   }
   return text + ']';
 }

@@ -3,11 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include "json/json.h"
 #include "tools/type_descriptions.h"
 
 namespace tenon::library {
-std::string describe_program(const bytecode::Program& program) {
+
+Json describe_program(const bytecode::Program& program) {
   tools::TypeDescriptions types(program.types);
   std::vector<bool> is_hidden(program.functions.size(), false);
   for (const bytecode::TestCase& test : program.tests) is_hidden[test.function] = true;
@@ -36,8 +36,7 @@ std::string describe_program(const bytecode::Program& program) {
   return Json::object({{"functions", std::move(functions)},
                        {"agents", std::move(agents)},
                        {"externs", std::move(externs)},
-                       {"types", types.take()}})
-      .dump();
+                       {"types", types.take()}});
 }
 
 }  // namespace tenon::library

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <string>
-
 #include "bytecode/program.h"
+#include "json/json.h"
 
 namespace tenon::library {
 
@@ -12,6 +11,6 @@ namespace tenon::library {
 /// - `externs` without those of `std`, in the form of the functions;
 /// - `types`, a list: all types above are indices into it.
 /// A parameter has a `name` and a `type`; one of type Context is left out. docs/guides/library.md describes the types.
-[[nodiscard]] std::string describe_program(const bytecode::Program& program);
+[[nodiscard]] Json describe_program(const bytecode::Program& program);
 
 }  // namespace tenon::library

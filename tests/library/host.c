@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,7 @@ static void options_and_programs_have_errors(void) {
   tenon_options* options = tenon_options_new();
   tenon_engine* engine = NULL;
   tenon_program* program = NULL;
+  tenon_problem problem = {0};
   tenon_error* error = NULL;
   FAILS(tenon_options_set(options, "colour", "red", &error), TENON_USAGE, "there is no option `colour`");
   FAILS(tenon_options_set(options, "seed", "12x", &error), TENON_USAGE, "`seed`: expected a number");
@@ -206,6 +208,14 @@ static void options_and_programs_have_errors(void) {
   CHECK(tenon_program_load(engine, "x.tn", "fn main() -> i32 { y }", &program, &error) == TENON_PROGRAM);
   CHECK(strstr(tenon_error_message(error).data, "cannot find `y`") != NULL);
   CHECK(strstr(tenon_error_json(error).data, "\"line\":1") != NULL);
+  problem.size = sizeof problem;
+  CHECK(tenon_error_problem(error, 0, &problem) && problem.severity == TENON_ERROR && problem.line == 1);
+  CHECK(problem.column == 20 && is_text(problem.path, "x.tn") && strstr(problem.message.data, "`y`") != NULL);
+  CHECK(!tenon_error_problem(error, 1, &problem) && !tenon_error_problem(error, 0, NULL));
+  problem.size = offsetof(tenon_problem, line); /* of an older header */
+  problem.line = 7;
+  CHECK(tenon_error_problem(error, 0, &problem) && problem.line == 7);
+  CHECK(!tenon_error_problem(NULL, 0, &problem));
   tenon_error_free(error);
   FAILS(tenon_program_load(engine, "/nonexistent.tn", NULL, &program, &error), TENON_PROGRAM, "/nonexistent.tn");
   FAILS(tenon_program_load(engine, desk, NULL, &program, &error), TENON_PROGRAM, "price");
@@ -214,6 +224,53 @@ static void options_and_programs_have_errors(void) {
   tenon_error_free(NULL);
   tenon_run_free(NULL);
   tenon_engine_free(NULL);
+}
+
+/* The type of a member of the description, with its members. */
+static tenon_type type_at(const tenon_description* description, size_t index) {
+  tenon_type type = {.size = sizeof type};
+  CHECK(tenon_description_type(description, index, &type));
+  return type;
+}
+
+static void is_described(const tenon_program* program) {
+  tenon_description* description = tenon_program_description(program);
+  tenon_callable total = {.size = sizeof total}, agent = {.size = sizeof agent}, price = {.size = sizeof price};
+  tenon_member member = {.size = sizeof member};
+  tenon_type type;
+  size_t index = 0;
+  CHECK(description != NULL);
+  CHECK(tenon_description_callable(description, TENON_FUNCTIONS, 0, &total) && is_text(total.name, "total"));
+  CHECK(is_text(total.documentation, "The price of an order.") && total.parameters == 1);
+  CHECK(type_at(description, total.result).kind == TENON_TYPE_I32);
+  CHECK(tenon_description_parameter(description, TENON_FUNCTIONS, 0, 0, &member) && is_text(member.name, "order"));
+  CHECK(!tenon_description_parameter(description, TENON_FUNCTIONS, 0, 1, &member));
+  index = member.type;
+  type = type_at(description, index);
+  CHECK(type.kind == TENON_TYPE_STRUCT && is_text(type.name, "Order") && type.members == 3);
+  CHECK(is_text(type.documentation, "What is ordered, and how often.") && type.item == TENON_NO_TYPE);
+  CHECK(tenon_description_member(description, index, 2, &member) && is_text(member.name, "tags"));
+  type = type_at(description, member.type);
+  CHECK(type.kind == TENON_TYPE_LIST && type_at(description, type.item).kind == TENON_TYPE_STRING);
+  CHECK(!tenon_description_member(description, index, 3, &member));
+  CHECK(!tenon_description_payload(description, index, 0, 0, &index));
+
+  CHECK(tenon_description_callable(description, TENON_AGENTS, 0, &agent) && is_text(agent.name, "Counter"));
+  CHECK(agent.parameters == 1 && tenon_description_parameter(description, TENON_AGENTS, 0, 0, &member));
+  CHECK(is_text(member.name, "input") && type_at(description, member.type).kind == TENON_TYPE_STRING);
+  CHECK(tenon_description_callable(description, TENON_EXTERNS, 0, &price) && is_text(price.name, "price"));
+  CHECK(!tenon_description_callable(description, TENON_EXTERNS, 2, &price));
+  CHECK(!tenon_description_callable(description, 7, 0, &price) && !tenon_description_callable(description, -1, 0, &price));
+  for (index = 0; tenon_description_callable(description, TENON_FUNCTIONS, index, &total); ++index) {
+    if (is_text(total.name, "classify")) break;
+  }
+  type = type_at(description, total.result);
+  CHECK(type.kind == TENON_TYPE_UNION && type.members == 2);
+  CHECK(tenon_description_member(description, total.result, 1, &member) && is_text(member.name, "\"technical\""));
+  CHECK(member.type == TENON_NO_TYPE);
+  tenon_description_free(description);
+  tenon_description_free(NULL);
+  CHECK(tenon_program_description(NULL) == NULL && !tenon_description_type(NULL, 0, &type));
 }
 
 static void functions_are_called(Shop* shop, Mind* mind) {
@@ -229,6 +286,7 @@ static void functions_are_called(Shop* shop, Mind* mind) {
   text = tenon_program_warnings(program);
   CHECK(is_text(tenon_string_text(text), "[]"));
   tenon_string_free(text);
+  is_described(program);
 
   FAILS(tenon_run_start(program, "totl", tenon_text_of("{}"), 0, &run, &error), TENON_USAGE, "did you mean `total`?");
   FAILS(tenon_run_start(program, "total", tenon_text_of("{}"), 0, &run, &error), TENON_WRONG_INPUT, "`order`");
@@ -392,6 +450,8 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
   tenon_program* program = load(engine);
   tenon_run *run, *chat = NULL;
   tenon_string* questions = NULL;
+  tenon_question_list* list = NULL;
+  tenon_question question = {0};
   tenon_options* options;
   char name[64], chat_name[64];
   run = start(program, "colour", "{}", 0);
@@ -401,6 +461,12 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
   DONE(tenon_run_questions(run, &questions, &error));
   CHECK(strstr(tenon_string_text(questions).data, "Which colour?") != NULL);
   tenon_string_free(questions);
+  DONE(tenon_run_open_questions(run, &list, &error));
+  question.size = sizeof question;
+  CHECK(tenon_question_at(list, 0, &question) && is_text(question.question, "Which colour?") && question.wait.length > 0);
+  CHECK(is_text(question.type, "String") && strstr(question.schema.data, "\"string\"") != NULL);
+  CHECK(question.until == -1 && !question.is_secret && !tenon_question_at(list, 1, &question));
+  tenon_question_list_free(list);
   FAILS(tenon_run_answer(run, "9.9", tenon_text_of("red"), &error), TENON_NOT_FOUND, "9.9");
 
   DONE(tenon_run_start_agent(program, "Counter", 0, &chat, &error));

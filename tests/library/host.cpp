@@ -100,6 +100,18 @@ void calls(const host::Engine& engine, const host::Program& desk) {
   CHECK(contains(message_of<host::Error>([&] { desk.call("hlf"); }), "did you mean `half`?"));
   CHECK(contains(message_of<host::Error>([&] { static_cast<void>(engine.load_text("x.tn", "fn main() { y }")); }),
                  "cannot find `y`"));
+  try {
+    static_cast<void>(engine.load_text("x.tn", "fn main() { y }"));
+    CHECK(false);
+  } catch (const host::Error& error) {
+    CHECK(error.problems().size() == 1 && error.problems()[0].line == 1 && error.problems()[0].path == "x.tn");
+  }
+  CHECK(desk.warning_list().empty());
+  const host::Description described = desk.description();
+  const std::vector<tenon_callable> functions = described.callables(TENON_FUNCTIONS);
+  CHECK(host::view(functions.at(0).name) == "total" && described.parameters(TENON_FUNCTIONS, 0).size() == 1);
+  const std::size_t order = described.parameters(TENON_FUNCTIONS, 0)[0].type;
+  CHECK(host::view(described.types().at(order).name) == "Order" && described.members(order).size() == 3);
 }
 
 void runs(const host::Engine& engine, const host::Program& desk) {
@@ -107,6 +119,7 @@ void runs(const host::Engine& engine, const host::Program& desk) {
   CHECK(!colour.name());
   CHECK(colour.wait(seconds{10}) == TENON_ASKS);
   CHECK(contains(colour.questions(), "Which colour?"));
+  CHECK(colour.open_questions().size() == 1 && colour.open_questions()[0].question == "Which colour?");
   CHECK(!colour.outcome());
   colour.answer("", "red");
   CHECK(colour.wait_for_value() == "\"It is red.\"");

@@ -103,6 +103,7 @@ static void handles_may_be_null(void) {
   tenon_event* event = WRONG(tenon_event);
   tenon_outcome* outcome = WRONG(tenon_outcome);
   tenon_string* string = WRONG(tenon_string);
+  tenon_question_list* questions = WRONG(tenon_question_list);
   tenon_host* host = WRONG(tenon_host);
   tenon_run_state state = TENON_RETURNED;
   size_t count = 7;
@@ -116,6 +117,8 @@ static void handles_may_be_null(void) {
   FAILS(tenon_next_event(NULL, NULL, 0, &event, &error), TENON_USAGE, "NULL");
   FAILS(tenon_run_outcome(NULL, &outcome, &error), TENON_USAGE, "NULL");
   FAILS(tenon_run_questions(NULL, &string, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_run_open_questions(NULL, &questions, &error), TENON_USAGE, "NULL");
+  CHECK(questions == NULL && !tenon_question_at(NULL, 0, NULL));
   FAILS(tenon_run_wait(NULL, 0, &state, &error), TENON_USAGE, "NULL");
   FAILS(tenon_next_stops(NULL, 0, NULL, 0, &count, &error), TENON_USAGE, "NULL");
   FAILS(tenon_engine_descriptor(NULL, &descriptor, &error), TENON_USAGE, "NULL");
