@@ -13,8 +13,13 @@ nb::object Contexts::find(std::uint64_t run) const {
   return found == contexts_.end() ? nb::object(nb::none()) : found->second;
 }
 
+nb::object key_of_run(const void* engine, std::uint64_t number) {
+  if (number == 0) return nb::none();
+  return nb::make_tuple(reinterpret_cast<std::uintptr_t>(engine), number);
+}
+
 KeptContext::KeptContext(std::shared_ptr<Contexts> contexts, std::uint64_t run)
-    : contexts_(contexts->copy_.is_valid() ? std::move(contexts) : nullptr), run_(run) {
+    : engine_(contexts.get()), contexts_(contexts->copy_.is_valid() ? std::move(contexts) : nullptr), run_(run) {
   renew();
 }
 
@@ -25,7 +30,7 @@ KeptContext::~KeptContext() {
 }
 
 KeptContext::KeptContext(KeptContext&& other) noexcept
-    : contexts_(std::exchange(other.contexts_, nullptr)), run_(other.run_) {}
+    : engine_(other.engine_), contexts_(std::exchange(other.contexts_, nullptr)), run_(other.run_) {}
 
 void KeptContext::renew() const {
   if (contexts_ == nullptr) return;

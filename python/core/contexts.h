@@ -10,6 +10,10 @@ namespace tenon::python {
 
 namespace nb = nanobind;
 
+/// A run of this process as a key, None for a run whose number is not known: those of a host, which other processes may
+/// continue.
+[[nodiscard]] nb::object key_of_run(const void* engine, std::uint64_t number);
+
 /// The context variables (`contextvars`) of runs: those of where a run was started, prompted or answered last. Its
 /// externs that are called elsewhere get them. Everything here with the interpreter's lock.
 class Contexts {
@@ -28,7 +32,7 @@ class Contexts {
   std::unordered_map<std::uint64_t, nb::object> contexts_;  ///< by tenon_run_number
 };
 
-/// Keeps the present context for a run while this exists. Without contexts it does nothing.
+/// Keeps the present context for a run while this exists, if contexts are used.
 class KeptContext {
  public:
   KeptContext(std::shared_ptr<Contexts> contexts, std::uint64_t run);
@@ -36,8 +40,11 @@ class KeptContext {
   KeptContext(KeptContext&& other) noexcept;
   /// From now on the present one.
   void renew() const;
+  /// Of the run (key_of_run).
+  [[nodiscard]] nb::object key() const { return key_of_run(engine_, run_); }
 
  private:
+  const void* engine_;
   std::shared_ptr<Contexts> contexts_;
   std::uint64_t run_ = 0;
 };

@@ -96,7 +96,7 @@ nb::object Run::value() const {
   if (!done([&](tenon_error** error) { return tenon_run_outcome(run_, &found, error); })) {
     throw nb::type_error("the run has not ended");
   }
-  raise(found);
+  raise(found, key());
 }
 
 nb::object Run::ended_value() const {
@@ -108,7 +108,7 @@ nb::object Run::ended_value() const {
   }
   tenon_outcome* found = nullptr;
   if (!check(tenon_run_outcome(run_, &found, &error), error)) raise_not_passed();
-  raise(found);
+  raise(found, key());
 }
 
 Program::~Program() {
@@ -201,7 +201,7 @@ nb::object Function::call(const nb::args& arguments, const nb::kwargs& named) co
   const std::uint64_t timeout = hears_signals() ? signal_period : TENON_FOREVER;
   const bool has_ended = done(
       [&](tenon_error** error) { return tenon_call_make(call.get(), timeout, &value, &outcome, &started, error); });
-  if (outcome != nullptr) raise(outcome);
+  if (outcome != nullptr) raise(outcome, context.key());
   if (has_ended) {
     nb::object result = read(call.get(), value, *result_);
     if (tenon_failed(call.get())) raise_not_passed();

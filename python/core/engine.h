@@ -52,6 +52,7 @@ class Run {
   [[nodiscard]] nb::object value() const;
   /// The same for a run that was reported as ended and has no events; does not wait for the engine.
   [[nodiscard]] nb::object ended_value() const;
+  [[nodiscard]] nb::object key() const { return context_.key(); }
   [[nodiscard]] bool is_typed() const { return call_ != nullptr; }
   [[nodiscard]] tenon_run* get() const { return run_; }
 

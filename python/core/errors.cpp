@@ -51,10 +51,10 @@ void raise_not_passed() {
   throw nb::type_error("the value cannot be passed to Python: it is secret, a Context, or nested too deep");
 }
 
-void raise(tenon_outcome* outcome) {
+void raise(tenon_outcome* outcome, const nb::object& run) {
   const host::Outcome owned(outcome);
   if (owned.state() == TENON_RETURNED) raise_not_passed();
-  raise(failed_maker()(owned.state(), text(owned.message()), text(owned.kind()), text(owned.blame())));
+  raise(failed_maker()(owned.state(), text(owned.message()), text(owned.kind()), text(owned.blame()), run));
 }
 
 }  // namespace tenon::python

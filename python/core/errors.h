@@ -9,7 +9,7 @@ namespace tenon::python {
 namespace nb = nanobind;
 
 /// Functions of the package that make exceptions: `error(json)` for an error of tenon/tenon.h, and
-/// `failed(state, message, kind, blame)` for a run that has not returned a value.
+/// `failed(state, message, kind, blame, run)` for a run (key_of_run) that has not returned a value.
 void set_exception_makers(nb::object error, nb::object failed);
 
 /// Raises the exception for an error; returns false after TENON_TIMED_OUT. With the lock. `error` is a reference
@@ -23,6 +23,6 @@ bool check(tenon_status status, tenon_error* const& error);
 [[noreturn]] void raise_not_passed();
 
 /// Raises the exception for a run that has failed or was cancelled. Frees the outcome.
-[[noreturn]] void raise(tenon_outcome* outcome);
+[[noreturn]] void raise(tenon_outcome* outcome, const nb::object& run);
 
 }  // namespace tenon::python

@@ -31,25 +31,30 @@ std::string text_of(const nb::handle& object) {
 }
 
 /// Keeps an exception for the one that a run raises which fails with this text.
-void note_cause(const std::string& text, const nb::object& exception) {
+void note_cause(const std::string& text, const nb::object& exception, const nb::object& run) {
   try {
-    classes().note_cause(nb::str(text.data(), text.size()), exception);
+    classes().note_cause(nb::str(text.data(), text.size()), exception, run);
   } catch (nb::python_error& error) {
     error.discard_as_unraisable("the cause of a failure");
   }
 }
 
+/// The run that has made the call.
+nb::object run_of(const tenon_call* call, const Dispatcher& dispatcher) {
+  return key_of_run(dispatcher.contexts().get(), tenon_call_run(call));
+}
+
 /// Fails a call with an exception, as people read it.
-void fail_with(tenon_call* call, nb::python_error& error) {
+void fail_with(tenon_call* call, nb::python_error& error, const Dispatcher& dispatcher) {
   const nb::object exception = nb::borrow(error.value());
   const std::string message = message_of(exception);
   if (PyObject_IsInstance(exception.ptr(), classes().unavailable.ptr()) == 1) {
-    note_cause(message, exception);
+    note_cause(message, exception, run_of(call, dispatcher));
     return tenon_fail_unavailable(call, message.c_str());
   }
   const std::string name = message_of(exception.type().attr("__name__"));
   const std::string text = message.empty() ? name : name + ": " + message;
-  note_cause(text, exception);
+  note_cause(text, exception, run_of(call, dispatcher));
   tenon_fail_text(call, text.data(), text.size());
   // Raised again where the thread waits for the run. At last, because whatever runs Python meanwhile would raise it.
   if (error.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
@@ -93,11 +98,15 @@ void DeferredCall::finish(const nb::object& value) {
   try {
     write_result(call_, value, *result_);
   } catch (nb::python_error& error) {
-    fail_with(call_, error);
+    fail_with(call_, error, *dispatcher_);
   } catch (const std::exception& exception) {
     tenon_fail(call_, "%s", exception.what());
   }
   complete();
+}
+
+nb::object DeferredCall::run() const {
+  return call_ == nullptr ? nb::object(nb::none()) : run_of(call_, *dispatcher_);
 }
 
 void DeferredCall::fail(const std::string& message, bool is_unavailable) {
@@ -161,7 +170,7 @@ nb::object Extern::begin(tenon_call* call) {
     const nb::object context = dispatcher_->contexts()->find(tenon_call_run(call));
     if (!tenon_failed(call)) return nb::make_tuple(deferred, function_, arguments, context);
   } catch (nb::python_error& error) {
-    fail_with(call, error);
+    fail_with(call, error, *dispatcher_);
   } catch (const std::exception& exception) {
     tenon_fail(call, "%s", exception.what());
   }
@@ -193,7 +202,7 @@ void Extern::perform(tenon_call* call, void* user) {
   try {
     self->call(call);
   } catch (nb::python_error& error) {
-    fail_with(call, error);
+    fail_with(call, error, *self->dispatcher_);
   } catch (const std::exception& exception) {
     tenon_fail(call, "%s", exception.what());
   }

@@ -30,6 +30,8 @@ class DeferredCall {
   [[nodiscard]] bool may_begin() const { return call_ != nullptr && tenon_may_begin(call_); }
   /// Completes the call with a value; a value of another type fails it.
   void finish(const nb::object& value);
+  /// The run that has made the call (key_of_run).
+  [[nodiscard]] nb::object run() const;
   /// Completes the call with a failure.
   void fail(const std::string& message, bool is_unavailable);
   /// Completes the call, of which it is not known what it has done: a recorded run makes it again, or asks a person.
@@ -95,7 +97,7 @@ class Extern : public std::enable_shared_from_this<Extern> {
 void add_extern(tenon_options* options, const std::string& name, const std::shared_ptr<Extern>& added);
 
 /// Classes of the package: of a call, of an unavailable service, and of the results that are no values; and the
-/// function `note_cause(text, exception)`, which keeps an exception that fails a call.
+/// function `note_cause(text, exception, run)`, which keeps an exception that fails a call of a run (key_of_run).
 struct ExternClasses {
   nb::object call;
   nb::object unavailable;

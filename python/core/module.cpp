@@ -82,6 +82,7 @@ static void add_externs(nb::module_& module) {
       .def("may_begin", &DeferredCall::may_begin)
       .def("finish", &DeferredCall::finish, "value"_a.none())
       .def("fail", &DeferredCall::fail)
+      .def("run", &DeferredCall::run)
       .def(
           "interrupt", [](DeferredCall& call, nb::handle /*task*/) { call.interrupt(); }, "task"_a.none() = nb::none());
 
@@ -100,6 +101,7 @@ static void add_runs(nb::module_& module) {
   nb::class_<Run>(module, "Run")
       .def("name", &Run::name)
       .def("number", &Run::number)
+      .def("key", &Run::key)
       .def("title", &Run::title)
       .def("prompt", &Run::prompt)
       .def("answer", &Run::answer)

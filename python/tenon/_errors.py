@@ -107,28 +107,34 @@ def error_of(message: str, description: str) -> Error:
     return made(message, kind, place=place, problems=problems)
 
 
-_CAUSES_MAX = 16
-_causes: dict[str, BaseException] = {}  # the newest exceptions of functions, by their texts
+RunKey = tuple[int, int]
+_CAUSES_MAX = 64
+# The newest exceptions of functions, by their texts and their runs. None: of a model, which is not called for one run, or of a run
+# of a host.
+_causes: dict[tuple[RunKey | None, str], BaseException] = {}
 
 
-def note_cause(text: str, exception: BaseException) -> None:
-    """Keeps an exception of a function of Python, for the one that a run raises which fails with this text."""
-    _causes.pop(text, None)
-    _causes[text] = exception
+def note_cause(text: str, exception: BaseException, run: RunKey | None = None) -> None:
+    """Keeps an exception of a function of Python, for the one that is raised if its run fails with this text."""
+    _causes.pop((run, text), None)
+    _causes[run, text] = exception
     while len(_causes) > _CAUSES_MAX:
-        _causes.pop(next(iter(_causes), ""), None)
+        _causes.pop(next(iter(_causes), (None, "")), None)
 
 
-def _cause_of(message: str) -> BaseException | None:
-    """The newest exception with whose text a line of the message ends."""
-    for text in reversed(list(_causes)):
-        at = message.find(text) if text else -1
+def _cause_of(message: str, run: RunKey | None) -> BaseException | None:
+    """The newest exception of the run with whose text a line of the message ends."""
+    for key in reversed(list(_causes)):
+        owner, text = key
+        if not text or (owner is not None and run is not None and owner != run):
+            continue
+        at = message.find(text)
         if at >= 0 and message[at + len(text):at + len(text) + 1] in ("", "\n"):
-            return _causes.get(text)
+            return _causes.get(key)
     return None
 
 
-def failure_of(state: int, message: str, kind: str, blame: str) -> Error:
+def failure_of(state: int, message: str, kind: str, blame: str, run: RunKey | None = None) -> Error:
     """The exception for a run that has not returned a value. Its cause is the exception of a function of Python."""
     if state == 5:
         return Cancelled(message, "Cancelled")
@@ -137,5 +143,5 @@ def failure_of(state: int, message: str, kind: str, blame: str) -> Error:
     found = re.match(_PLACE, message)
     place = Place(found["path"], int(found["line"]), int(found["column"])) if found else None
     failed = RunFailed(message, kind or "Failed", place=place, blame=blame)
-    failed.__cause__ = _cause_of(message)
+    failed.__cause__ = _cause_of(message, run)
     return failed

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _fail(deferred: Any, exception: BaseException) -> None:
     is_unavailable = isinstance(exception, Unavailable)
     text = text_of(exception) if is_unavailable else message_of(exception)
-    note_cause(text, exception)
+    note_cause(text, exception, deferred.run())
     deferred.fail(text, is_unavailable)
 
 

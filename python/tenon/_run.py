@@ -234,7 +234,7 @@ class Run(Generic[T]):
             raise Error("the conversation waits for its first prompt", "Conflict")
         ended, text, message, kind, blame = outcome
         if ended != 3:
-            raise failure_of(ended, message, kind, blame)
+            raise failure_of(ended, message, kind, blame, self._core.key())
         value = json.loads(text) if text else None
         return cast(T, value if self._value_type is None else self._value_type[0].from_json(self._value_type[1], value))
 

@@ -333,6 +333,32 @@ def test_the_exception_of_a_function_is_the_cause_of_the_failure(load_desk, pric
         assert traceback.extract_tb(raised.value.__cause__.__traceback__)[-1].line == 'return {"tea": 7}[item]'
 
 
+class NoPrice(Exception):
+    def __init__(self, item):
+        super().__init__("there is no price")
+        self.item = item
+
+
+def fail_with_item(item: str) -> int:
+    raise NoPrice(item)
+
+
+async def fail_later_with_item(item: str) -> int:
+    raise NoPrice(item)
+
+
+@pytest.mark.parametrize("price", [fail_with_item, fail_later_with_item])
+def test_the_cause_is_an_exception_of_the_same_run(load_desk, price):
+    desk = load_desk(externs={"price": price})
+    runs = {item: desk.total.start(desk.Order(item, 1, [])) for item in ("tea", "gold")}
+    for run in runs.values():
+        run.wait()
+    for item, run in runs.items():
+        with pytest.raises(tenon.RunFailed, match="there is no price") as raised:
+            run.result()
+        assert raised.value.__cause__.item == item
+
+
 def test_a_failure_of_the_program_has_no_cause(load_desk):
     desk = load_desk(externs={"price": fail_plainly})
     with pytest.raises(tenon.RunFailed):
