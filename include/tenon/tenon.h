@@ -485,7 +485,8 @@ TENON_API tenon_status tenon_program_graph(const tenon_program* program, const c
 /* --- Events --------------------------------------------------------------------------------------------------- */
 
 /* Takes the oldest event of a run, or, if `run` is NULL, of any run that was started with TENON_WITH_EVENTS, and waits
- * at most `timeout` for one. TENON_TIMED_OUT: there was none. */
+ * at most `timeout` for one. TENON_TIMED_OUT: there was none, or the run has ended or waits for input, so that there
+ * will be none before it gets something. */
 TENON_API tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t timeout, tenon_event** event,
                                         tenon_error** error);
 /* An event of the agent protocol (docs/protocol/events.md) as JSON, and its `type`. */

@@ -357,9 +357,11 @@ nb::object Engine::next_event(const Run* run, Timeout timeout) const {
   tenon_event* found = nullptr;
   tenon_run* const of = run == nullptr ? nullptr : run->get();
   const bool is_found = wait_in_pieces(timeout, [&](std::uint64_t milliseconds, tenon_error** error) {
-    return tenon_next_event(engine_, of, milliseconds, &found, error);
+    const tenon_status status = tenon_next_event(engine_, of, milliseconds, &found, error);
+    if (status != TENON_TIMED_OUT || of == nullptr) return status;
+    return tenon_run_wait(of, 0, nullptr, error);  // TENON_OK: there will be none
   });
-  if (!is_found) return nb::none();
+  if (!is_found || found == nullptr) return nb::none();
   const host::Event event(found);
   return nb::make_tuple(text(event.type()), text(event.json()), event.run());
 }

@@ -150,7 +150,7 @@ class Engine {
   [[nodiscard]] int dispatch_descriptor() const { return setup_->dispatcher()->descriptor(); }
   void dispatch() { setup_->dispatch(); }
   void expect_loop(bool has_loop) { setup_->dispatcher()->expect_loop(has_loop); }
-  /// Type, JSON and number of the run; None after the timeout.
+  /// Type, JSON and number of the run; None after the timeout, or if the given run has ended or waits for input.
   [[nodiscard]] nb::object next_event(const Run* run, Timeout timeout) const;
   [[nodiscard]] int descriptor() const;
   void stop(double grace) const;

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STATES = ("running", "asks", "ready", "returned", "failed", "cancelled", "detached")
-_PERIOD = 0.05  # seconds after which a run that gives no events is asked for its state
 
 
 class Wait:
@@ -281,7 +280,7 @@ class Run(Generic[T]):
                 is_over = self._core.wait(0.0) != 0
                 if not is_over:
                     self._engine.before_wait()
-                    found = next_event(self._core, _PERIOD)
+                    found = next_event(self._core, None)
             if found is not None:
                 is_over = False
                 self.add_event(found[0], found[1])

@@ -117,21 +117,26 @@ bool tenon_program_warning(const tenon_program* program, size_t index, tenon_pro
 tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t timeout, tenon_event** event,
                               tenon_error** error) {
   if (!library::prepare(error, {engine}, event)) return TENON_USAGE;
+  if (run != nullptr && run->state != engine->state) {
+    return report(TENON_USAGE, "the run is one of another engine", error);
+  }
   return guarded(*engine->state, error, [&]() -> tenon_status {
     auto opened = engine->state->open();
     if (!opened) return report(std::move(opened.error()), error);
     std::optional<engine::RunEvent> taken;
     std::uint64_t number = 0;
     if (run != nullptr && run->slot->has_end) return TENON_TIMED_OUT;
-    const bool is_taken = (*opened)->wait(
+    bool is_over = false;  // the run has no event before it gets something
+    (*opened)->wait(
         [&](engine::Engine& used) {
           if (run != nullptr && !run->slot->is_begun) return false;
           taken = used.take_event(run == nullptr ? std::nullopt : std::optional(run->slot->id));
           if (taken) number = engine->state->number_of(taken->run);
-          return taken.has_value();
+          is_over = !taken && run != nullptr && library::state_of(used, run->slot->id) != TENON_RUNNING;
+          return taken || is_over;
         },
         library::milliseconds_of(timeout));
-    if (!is_taken) return engine->state->is_stopped() ? report_stopped(error) : TENON_TIMED_OUT;
+    if (!taken) return !is_over && engine->state->is_stopped() ? report_stopped(error) : TENON_TIMED_OUT;
     *event = new tenon_event{std::move(taken->event), number};
     return TENON_OK;
   });

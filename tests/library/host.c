@@ -525,6 +525,33 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
   tenon_engine_free(other);
 }
 
+/* The events of a run until there are no more for now. */
+static int take_events(tenon_engine* engine, tenon_run* run) {
+  tenon_event* event = NULL;
+  int count = 0;
+  while (tenon_next_event(engine, run, TENON_FOREVER, &event, NULL) == TENON_OK) {
+    tenon_event_free(event);
+    ++count;
+  }
+  return count;
+}
+
+static void events_are_waited_for_until_the_run_does_not_continue(Shop* shop, Mind* mind) {
+  tenon_engine* engine = open_engine(shop, mind, NULL);
+  tenon_program* program = load(engine);
+  tenon_run* run = start(program, "colour", "{}", TENON_WITH_EVENTS);
+  tenon_engine* other = open_engine(shop, mind, NULL);
+  tenon_event* event = NULL;
+  CHECK(take_events(engine, run) == 2 && wait_for(run) == TENON_ASKS);
+  DONE(tenon_run_answer(run, NULL, tenon_text_of("red"), &error));
+  CHECK(take_events(engine, run) == 2 && take_events(engine, run) == 0);
+  FAILS(tenon_next_event(other, run, 0, &event, &error), TENON_USAGE, "another engine");
+  tenon_engine_free(other);
+  ends_with(run, TENON_RETURNED, "\"It is red.\"");
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+}
+
 static void an_event_loop_waits_for_a_descriptor(Shop* shop, Mind* mind) {
   tenon_engine* engine = open_engine(shop, mind, NULL);
   tenon_program* program = load(engine);
@@ -817,6 +844,7 @@ int main(int count, char** arguments) {
   values_need_no_json(&shop, &mind);
   a_model_of_the_host_answers(&shop, &mind);
   runs_are_recorded_and_resumed(&shop, &mind, store);
+  events_are_waited_for_until_the_run_does_not_continue(&shop, &mind);
   an_event_loop_waits_for_a_descriptor(&shop, &mind);
   stops_are_reported(&shop, &mind);
   prompts_are_kept(&shop, &mind);
@@ -824,7 +852,7 @@ int main(int count, char** arguments) {
   tests_run_and_graphs_are_drawn(&shop, &mind);
   externs_run_in_processes(arguments[0], arguments[2]);
   a_forked_child_gets_an_error(&shop, &mind);
-  engines = 14;
+  engines = 16;
   CHECK(shop.released == engines);
   CHECK(shop.hooks_released == engines);
   CHECK(mind.released == engines);
