@@ -8,7 +8,6 @@
     desk = tenon.load("desk.tn", externs=[price])
     print(desk.total(item="tea", count=3))
 """
-from typing import TYPE_CHECKING, Any
 
 from ._core import version as _version
 from ._errors import Cancelled, Error, InputError, NeedsAnswer, Place, Problem, ProgramError, ReplayDiffers, RunFailed, Unavailable
@@ -19,6 +18,7 @@ from ._program import Agent, Function, Program, install_import_hook, load, resum
 from ._run import Conversation, Event, Events, Prompt, Run, Texts, Wait
 from ._stored import StoredRun, runs
 from ._types import Err, Ok
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._host import Follow, Gateway, Host

@@ -7,7 +7,8 @@ import os
 import queue
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio

@@ -4,9 +4,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from ._errors import InputError
+from ._typing import Any
 
 COUNT_MAX = 2**64 - 1
 _SHOWN_MAX = 80

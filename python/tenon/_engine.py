@@ -5,7 +5,6 @@ import atexit
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._background import background_loop, is_background, stop_background_loop
@@ -14,6 +13,7 @@ from ._marks import Call, FinishAgent, PauseForChild, PauseForInput
 from ._models import ModelFunction
 from ._setup import Connection, Setup, call_on, running_loop, weakly
 from ._types import Err, Ok, err_of
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio

@@ -1,7 +1,7 @@
 """Exceptions of the package."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._hosted_run import HostedRun
@@ -10,24 +10,39 @@ if TYPE_CHECKING:
 _PLACE = r"^(?P<path>[^\n:]+):(?P<line>[0-9]+):(?P<column>[0-9]+): "
 
 
-class Place(NamedTuple):
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    class _PlaceFields(NamedTuple):
+        path: str
+        line: int
+        column: int
+
+    class _ProblemFields(NamedTuple):
+        severity: str
+        code: str
+        message: str
+        place: Place | None
+else:
+    from collections import namedtuple
+
+    _PlaceFields = namedtuple("_PlaceFields", ("path", "line", "column"))
+    _ProblemFields = namedtuple("_ProblemFields", ("severity", "code", "message", "place"))
+
+
+class Place(_PlaceFields):
     """A place in a program. Line and column count from 1."""
 
-    path: str
-    line: int
-    column: int
+    __slots__ = ()
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}"
 
 
-class Problem(NamedTuple):
+class Problem(_ProblemFields):
     """An error or a warning in a program."""
 
-    severity: str
-    code: str
-    message: str
-    place: Place | None
+    __slots__ = ()
 
 
 class Error(Exception):

@@ -4,11 +4,11 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._errors import ProgramError, Unavailable, note_cause
 from ._marks import ends_from_outside, find_problem, message_of, takes_call, text_of
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._setup import Background

@@ -16,13 +16,14 @@ from ._externs import bind, check, in_terms_of_python, signature_of
 from ._hosted_run import HostedRun, state_of
 from ._marks import named
 from ._models import ModelFunction
-from ._program import Externs
 from ._run import STATES, Event, Wait, name_of
 from ._setup import Connection, Setup, call_on, off_loop, running_loop, weakly
 from ._types import Types, to_json
 
 if TYPE_CHECKING:
     import asyncio
+
+    from ._program import Externs
 
 S = TypeVar("S", bound="Shared")
 Files = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]

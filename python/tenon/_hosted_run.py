@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._checks import timeout_of
 from ._run import Texts, Wait
 from ._setup import off_loop
+from ._typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from ._host import Follow, Shared

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ._errors import Error
+from ._typing import TYPE_CHECKING, Any, TypeVar, overload
 
 if TYPE_CHECKING:
     import inspect

@@ -1,12 +1,11 @@
 """Models that Python functions are."""
 from __future__ import annotations
 
-import functools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, Any
 
 from ._errors import Unavailable, note_cause
 from ._marks import ends_from_outside, message_of
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._setup import Background
@@ -126,6 +125,7 @@ def _join(generation: Any, pieces: Iterator[str]) -> str:
 def start_of(function: ModelFunction, background: Background) -> Callable[[Any, str], Any]:
     """What starts each answer, on the thread of an event loop. Plain functions are called on threads of a pool; if such a
     function returns something to be awaited, as a lambda may, the loop does that."""
+    import functools
     import inspect
 
     is_known = inspect.isroutine(function) or isinstance(function, functools.partial)

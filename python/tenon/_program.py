@@ -1,13 +1,12 @@
 """Programs: their functions, agents and types as attributes."""
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Union
 
 from . import _core
+from . import _json as json
 from ._checks import optional_text_of, path_of, text_of
 from ._engine import Engine
 from ._errors import Error, Problem, ProgramError, problems_of
@@ -16,11 +15,13 @@ from ._marks import named
 from ._models import ModelFunction
 from ._run import Conversation, Run, flags_of
 from ._types import Types, attribute
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import inspect
 
-Externs = Union[Iterable[Callable[..., Any]], Mapping[str, Callable[..., Any]], ModuleType]
+    Externs = Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] | ModuleType
+
 
 
 class Function:

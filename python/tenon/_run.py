@@ -1,14 +1,14 @@
 """Runs: calls of functions and conversations with agents that continue by themselves."""
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from . import _json as json
 from ._checks import count_of, text_of, timeout_of
 from ._errors import Error, InputError, failure_of
 from ._types import to_json
+from ._typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from ._artifacts import Artifacts

@@ -7,7 +7,6 @@ import sys
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._background import ThreadPool
@@ -15,6 +14,7 @@ from ._checks import count_of, path_of, secrets_of
 from ._errors import Error
 from ._externs import CallThreads, make
 from ._models import ModelFunction, start_of
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio

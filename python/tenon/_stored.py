@@ -1,14 +1,14 @@
 """Runs of a store that is only looked at."""
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any
 
 from . import _core
+from . import _json as json
 from ._checks import count_of, optional_text_of, path_of
 from ._hosted_run import state_of
 from ._run import Wait
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import datetime

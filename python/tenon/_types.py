@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import keyword
-from typing import Annotated, Any, Generic, Literal, Optional, TypeVar, Union, get_args
 
+from ._typing import Any, Generic, TypeVar
 from ._values import MEMBERS, Refined, remember
 
 T = TypeVar("T")
@@ -30,6 +30,8 @@ class Ok(Generic[T]):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from typing import get_args
+
         return _schema(cls, "value", handler(get_args(source)[0]) if get_args(source) else None)
 
 
@@ -174,6 +176,9 @@ class Types:
             return list[self.annotation(one["item"])]  # type: ignore[misc]
         if kind == "map":
             return dict[str, self.annotation(one["item"])]  # type: ignore[misc]
+        import typing
+        from typing import Annotated, Literal, Optional, Union
+
         if kind == "option":
             return Optional[self.annotation(one["item"])]
         if kind == "result":
@@ -192,7 +197,7 @@ class Types:
             return Annotated[self.annotation(one["base"]), Refined(one)]
         if kind == "secret":
             return self.annotation(one["item"])
-        return Any
+        return typing.Any
 
     def from_json(self, index: int, data: Any) -> Any:
         """A value of JSON, in the form that programs use, as Python has it."""

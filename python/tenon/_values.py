@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
-from typing import Any
+
+from ._typing import Any
 
 _classes: weakref.WeakValueDictionary[tuple[Any, ...], type] = weakref.WeakValueDictionary()
 """The newest class for each module, name, case and fields. A process that has not loaded the program makes its own."""
@@ -25,13 +26,14 @@ def _values_of(value: Any) -> list[Any]:
 def _restore(key: tuple[Any, ...], values: list[Any]) -> Any:
     made = _classes.get(key)
     if made is None:
+        import typing
         from dataclasses import make_dataclass
 
         module, name, case, fields = key
         members: dict[str, Any] = {**MEMBERS, "__module__": module}
         if case is not None:
             members["tenon_case"] = case
-        made = make_dataclass(name, [(field, Any) for field in fields], namespace=members)
+        made = make_dataclass(name, [(field, typing.Any) for field in fields], namespace=members)
         made.__module__ = module
         _classes[key] = made
     return made(*values)
