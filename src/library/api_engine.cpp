@@ -125,10 +125,12 @@ tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t tim
     if (!opened) return report(std::move(opened.error()), error);
     std::optional<engine::RunEvent> taken;
     std::uint64_t number = 0;
-    if (run != nullptr && run->slot->has_end) return TENON_TIMED_OUT;
-    bool is_over = false;  // the run has no event before it gets something
+    bool is_over = run != nullptr && run->slot->has_end;  // the run has no event before it gets something
+    if (is_over) return TENON_TIMED_OUT;
     (*opened)->wait(
         [&](engine::Engine& used) {
+          is_over = run != nullptr && run->slot->has_end;  // such as one whose start has failed
+          if (is_over) return true;
           if (run != nullptr && !run->slot->is_begun) return false;
           taken = used.take_event(run == nullptr ? std::nullopt : std::optional(run->slot->id));
           if (taken) number = engine->state->number_of(taken->run);
