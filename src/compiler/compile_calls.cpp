@@ -239,7 +239,7 @@ void CallCompiler::emit_call(NodeId node, Register window) {
     const types::FunctionDeclaration& function = program_.checked().functions[callee.index];
     outer_contracts().pass_arguments(static_cast<Register>(window + function.parameters.size()));
     emit_wide(Opcode::Call, window, program_.instance(callee, given, function.strategy, Part::Whole, {}, *outer));
-    outer_contracts().note_checked();
+    outer_contracts().note_returned(window);
     return;
   }
   emit_wide(Opcode::Call, window, program_.instance(callee, given, strategy_of(node, callee)));

@@ -46,11 +46,7 @@ void ExitCompiler::return_checked() {
   land_all(returns_);
   scope_.bind_arguments();
   emitter_.set_place(function_.place);
-  if (scope_.has_contract(true)) {
-    const auto checked = outer_contracts().jump_if_checked();
-    contracts().check_value(*returned_value_);
-    if (checked) land(*checked);
-  }
+  if (scope_.has_contract(true)) outer_contracts().check_own(*returned_value_);
   outer_contracts().check_value(*returned_value_);
   emit(Opcode::Return, *returned_value_);
 }

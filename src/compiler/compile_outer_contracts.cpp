@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "compiler/call_compiler.h"
+#include "compiler/contract_compiler.h"
 #include "compiler/outer_contract_compiler.h"
-#include "syntax/tree.h"
 
 namespace tenon::compiler {
 
@@ -34,17 +33,11 @@ void OuterContractCompiler::take_arguments() {
 
 void OuterContractCompiler::begin(NodeId body) {
   const bool has_outer = scope_.outer.function.exists();
-  if (has_outer) {
-    accepted_ = allocate(2);
-    emit(Opcode::LoadUnit, *accepted_);
-    emit(Opcode::LoadBoolean, static_cast<Register>(*accepted_ + 1), 0);
-  }
+  if (has_outer) accepted_by_outer_ = allocate_accepted();
   if (declaration_.is_completed || !(has_own() || has_outer)) return;
   for (const NodeId call : list_returned_calls(module_, body)) returned_.insert(call);
   std::erase_if(returned_, [&](NodeId call) { return !passed_by(call); });
-  if (returned_.empty()) return;
-  is_checked_ = allocate();
-  emit(Opcode::LoadBoolean, *is_checked_, 0);
+  if (!returned_.empty() && has_own()) accepted_by_own_ = allocate_accepted();
 }
 
 std::optional<OuterContract> OuterContractCompiler::passed_by(NodeId call) const {
@@ -78,8 +71,32 @@ void OuterContractCompiler::pass_arguments(Register window) {
   for (Register from = first_argument_; from < function_.parameters.size(); ++from) emit(Opcode::Move, window++, from);
 }
 
-void OuterContractCompiler::note_checked() {
-  emit(Opcode::LoadBoolean, *is_checked_, 1);
+Register OuterContractCompiler::allocate_accepted() {
+  const Register accepted = allocate(2);
+  emit(Opcode::LoadUnit, accepted);
+  emit(Opcode::LoadBoolean, static_cast<Register>(accepted + 1), 0);
+  return accepted;
+}
+
+void OuterContractCompiler::accept(Register accepted, Register value) {
+  emit(Opcode::Move, accepted, value);
+  emit(Opcode::LoadBoolean, static_cast<Register>(accepted + 1), 1);
+}
+
+template <class Check>
+void OuterContractCompiler::unless_accepted(Register accepted, Register value, Check check) {
+  const Temporaries scope(*this);
+  const Register is_it = allocate();
+  const std::size_t none = emit_jump(Opcode::JumpUnless, static_cast<Register>(accepted + 1));
+  emit(Opcode::Equal, is_it, accepted, value);
+  const std::size_t holds = emit_jump(Opcode::JumpIf, is_it);
+  land(none);
+  check();
+  land(holds);
+}
+
+void OuterContractCompiler::note_returned(Register value) {
+  accept(has_own() ? *accepted_by_own_ : *accepted_by_outer_, value);
 }
 
 bool OuterContractCompiler::asks_for_violations(NodeId call) const {
@@ -97,8 +114,7 @@ void OuterContractCompiler::violations(NodeId call, Register to) {
   const Register list = call_part(Part::Violations, value);
   emit(Opcode::Move, to, list);
   const std::size_t refused = contracts().jump_if_broken(list);
-  emit(Opcode::Move, *accepted_, value);
-  emit(Opcode::LoadBoolean, static_cast<Register>(*accepted_ + 1), 1);
+  accept(*accepted_by_outer_, value);
   land(refused);
 }
 
@@ -120,23 +136,14 @@ Register OuterContractCompiler::call_part(Part part, Register value) {
   return window;
 }
 
-std::optional<std::size_t> OuterContractCompiler::jump_if_checked() {
-  if (!is_checked_) return std::nullopt;
-  return emit_jump(Opcode::JumpIf, *is_checked_);
+void OuterContractCompiler::check_own(Register value) {
+  if (!accepted_by_own_) return contracts().check_value(value);
+  unless_accepted(*accepted_by_own_, value, [&] { contracts().check_value(value); });
 }
 
 void OuterContractCompiler::check_value(Register value) {
-  if (!scope_.outer.function.exists()) return;
-  const Temporaries scope(*this);
-  std::vector<std::size_t> holds;
-  if (is_checked_ && !has_own()) holds.push_back(emit_jump(Opcode::JumpIf, *is_checked_));
-  const std::size_t none = emit_jump(Opcode::JumpUnless, static_cast<Register>(*accepted_ + 1));
-  const Register is_accepted = allocate();
-  emit(Opcode::Equal, is_accepted, *accepted_, value);
-  holds.push_back(emit_jump(Opcode::JumpIf, is_accepted));
-  land(none);
-  call_part(Part::Held, value);
-  land_all(holds);
+  if (!accepted_by_outer_) return;
+  unless_accepted(*accepted_by_outer_, value, [&] { call_part(Part::Held, value); });
 }
 
 }  // namespace tenon::compiler

@@ -26,27 +26,35 @@ class OuterContractCompiler : CodeBuilder {
   [[nodiscard]] std::size_t count_passed(NodeId call) const;
   /// Writes them, from `window` on.
   void pass_arguments(Register window);
-  /// The value that was just returned has been checked.
-  void note_checked();
+  /// The value that such a call has returned satisfies the contract.
+  void note_returned(Register value);
   /// Whether the call is one of `violations`, whose argument can be this instance's value.
   [[nodiscard]] bool asks_for_violations(NodeId call) const;
   /// to = the violations of the argument.
   void violations(NodeId call, Register to);
-  /// Jumps to the check of the value that the function returns, around its own contract if a call has checked that.
-  [[nodiscard]] std::optional<std::size_t> jump_if_checked();
+  /// Checks the value that the function returns against its own contract, unless a call has returned it that satisfies
+  /// the contract.
+  void check_own(Register value);
   /// Fails if the value violates the outer contract.
   void check_value(Register value);
 
  private:
   [[nodiscard]] bool has_own() const;
   [[nodiscard]] const types::FunctionDeclaration& outer_function() const;
+  [[nodiscard]] Register allocate_accepted();
+  void accept(Register accepted, Register value);
+  /// Runs `check` unless the value is the one that was accepted.
+  template <class Check>
+  void unless_accepted(Register accepted, Register value, Check check);
   /// Calls a part of the function with the outer contract; returns the register of its result.
   Register call_part(Part part, Register value);
 
   std::set<syntax::NodeId> returned_;
-  Register first_argument_ = 0;         ///< of those of the caller
-  std::optional<Register> is_checked_;  ///< of what a call has returned
-  std::optional<Register> accepted_;    ///< a value without violations; the next register: whether there is one
+  Register first_argument_ = 0;  ///< of those of the caller
+  // A value that satisfies the contract; the next register: whether there is one. It is compared with what is returned:
+  // a `finally` that fails, and a `catch`, can replace that.
+  std::optional<Register> accepted_by_own_;
+  std::optional<Register> accepted_by_outer_;
 };
 
 }  // namespace tenon::compiler
