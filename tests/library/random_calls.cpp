@@ -129,7 +129,7 @@ void price(tenon_call* call, void*) {
 void slow_price(tenon_call* call, void*) {
   if (!tenon_defer(call)) return;
   begun.add([call] {
-    if (tenon_call_run(call) % 3 == 0) {
+    if ((tenon_call_run(call) + static_cast<std::uint64_t>(call_count)) % 3 == 0) {
       tenon_fail(call, "it is not sold");
     } else if (tenon_may_begin(call)) {
       tenon_put_i64(call, tenon_result(call), 9);
@@ -152,13 +152,242 @@ void start_answer(void*, tenon_generation* generation, tenon_text request) {
   });
 }
 
+/// A follower and its host, which is freed after it. One thread at a time takes events.
+struct Followed {
+  Followed(std::shared_ptr<tenon_host> of, tenon_follower* made) : host(std::move(of)), follower(made) {}
+  ~Followed() { tenon_follower_free(follower); }
+  Followed(const Followed&) = delete;
+  Followed& operator=(const Followed&) = delete;
+
+  std::shared_ptr<tenon_host> host;
+  tenon_follower* follower;
+  std::mutex mutex;
+};
+
+std::atomic<long> sent = 0, replied = 0;
+
+void take_reply(void*, tenon_text run, std::uint64_t, tenon_error* error) {
+  ++replied;
+  if (error == nullptr && run.length == 0) give_up("a reply names no run");
+  if (error != nullptr) check(tenon_error_status(error), error);
+}
+
+/// The hosts of a seed, which share a store, and what the threads do with them.
+class Hosts {
+ public:
+  using Random = std::mt19937;
+
+  Hosts(std::string file, std::string store) : file_(std::move(file)), store_(std::move(store)) {}
+
+  void open(Random& random) {
+    const std::unique_ptr<tenon_options, decltype(&tenon_options_free)> options(tenon_options_new(),
+                                                                                tenon_options_free);
+    static const tenon_model model = {sizeof(tenon_model), start_answer, [](void*, tenon_generation*) {}};
+    tenon_options_add_extern(options.get(), "price", price, nullptr, nullptr);
+    tenon_options_add_extern(options.get(), "slow_price", slow_price, nullptr, nullptr);
+    tenon_options_set_model(options.get(), "host", &model, nullptr, nullptr);
+    done([&](tenon_error** error) { return tenon_options_set(options.get(), "store", store_.c_str(), error); });
+    const char* const files[] = {file_.c_str()};
+    tenon_host* host = nullptr;
+    done([&](tenon_error** error) {
+      return tenon_host_open(options.get(), random() % 4 == 0 ? TENON_GATEWAY : TENON_HOST, files, 1, &host, error);
+    });
+    const auto opened = hosts_.add(host);
+    if (random() % 4 != 0) done([&](tenon_error** error) { return tenon_host_begin(opened.get(), error); });
+  }
+
+  void act(Random& random) {
+    const auto host = hosts_.pick(random);
+    switch (random() % 12) {
+      case 0:
+      case 1:
+        return start(host.get(), random);
+      case 2:
+      case 3:
+        return request(host.get(), random);
+      case 4:
+        return send(host.get(), random);
+      case 5:
+        return read(host.get(), random);
+      case 6:
+        return follow(host, random);
+      case 7:
+      case 8:
+        return take_event(random);
+      case 9:
+        return manage(host.get(), random);
+      case 10:
+        return random() % 3 == 0 ? drop_follower(random) : static_cast<void>(begun.end_one());
+      case 11:
+        if (random() % 16 == 0) return open(random);
+        if (random() % 24 == 0) return hosts_.drop_one(random);
+        begun.end_one();
+        return;
+    }
+  }
+
+  void clear() {
+    hosts_.clear();
+    std::vector<std::shared_ptr<Followed>> dropped;
+    const std::scoped_lock lock(mutex_);
+    dropped.swap(followers_);
+  }
+
+ private:
+  static const char* key(Random& random) { return random() % 3 == 0 ? (random() % 2 == 0 ? "one" : "two") : nullptr; }
+
+  std::string name(Random& random) {
+    const std::scoped_lock lock(mutex_);
+    return names_.empty() || random() % 10 == 0 ? "nothing" : names_[random() % names_.size()];
+  }
+
+  void start(tenon_host* host, Random& random) {
+    static const std::pair<const char*, const char*> functions[] = {
+        {"slow_total", R"({"order":{"item":"tea","count":3,"tags":["a"]}})"},
+        {"half", R"({"n":0})"},
+        {"classify", R"({"message":"my bill"})"},
+        {"colour", "{}"},
+        {"Counter", "\"hello\""},
+        {"none", "{}"}};
+    const auto& [function, arguments] = functions[random() % std::size(functions)];
+    tenon_string* run = nullptr;
+    done([&](tenon_error** error) {
+      return tenon_host_start(host, function, tenon_text_of(arguments), key(random), random() % 50, &run, error);
+    });
+    if (run == nullptr) return;
+    const std::scoped_lock lock(mutex_);
+    names_.emplace_back(tenon_string_text(run).data);
+    tenon_string_free(run);
+  }
+
+  void request(tenon_host* host, Random& random) {
+    const std::string run = name(random);
+    const std::uint64_t timeout = random() % 10;
+    done([&](tenon_error** error) {
+      switch (random() % 4) {
+        case 0:
+          return tenon_host_prompt(host, run.c_str(), tenon_text_of("\"more\""), key(random), timeout, error);
+        case 1:
+          return tenon_host_answer(host, run.c_str(), random() % 4 == 0 ? "7.7" : nullptr, tenon_text_of("\"red\""),
+                                   key(random), timeout, error);
+        case 2:
+          return tenon_host_cancel(host, run.c_str(), "enough", key(random), timeout, error);
+        default:
+          return tenon_host_cancel_turn(host, run.c_str(), nullptr, key(random), timeout, error);
+      }
+    });
+  }
+
+  void send(tenon_host* host, Random& random) {
+    const std::string run = name(random);
+    const bool is_start = random() % 2 == 0;
+    const tenon_request request = {sizeof(tenon_request),
+                                   is_start ? TENON_START : static_cast<tenon_request_kind>(random() % 6),
+                                   is_start ? "Counter" : run.c_str(),
+                                   nullptr,
+                                   tenon_text_of("\"red\""),
+                                   key(random)};
+    const tenon_status status =
+        done([&](tenon_error** error) { return tenon_host_send(host, &request, take_reply, nullptr, error); });
+    if (status == TENON_OK) ++sent;
+  }
+
+  void read(tenon_host* host, Random& random) {
+    const std::string run = name(random);
+    tenon_string* text = nullptr;
+    tenon_outcome* outcome = nullptr;
+    done([&](tenon_error** error) {
+      switch (random() % 6) {
+        case 0:
+          return tenon_host_run(host, run.c_str(), &text, error);
+        case 1:
+          return tenon_host_runs(host, nullptr, nullptr, random() % 5, &text, error);
+        case 2:
+          return tenon_host_outcome(host, run.c_str(), &outcome, error);
+        case 3:
+          return tenon_host_owners(host, &text, error);
+        case 4:
+          return tenon_host_counts(host, &text, error);
+        default:
+          return tenon_host_pools_without_hosts(host, &text, error);
+      }
+    });
+    tenon_string_free(text);
+    tenon_outcome_free(outcome);
+    tenon_string_free(random() % 2 == 0 ? tenon_host_status(host) : tenon_host_describe(host));
+  }
+
+  void follow(const std::shared_ptr<tenon_host>& host, Random& random) {
+    const std::string run = name(random);
+    tenon_follower* made = nullptr;
+    done([&](tenon_error** error) { return tenon_host_follow(host.get(), run.c_str(), random() % 4, &made, error); });
+    if (made == nullptr) return;
+    auto followed = std::make_shared<Followed>(host, made);
+    const std::scoped_lock lock(mutex_);
+    if (followers_.size() < handles_max) followers_.push_back(std::move(followed));
+  }
+
+  void take_event(Random& random) {
+    std::shared_ptr<Followed> followed;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (followers_.empty()) return;
+      followed = followers_[random() % followers_.size()];
+    }
+    const std::scoped_lock lock(followed->mutex);
+    tenon_event* event = nullptr;
+    done([&](tenon_error** error) { return tenon_follower_next(followed->follower, random() % 3, &event, error); });
+    tenon_event_free(event);
+    tenon_run_state state = TENON_RUNNING;
+    done([&](tenon_error** error) { return tenon_follower_state(followed->follower, &state, error); });
+    static_cast<void>(tenon_follower_descriptor(followed->follower));
+  }
+
+  void drop_follower(Random& random) {
+    std::shared_ptr<Followed> dropped;  // freed without the lock
+    const std::scoped_lock lock(mutex_);
+    if (followers_.empty()) return;
+    dropped.swap(followers_[random() % followers_.size()]);
+    std::erase(followers_, nullptr);
+  }
+
+  static void manage(tenon_host* host, Random& random) {
+    std::size_t released = 0;
+    std::uint16_t port = 0;
+    done([&](tenon_error** error) {
+      switch (random() % 16) {
+        case 0:
+          return tenon_host_stop(host, random() % 3, error);
+        case 1:
+          return tenon_host_serve(host, "127.0.0.1", 0, nullptr, &port, error);
+        case 2:
+        case 3:
+          return tenon_host_begin(host, error);
+        default:
+          return tenon_host_release(host, random() % 3, random() % 5, &released, error);
+      }
+    });
+  }
+
+  const std::string file_;
+  const std::string store_;
+  Pool<tenon_host> hosts_{tenon_host_free};
+  std::mutex mutex_;
+  std::vector<std::string> names_;  ///< of runs
+  std::vector<std::shared_ptr<Followed>> followers_;
+};
+
 /// One seed: an engine or two, and what the threads do with them.
 class World {
  public:
-  World(std::string file, std::string store) : file_(std::move(file)), store_(std::move(store)) {}
+  World(std::string file, std::string store)
+      : file_(std::move(file)), store_(std::move(store)), hosts_(file_, store_ + ".hosts") {}
 
   void run(unsigned seed) {
     open_engine();
+    std::mt19937 choices(seed);
+    has_hosts_ = !store_.empty() && seed % 4 == 0;
+    if (has_hosts_) hosts_.open(choices);
     std::vector<std::thread> threads;
     for (unsigned thread = 0; thread < thread_count; ++thread) {
       threads.emplace_back([this, seed, thread] {
@@ -170,12 +399,13 @@ class World {
     std::mt19937 random(seed);
     // Handles and engines may be freed in any order.
     const std::vector<std::function<void()>> frees = {[&] { runs_.clear(); }, [&] { programs_.clear(); },
-                                                      [&] { engines_.clear(); }};
+                                                      [&] { engines_.clear(); }, [&] { hosts_.clear(); }};
     for (std::size_t at = 0, first = random() % frees.size(); at < frees.size(); ++at) {
       frees[(first + at) % frees.size()]();
     }
     while (begun.end_one()) {
     }
+    if (sent != replied) give_up("a request that was sent has no reply");
   }
 
  private:
@@ -373,6 +603,7 @@ class World {
   }
 
   void act(Random& random) {
+    if (has_hosts_ && random() % 2 == 0) return hosts_.act(random);
     switch (random() % 12) {
       case 0:
       case 1:
@@ -406,6 +637,8 @@ class World {
   Pool<tenon_engine> engines_{tenon_engine_free};
   Pool<tenon_program> programs_{tenon_program_free};
   Pool<tenon_run> runs_{tenon_run_free};
+  Hosts hosts_;
+  bool has_hosts_ = false;
 };
 
 }  // namespace
