@@ -11,6 +11,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tools/dev/install.sh
 
+case "${1:-}" in
+  "" | root | user) ;;
+  *) echo "./dev newcomer: no kind is named \`$1\`; there are root and user" >&2; exit 2 ;;
+esac
+
 [ "$(id -u)" -eq 0 ] || { echo "./dev newcomer: needs root, to make a Debian in build/newcomer" >&2; exit 2; }
 # Mounts and processes of its machines are seen by this command alone, and end with it.
 if [ -z "${TENON_NEWCOMER:-}" ]; then
@@ -98,7 +103,6 @@ for kind in ${1:-root user}; do
       chroot "$machine" chown -R newcomer: "$home" /cache/newcomer
       run_commands newcomer "$home" "$home/my projects/tenon"
       ;;
-    *) echo "./dev newcomer: no kind is named \`$kind\`; there are root and user" >&2; exit 2 ;;
   esac
   umount -R "$machine/cache" "$machine/dev" "$machine/sys" "$machine/proc" 2>/dev/null || true
 done

@@ -16,7 +16,7 @@ from results import ROOT, take_results_folder
 CHAOS = {
     "kills": (["tests/durability/run", "--long"], "real processes that are killed, or whose disk calls fail, at every write"),
     "simulation": (["build/release/tests/simulation/simulation", "--long"], "10,000 seeds of the simulator"),
-    "servers": (["tests/several_servers/run", "--long"], "servers on one PostgreSQL store that are killed, stopped or cut off"),
+    "postgres": (["tests/several_servers/run", "--long"], "servers on one PostgreSQL store that are killed, stopped or cut off"),
     "ray": (["tests/ray/run", "--long"], "nodes, hosts, gateways and services of a Ray cluster that are killed"),
 }
 
