@@ -229,6 +229,10 @@ TENON_API tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, t
 /* As tenon_engine_stop without a grace time, if it was not called. Does nothing within a function that the engine
  * calls. */
 TENON_API void tenon_engine_free(tenon_engine* engine);
+/* Makes functions of other threads that wait for events, stops or the end of a run or a call return TENON_TIMED_OUT
+ * now, for a host that has to do something else, such as to handle a signal. A wait that has not begun is not
+ * interrupted. Also within a function that the engine calls, but not within a signal handler. */
+TENON_API void tenon_engine_interrupt(tenon_engine* engine);
 /* Gives the engine a thread of its own, which continues the runs while no other thread does. */
 TENON_API tenon_status tenon_engine_start_thread(tenon_engine* engine, tenon_error** error);
 /* A file descriptor that is readable while there are events or stops, for poll and event loops. It belongs to the
@@ -374,6 +378,8 @@ enum {
 };
 /* Continues the runs until this one has another state than TENON_RUNNING. TENON_TIMED_OUT: not within `timeout`. */
 TENON_API tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* state, tenon_error** error);
+/* As tenon_engine_interrupt, for the engine of the run. */
+TENON_API void tenon_run_interrupt(tenon_run* run);
 /* A run with TENON_WITH_STOPS that does not run any more, or not for now. */
 typedef struct tenon_stop {
   uint64_t run;          /* tenon_run_number */
@@ -600,6 +606,8 @@ TENON_API tenon_status tenon_host_follow(tenon_host* host, const char* run, uint
 /* `*event` is NULL after the last event of a run that has ended. By one thread at a time. */
 TENON_API tenon_status tenon_follower_next(tenon_follower* follower, uint64_t timeout, tenon_event** event,
                                            tenon_error** error);
+/* As tenon_engine_interrupt, for tenon_follower_next; from any thread. */
+TENON_API void tenon_follower_interrupt(tenon_follower* follower);
 /* The state of the run after the events that were taken: TENON_RUNNING while there are more. */
 TENON_API tenon_status tenon_follower_state(tenon_follower* follower, tenon_run_state* state, tenon_error** error);
 /* Readable while there may be events. It belongs to the follower. */

@@ -531,6 +531,8 @@ class Engine {
   [[nodiscard]] std::optional<Event> next_event(const Run& run, Milliseconds timeout) const {
     return next_event(run.get(), timeout);
   }
+  /// As tenon_engine_interrupt.
+  void interrupt() const { tenon_engine_interrupt(engine_.get()); }
   void start_thread() const {
     tenon_error* error = nullptr;
     check(tenon_engine_start_thread(engine_.get(), &error), error);
@@ -583,6 +585,8 @@ class Follower {
     event.emplace(found);
     return State::Event;
   }
+  /// As tenon_follower_interrupt.
+  void interrupt() const { tenon_follower_interrupt(follower_.get()); }
   /// Of the run after the events that were taken: TENON_RUNNING while there are more.
   [[nodiscard]] tenon_run_state state() const {
     tenon_error* error = nullptr;

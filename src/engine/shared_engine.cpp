@@ -156,15 +156,17 @@ bool SharedEngine::wait(std::function<bool(Engine&)> is_met, std::chrono::millis
   throw_if_broken();
   ENSURE(user_ != std::this_thread::get_id());
   Waiter self{is_met, {}, false};
+  const std::uint64_t interrupts = interrupts_;
   const auto place = waiters_.insert(waiters_.end(), &self);
   try {
     while (!self.is_done) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Steady::now());
+      const bool is_over = left.count() <= 0 || interrupts_ != interrupts;
       if (user_ != std::thread::id() || callers_ > 0) {
         if (!self.is_asked) {
           engine_->wake();
           self.changed.wait(lock);  // as a caller, until the thread that uses the engine asks
-        } else if (left.count() <= 0) {
+        } else if (is_over) {
           break;
         } else {
           self.changed.wait_for(lock, left);
@@ -174,7 +176,7 @@ bool SharedEngine::wait(std::function<bool(Engine&)> is_met, std::chrono::millis
       }
       look_after_step();
       throw_if_broken();
-      if (self.is_done || left.count() <= 0 || is_stopped_) break;
+      if (self.is_done || is_over || is_stopped_) break;
       if (!engine_->can_continue() && !may_continue_) {
         if (idle == IdleEngine::GiveUp) break;
         self.changed.wait_for(lock, left);  // until another thread changes that
@@ -207,6 +209,13 @@ std::optional<RunEvent> SharedEngine::next_event(std::chrono::milliseconds timeo
       },
       timeout));
   return event;
+}
+
+void SharedEngine::interrupt() {
+  const std::scoped_lock lock(mutex_);
+  ++interrupts_;
+  for (Waiter* const waiter : waiters_) waiter->changed.notify_one();
+  if (user_ != std::thread::id()) engine_->wake();
 }
 
 void SharedEngine::start_thread() {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -46,12 +47,16 @@ class SharedEngine final {
   /// What `wait` does when no run can continue until another thread answers a question or starts a run.
   enum class IdleEngine : bool { WaitOn, GiveUp };
   /// Continues the runs until `is_met` returns true, which is asked with the engine at once and whenever something has
-  /// happened, on any thread. False: it was not met within `timeout`, or the engine is idle or was stopped.
+  /// happened, on any thread. False: it was not met within `timeout`, or the engine is idle or was stopped, or the wait
+  /// was interrupted.
   bool wait(std::function<bool(Engine&)> is_met, std::chrono::milliseconds timeout,
             IdleEngine idle = IdleEngine::WaitOn);
   /// The oldest event that was not taken, of this run or of any. Waits at most `timeout` for one.
   [[nodiscard]] std::optional<RunEvent> next_event(std::chrono::milliseconds timeout,
                                                    std::optional<runtime::RunId> run = std::nullopt);
+  /// Ends the waits in progress of other threads, as if their time were over. Any thread, also within a function that
+  /// the engine calls.
+  void interrupt();
 
   /// Starts the engine's own thread, which from now on continues the runs while no other one does.
   void start_thread();
@@ -113,6 +118,7 @@ class SharedEngine final {
   std::condition_variable own_;   ///< for the engine's own thread
   std::thread::id user_;          ///< who uses the engine; none: it is free
   unsigned callers_ = 0;          ///< that wait for the engine to be free
+  std::uint64_t interrupts_ = 0;
   std::list<Waiter*> waiters_;
   std::vector<std::function<void(Engine&)>> posted_;
   bool may_continue_ = true;  ///< for the own thread: something has happened since the last step

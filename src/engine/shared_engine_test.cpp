@@ -193,6 +193,30 @@ TEST_F(SharedEngineTest, AWaitIsAskedAtOnceWhileAnotherThreadWaits) {
   }
 }
 
+/// The one that continues the runs, those beside it, and one of an engine that has nothing to do.
+TEST_F(SharedEngineTest, WaitsAreInterrupted) {
+  for (const bool is_idle : {false, true}) {
+    open();
+    const RunId run = is_idle ? start("colour") : start("dear", R"({"name": "tea"})");
+    constexpr std::size_t threads = 3;
+    std::atomic<std::size_t> ended = 0;
+    std::vector<std::thread> callers;
+    for (std::size_t at = 0; at < threads; ++at) {
+      callers.emplace_back([&] {
+        EXPECT_FALSE(has_ended(run, milliseconds::max()));
+        ++ended;
+      });
+    }
+    while (ended < threads) engine->interrupt();  // again, since a wait may begin after it
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_FALSE(has_ended(run, milliseconds{1}));
+    if (is_idle) continue;
+    std::thread finisher = finish_calls(1);
+    EXPECT_TRUE(has_ended(run)) << "an earlier interruption does not end a wait";
+    finisher.join();
+  }
+}
+
 TEST_F(SharedEngineTest, AnIdleEngineCanBeGivenUpOrWaitedFor) {
   open();
   const RunId run = start("colour");

@@ -39,6 +39,10 @@ void tenon_engine_free(tenon_engine* engine) {
   delete engine;
 }
 
+void tenon_engine_interrupt(tenon_engine* engine) {
+  if (engine != nullptr) engine->state->interrupt();
+}
+
 tenon_status tenon_engine_start_thread(tenon_engine* engine, tenon_error** error) {
   if (!library::prepare(error, {engine})) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {

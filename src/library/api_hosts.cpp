@@ -451,6 +451,10 @@ tenon_status tenon_follower_next(tenon_follower* follower, uint64_t timeout, ten
   });
 }
 
+void tenon_follower_interrupt(tenon_follower* follower) {
+  if (follower != nullptr) follower->follower.interrupt();
+}
+
 tenon_status tenon_follower_state(tenon_follower* follower, tenon_run_state* state, tenon_error** error) {
   if (!library::prepare(error, {follower}, state)) return TENON_USAGE;
   return guarded(follower->follower.host(), error, [&]() -> tenon_status {

@@ -215,6 +215,10 @@ tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* s
   });
 }
 
+void tenon_run_interrupt(tenon_run* run) {
+  if (run != nullptr) run->state->interrupt();
+}
+
 tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, tenon_stop* stops, size_t capacity, size_t* count,
                               tenon_error** error) {
   if (!library::prepare(error, {engine}, count)) return TENON_USAGE;

@@ -135,6 +135,11 @@ Result<void, EngineError> EngineState::resume(const std::string& name, std::uint
   });
 }
 
+void EngineState::interrupt() {
+  if (is_of_parent()) return;
+  if (engine::SharedEngine* const engine = opened_; engine != nullptr) engine->interrupt();
+}
+
 void EngineState::stop(std::chrono::milliseconds grace) {
   {
     const std::scoped_lock lock(mutex_);

@@ -48,6 +48,8 @@ class EngineState final {
   [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open();
   /// Null before the engine is opened. Waits for nothing.
   [[nodiscard]] engine::SharedEngine* engine_or_null() { return opened_; }
+  /// SharedEngine::interrupt, if the engine is open. Any thread.
+  void interrupt();
   void stop(std::chrono::milliseconds grace);
   [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 

@@ -62,6 +62,11 @@ Result<tenon_run_state, engine::EngineError> Follower::state() {
   return head ? state_of(*head) : TENON_RUNNING;
 }
 
+void Follower::interrupt() {
+  ++interrupts_;
+  waker_.wake();
+}
+
 void Follower::read() {
   waker_.clear();  // what comes from now on wakes it again
   host_->read([this](journal::StoreConnection&) {
@@ -74,6 +79,7 @@ void Follower::read() {
 Result<Follower::State, engine::EngineError> Follower::next(std::chrono::milliseconds timeout, protocol::Event& event) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + timeout;
+  const std::uint64_t interrupts = interrupts_;
   while (true) {
     if (ready_.empty()) read();
     if (!ready_.empty()) {
@@ -86,7 +92,7 @@ Result<Follower::State, engine::EngineError> Follower::next(std::chrono::millise
     }
     if (reader_->is_at_end()) return State::Ended;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-    if (left.count() <= 0 || host_->is_stopped()) return State::Nothing;
+    if (left.count() <= 0 || interrupts_ != interrupts || host_->is_stopped()) return State::Nothing;
     waker_.wait(left);
   }
 }

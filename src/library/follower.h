@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -26,6 +28,8 @@ class Follower final {
   enum class State : std::uint8_t { Event, Nothing, Ended };
   /// `event` is set for State::Event. Waits at most `timeout` for one.
   [[nodiscard]] Result<State, engine::EngineError> next(std::chrono::milliseconds timeout, protocol::Event& event);
+  /// Ends a `next` that waits, as if its time were over. Any thread.
+  void interrupt();
   /// The state of the run after the events that were taken: TENON_RUNNING while there are more.
   [[nodiscard]] Result<tenon_run_state, engine::EngineError> state();
   /// Readable while there may be events.
@@ -37,6 +41,7 @@ class Follower final {
 
   const std::shared_ptr<HostState> host_;
   const Waker waker_;
+  std::atomic<std::uint64_t> interrupts_ = 0;
   std::optional<engine::EventReader> reader_;  ///< with the host's connection for reading
   std::deque<engine::EventReader::Read> ready_;
 };

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "interrupting.h"
 
 static const char* desk;
 
@@ -320,6 +321,14 @@ static void functions_are_called(Shop* shop, Mind* mind) {
   /* A call that is cancelled can still be finished, and does nothing. */
   run = start(program, "slow_total", "{\"order\": {\"item\": \"tea\", \"count\": 3, \"tags\": []}}", 0);
   CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_TIMED_OUT);
+  {
+    Interrupting interrupting = {.run = run};
+    size_t count = 1;
+    begin_interrupting(&interrupting);
+    CHECK(tenon_run_wait(run, TENON_FOREVER, NULL, NULL) == TENON_TIMED_OUT);
+    CHECK(tenon_next_stops(engine, TENON_FOREVER, NULL, 0, &count, NULL) == TENON_TIMED_OUT && count == 0);
+    end_interrupting(&interrupting);
+  }
   {
     tenon_call* call = take_deferred(shop);
     CHECK(!tenon_is_cancelled(call) && tenon_may_begin(call));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "interrupting.h"
 
 static const char* desk;
 static char store[] = "/tmp/tenon-hosts-XXXXXX";
@@ -228,6 +229,10 @@ static void check_question(tenon_host* host) {
   tenon_outcome* no_outcome = NULL;
   tenon_error* error = NULL;
   CHECK(tenon_follower_next(follower, 0, &none, &error) == TENON_TIMED_OUT);
+  Interrupting interrupting = {.follower = follower};
+  begin_interrupting(&interrupting);
+  CHECK(tenon_follower_next(follower, TENON_FOREVER, &none, &error) == TENON_TIMED_OUT);
+  end_interrupting(&interrupting);
   CHECK(tenon_host_outcome(host, name, &no_outcome, &error) == TENON_TIMED_OUT);
   FAILS(tenon_host_answer(host, name, NULL, tenon_text_of("{"), NULL, WAIT_MAX, &error), TENON_WRONG_INPUT, "JSON");
   FAILS(tenon_host_answer(host, name, NULL, tenon_text_of("3"), NULL, WAIT_MAX, &error), TENON_WRONG_INPUT, "string");

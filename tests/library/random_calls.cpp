@@ -334,6 +334,7 @@ class Hosts {
       if (followers_.empty()) return;
       followed = followers_[random() % followers_.size()];
     }
+    if (random() % 4 == 0) tenon_follower_interrupt(followed->follower);
     const std::scoped_lock lock(followed->mutex);
     tenon_event* event = nullptr;
     done([&](tenon_error** error) { return tenon_follower_next(followed->follower, random() % 3, &event, error); });
@@ -491,6 +492,7 @@ class World {
 
   void use_run(Random& random) {
     const auto run = runs_.pick(random);
+    if (random() % 8 == 0) tenon_run_interrupt(run.get());
     tenon_error* error = nullptr;
     tenon_string* text = nullptr;
     tenon_outcome* outcome = nullptr;
