@@ -59,9 +59,12 @@ void Run::cancel_turn(const std::string& reason) const {
 
 tenon_run_state Run::wait(Timeout timeout) const {
   tenon_run_state state = TENON_RUNNING;
-  wait_in_pieces(timeout, [&](std::uint64_t milliseconds, tenon_error** error) {
-    return tenon_run_wait(run_, milliseconds, &state, error);
-  });
+  wait_and_hear_signals(
+      timeout,
+      [&](std::uint64_t milliseconds, tenon_error** error) {
+        return tenon_run_wait(run_, milliseconds, &state, error);
+      },
+      [run = run_] { tenon_run_interrupt(run); });
   return state;
 }
 
@@ -198,7 +201,7 @@ nb::object Function::call(const nb::args& arguments, const nb::kwargs& named) co
   const tenon_value* value = nullptr;
   tenon_outcome* outcome = nullptr;
   tenon_run* started = nullptr;
-  const std::uint64_t timeout = hears_signals() ? signal_period : TENON_FOREVER;
+  const std::uint64_t timeout = hears_signals() ? unwatched_max : TENON_FOREVER;
   const bool has_ended = done(
       [&](tenon_error** error) { return tenon_call_make(call.get(), timeout, &value, &outcome, &started, error); });
   if (outcome != nullptr) raise(outcome, context.key());
@@ -356,11 +359,14 @@ nb::list Engine::take_stops() {
 nb::object Engine::next_event(const Run* run, Timeout timeout) const {
   tenon_event* found = nullptr;
   tenon_run* const of = run == nullptr ? nullptr : run->get();
-  const bool is_found = wait_in_pieces(timeout, [&](std::uint64_t milliseconds, tenon_error** error) {
-    const tenon_status status = tenon_next_event(engine_, of, milliseconds, &found, error);
-    if (status != TENON_TIMED_OUT || of == nullptr) return status;
-    return tenon_run_wait(of, 0, nullptr, error);  // TENON_OK: there will be none
-  });
+  const bool is_found = wait_and_hear_signals(
+      timeout,
+      [&](std::uint64_t milliseconds, tenon_error** error) {
+        const tenon_status status = tenon_next_event(engine_, of, milliseconds, &found, error);
+        if (status != TENON_TIMED_OUT || of == nullptr) return status;
+        return tenon_run_wait(of, 0, nullptr, error);  // TENON_OK: there will be none
+      },
+      [engine = engine_] { tenon_engine_interrupt(engine); });
   if (!is_found || found == nullptr) return nb::none();
   const host::Event event(found);
   return nb::make_tuple(text(event.type()), text(event.json()), event.run());

@@ -27,9 +27,12 @@ Follower::~Follower() {
 
 nb::object Follower::next(Timeout timeout) {
   tenon_event* found = nullptr;
-  const bool is_done = wait_in_pieces(timeout, [&](std::uint64_t milliseconds, tenon_error** error) {
-    return tenon_follower_next(follower_, milliseconds, &found, error);
-  });
+  const bool is_done = wait_and_hear_signals(
+      timeout,
+      [&](std::uint64_t milliseconds, tenon_error** error) {
+        return tenon_follower_next(follower_, milliseconds, &found, error);
+      },
+      [follower = follower_] { tenon_follower_interrupt(follower); });
   is_at_end_ = is_done && found == nullptr;
   if (found == nullptr) return nb::none();
   const host::Event event(found);
@@ -46,6 +49,7 @@ tenon_run_state Follower::state() const {
 struct Host::Stopping {
   std::mutex mutex;
   std::condition_variable changed;
+  std::uint64_t interrupts = 0;
   bool is_done = false;
   tenon_status status = TENON_OK;
   tenon_error* error = nullptr;
@@ -86,17 +90,27 @@ bool Host::stop(double grace, Timeout timeout) {
       stopping->changed.notify_all();
     }).detach();
   }
-  return wait_in_pieces(timeout, [&](std::uint64_t milliseconds, tenon_error** error) -> tenon_status {
-    std::unique_lock lock(stopping_->mutex);
-    const auto is_done = [&] { return stopping_->is_done; };
-    if (milliseconds == TENON_FOREVER) {
-      stopping_->changed.wait(lock, is_done);
-    } else if (!stopping_->changed.wait_for(lock, std::chrono::milliseconds(milliseconds), is_done)) {
-      return TENON_TIMED_OUT;
-    }
-    *error = std::exchange(stopping_->error, nullptr);
-    return std::exchange(stopping_->status, TENON_OK);
-  });
+  return wait_and_hear_signals(
+      timeout,
+      [&](std::uint64_t milliseconds, tenon_error** error) -> tenon_status {
+        std::unique_lock lock(stopping_->mutex);
+        const auto is_over = [stopping = stopping_.get(), interrupts = stopping_->interrupts] {
+          return stopping->is_done || stopping->interrupts != interrupts;
+        };
+        if (milliseconds == TENON_FOREVER) {
+          stopping_->changed.wait(lock, is_over);
+        } else {
+          stopping_->changed.wait_for(lock, std::chrono::milliseconds(milliseconds), is_over);
+        }
+        if (!stopping_->is_done) return TENON_TIMED_OUT;
+        *error = std::exchange(stopping_->error, nullptr);
+        return std::exchange(stopping_->status, TENON_OK);
+      },
+      [stopping = stopping_] {
+        const std::scoped_lock lock(stopping->mutex);
+        ++stopping->interrupts;
+        stopping->changed.notify_all();
+      });
 }
 
 std::uint16_t Host::serve(const std::string& address, std::uint16_t port, const std::string& token) const {
@@ -185,9 +199,12 @@ std::uint64_t Host::send(tenon_request_kind kind, const std::string& name, const
 nb::object Host::wait_for_reply(std::uint64_t number, Timeout timeout) {
   Replies::Reply reply;
   try {
-    const bool has_come = wait_in_pieces(timeout, [&](std::uint64_t milliseconds, tenon_error** /*error*/) {
-      return replies_->wait(number, milliseconds, reply);
-    });
+    const bool has_come = wait_and_hear_signals(
+        timeout,
+        [&](std::uint64_t milliseconds, tenon_error** /*error*/) {
+          return replies_->wait(number, milliseconds, reply);
+        },
+        [replies = replies_] { replies->interrupt(); });
     if (!has_come) {
       replies_->abandon(number);
       return nb::none();

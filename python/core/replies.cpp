@@ -66,17 +66,24 @@ void Replies::add(std::uint64_t number, Reply reply) {
 
 tenon_status Replies::wait(std::uint64_t number, std::uint64_t milliseconds, Reply& reply) {
   std::unique_lock lock(mutex_);
-  while (true) {
+  const auto has_come = [&] { return expected_.at(number).has_come; };
+  const auto is_over = [&, interrupts = interrupts_] { return has_come() || interrupts_ != interrupts; };
+  while (!is_over()) {
     const std::uint64_t piece = std::min(milliseconds, wait_max_ms);
-    const bool has_come =
-        came_.wait_for(lock, std::chrono::milliseconds(piece), [&] { return expected_.at(number).has_come; });
-    if (has_come) break;
+    if (piece == 0) return TENON_TIMED_OUT;
+    came_.wait_for(lock, std::chrono::milliseconds(piece), is_over);
     if (milliseconds != TENON_FOREVER) milliseconds -= piece;
-    if (milliseconds == 0) return TENON_TIMED_OUT;
   }
+  if (!has_come()) return TENON_TIMED_OUT;
   reply = std::move(expected_.at(number).reply);
   expected_.erase(number);
   return TENON_OK;
+}
+
+void Replies::interrupt() {
+  const std::scoped_lock lock(mutex_);
+  ++interrupts_;
+  came_.notify_all();
 }
 
 std::vector<Replies::Numbered> Replies::take_awaited() {

@@ -36,6 +36,8 @@ class Replies : public std::enable_shared_from_this<Replies> {
 
   /// Waits for the reply of a request that is not awaited. TENON_TIMED_OUT, or TENON_OK with the reply.
   [[nodiscard]] tenon_status wait(std::uint64_t number, std::uint64_t milliseconds, Reply& reply);
+  /// Makes `wait` of other threads return TENON_TIMED_OUT now. Any thread.
+  void interrupt();
   struct Numbered {
     std::uint64_t number;
     Reply reply;
@@ -59,6 +61,7 @@ class Replies : public std::enable_shared_from_this<Replies> {
   std::mutex mutex_;
   std::condition_variable came_;
   std::uint64_t numbers_ = 0;
+  std::uint64_t interrupts_ = 0;
   std::unordered_map<std::uint64_t, Expected> expected_;
   std::vector<std::uint64_t> ready_;  ///< of those that are awaited
 };

@@ -11,6 +11,7 @@
 
 #include "core/errors.h"
 #include "core/gil.h"
+#include "core/signal_watch.h"
 
 // Waits in functions of tenon/tenon.h: without the interpreter's lock, and so that Ctrl-C is heard.
 
@@ -19,8 +20,10 @@ namespace tenon::python {
 /// How long a wait may take, in seconds; None for ever.
 using Timeout = std::optional<double>;
 
-/// How long the main thread waits before it looks for signals, in milliseconds.
-constexpr std::uint64_t signal_period = 50;
+/// How long the main thread waits before it has signals end its wait, in milliseconds: most waits are shorter.
+constexpr std::uint64_t unwatched_max = 50;
+/// And at most after that, in case that a function that is called meanwhile takes the descriptor for signals.
+constexpr std::uint64_t watched_max = 1'000;
 
 /// The thread that hears signals: the main thread's `ident`.
 void set_main_thread(unsigned long ident);
@@ -28,10 +31,13 @@ void set_main_thread(unsigned long ident);
 
 [[nodiscard]] std::uint64_t milliseconds_of(Timeout timeout);
 
-/// Waits with `wait(milliseconds, &error)`, in pieces where signals are heard. Returns false after the timeout.
-template <class Wait>
-bool wait_in_pieces(Timeout timeout, Wait wait) {
+/// Waits with `wait(milliseconds, &error)`, which `interrupt()` ends early from another thread, so that signals are
+/// heard. Returns false after the timeout.
+template <class Wait, class Interrupt>
+bool wait_and_hear_signals(Timeout timeout, Wait wait, Interrupt interrupt) {
   using Clock = std::chrono::steady_clock;
+  const bool may_hear = hears_signals();  // the other threads are interrupted, too, and wait again
+  std::optional<SignalWatch> watch;
   const std::uint64_t whole = milliseconds_of(timeout);
   const Clock::time_point start = Clock::now();
   for (;;) {
@@ -40,12 +46,17 @@ bool wait_in_pieces(Timeout timeout, Wait wait) {
       const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
       left = whole - std::min(whole, static_cast<std::uint64_t>(passed));
     }
-    const bool is_last = !hears_signals() || left <= signal_period;
+    const std::uint64_t piece_max = !may_hear ? TENON_FOREVER : watch ? watched_max : unwatched_max;
     tenon_error* error = nullptr;
-    const tenon_status status = without_lock([&] { return wait(is_last ? left : signal_period, &error); });
+    const tenon_status status = without_lock([&] { return wait(std::min(left, piece_max), &error); });
     if (check(status, error)) return true;
-    if (hears_signals() && PyErr_CheckSignals() != 0) throw nanobind::python_error();
-    if (is_last) return false;
+    if (watch) {
+      watch->acknowledge();
+    } else if (may_hear && left > piece_max) {
+      watch.emplace(interrupt);
+    }
+    if (may_hear && PyErr_CheckSignals() != 0) throw nanobind::python_error();
+    if (left == 0) return false;
   }
 }
 

@@ -68,6 +68,59 @@ except KeyboardInterrupt:
     assert process.communicate(timeout=20) == ("interrupted 3\n", "")
 
 
+# What the main thread waits in, for what does not come. It hears signals whichever thread continues the runs.
+WAITS = ["desk.total()", "desk.start('total').wait()", "list(desk.start('total').events())",
+         "threading.Thread(target=desk.total, daemon=True).start(); time.sleep(0.2); desk.total()"]
+
+
+@pytest.mark.parametrize("how", WAITS)
+def test_a_wait_hears_signals(how):
+    done = run(f"""
+heard = []
+def handle(number, frame):
+    heard.append(number)
+    if len(heard) == 3:
+        raise KeyboardInterrupt
+def send():
+    for at in range(3):
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        while len(heard) == at:
+            time.sleep(0.01)
+signal.signal(signal.SIGUSR1, handle)
+former = os.pipe2(os.O_NONBLOCK)  # such as that of an event loop
+signal.set_wakeup_fd(former[1])
+threading.Thread(target=send).start()
+try:
+    {how}
+except KeyboardInterrupt:
+    print(len(heard), os.read(former[0], 64) == bytes([signal.SIGUSR1] * 3), signal.set_wakeup_fd(-1) == former[1], desk.add(1, 2))
+""")
+    assert (done.stdout, done.stderr) == ("3 True True 3\n", "")
+
+
+def test_a_wait_within_an_extern_hears_signals():
+    done = run("""
+def inner():
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        desk.total()
+    except KeyboardInterrupt:
+        print("inner", flush=True)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return 1
+async def nap(seconds): await asyncio.sleep(seconds); return 1
+TEXT = "extern fn inner() -> i32\\nextern fn nap(seconds: i32) -> i32\\nfn all() -> i32 { nap(1) + inner() + nap(60) }"
+with tenon.load("outer.tn", text=TEXT, externs=[inner, nap], extern_threads=0) as outer:
+    begin = time.monotonic()
+    try:
+        outer.all()
+    except KeyboardInterrupt:
+        print("outer", time.monotonic() - begin < 30)
+""")
+    assert (done.stdout, done.stderr) == ("inner\nouter True\n", "")
+
+
 def test_ctrl_c_ends_a_call_of_a_plain_function():
     done = run("""
 def slow():
