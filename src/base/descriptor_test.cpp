@@ -2,10 +2,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <string>
 
 namespace tenon {
 namespace {
@@ -52,6 +58,31 @@ TEST(Descriptor, IsWrittenToAsAWhole) {
   std::array<char, 16> text{};
   ASSERT_EQ(::read(from.number(), text.data(), text.size()), 9);
   EXPECT_STREQ(text.data(), "some text");
+}
+
+/// Of the process, as the kernel says.
+std::uint64_t table_size() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    std::uint64_t size = 0;
+    if (word == "FDSize:" && status >> size) return size;
+  }
+  return 0;
+}
+
+TEST(Descriptor, AreReservedAtOnce) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const std::uint64_t before = table_size();
+  reserve_descriptors();
+  if (__libc_single_threaded) {
+    EXPECT_GE(table_size(), std::min<rlim_t>(limit.rlim_cur, reserved_descriptors));
+  } else {
+    EXPECT_EQ(table_size(), before) << "that would take long";
+  }
+  const int next = ::dup(STDIN_FILENO);
+  EXPECT_LT(next, 100) << "numbers of descriptors do not rise";
+  ::close(next);
 }
 
 TEST(Descriptor, SaysWhyItCannotBeWrittenTo) {

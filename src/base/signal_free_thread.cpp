@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/descriptor.h"
+
 namespace tenon {
 namespace {
 
@@ -26,6 +28,7 @@ class BlockedSignals {
 }  // namespace
 
 std::thread start_signal_free_thread(std::function<void()> work) {
+  reserve_descriptors();
   const BlockedSignals blocked;  // a thread begins with the mask of the one that starts it
   return std::thread(std::move(work));
 }

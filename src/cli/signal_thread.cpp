@@ -6,9 +6,12 @@
 #include <system_error>
 #include <thread>
 
+#include "base/descriptor.h"
+
 namespace tenon::cli {
 
 void handle_on_own_thread(std::initializer_list<int> signals) {
+  reserve_descriptors();
   sigset_t handled;
   sigset_t before;
   sigemptyset(&handled);

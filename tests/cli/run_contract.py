@@ -1,8 +1,11 @@
 """`tenon run`: stdout and stderr, exit codes, arguments, the trace."""
 import json
+import pathlib
 import re
+import resource
+import subprocess
 
-from tenon_process import run_traced, tenon
+from tenon_process import TENON, run_traced, tenon
 
 PROGRAM = '''\
 struct Place { city: String, nights: i32 in 1..=30 }
@@ -442,3 +445,19 @@ def test_a_trace_can_be_written_to_stdout(work):
         *traced, value = done.stdout.splitlines()
         assert done.returncode == 0 and value == "42" and done.stderr == "", done
         assert [json.loads(line)["type"] for line in traced] == ["run_ended"], traced
+
+
+def test_there_is_room_for_many_connections_before_the_first_thread(work):
+    """Later the table of descriptors grows slowly (reserve_descriptors)."""
+    file = write(work, 'fn main() -> String { ask<String>("Which colour?") }\n')
+    with subprocess.Popen([TENON, "run", file], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        shown = ""
+        while "Which colour?" not in shown:
+            shown += process.stderr.read(1)
+            assert process.poll() is None, shown
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        output, _ = process.communicate("red\n", timeout=60)
+    assert output == "red\n"
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    room = 4096 if limit == resource.RLIM_INFINITY else min(limit, 4096)
+    assert int(re.search(r"FDSize:\s*(\d+)", status)[1]) >= room, status
