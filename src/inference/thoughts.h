@@ -28,8 +28,8 @@ class ThoughtFilter {
   enum class Stage { Begin, Thoughts, End, Answer };
 
   Stage stage_ = Stage::Begin;
-  std::string held_;       ///< what may be part of a tag
-  std::string_view name_;  ///< of the tag, in Stage::Thoughts
+  std::string held_;          ///< what may be part of a tag
+  std::string_view closing_;  ///< the tag that ends Stage::Thoughts
 };
 
 }  // namespace tenon::inference
