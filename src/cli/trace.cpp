@@ -120,14 +120,16 @@ void Trace::write_line(const std::string& line) {
 }
 
 void Trace::on_generation_started(const runtime::SentGeneration& generation) {
-  const auto& [effect, attempt, request, is_streamed_output] = generation;
   ++generation_;
   pieces_ = 0;
   generation_start_ = environment_.system.clock.monotonic();
   progress_shown_ = generation_start_;
+  if (!shows_prompts_ && !file_.is_open()) return;
+  const runtime::PerformedEffect& effect = generation.effect;
+  const inference::GenerationRequest request = generation.sent();
   if (shows_prompts_) {
     std::string text = fmt::format("── {} ── {}{}\n", request.label, effect.program.describe(effect.place),
-                                   attempt > 0 ? fmt::format(" (repair {})", attempt) : "");
+                                   generation.attempt > 0 ? fmt::format(" (repair {})", generation.attempt) : "");
     for (const inference::Message& message : request.messages) {
       text += fmt::format("[{}]\n{}\n", role_name(message.role), message.text);
     }
@@ -141,7 +143,7 @@ void Trace::on_generation_started(const runtime::SentGeneration& generation) {
   Json event = Json::object({{"type", "generation_started"},
                              {"run", effect.run.index},
                              {"key", effect.key},
-                             {"attempt", attempt},
+                             {"attempt", generation.attempt},
                              {"function", request.label},
                              {"place", effect.program.describe(effect.place)},
                              {"label", effect.label},

@@ -20,15 +20,16 @@ std::string members(const Json& object) {
 void PromptLog::on_generation_started(const runtime::SentGeneration& generation) {
   const auto found = runs_.find(generation.effect.run.index);
   if (found == runs_.end()) return;
+  const inference::GenerationRequest request = generation.sent();
   Json messages = Json::array();
-  for (const inference::Message& message : generation.request.messages) {
+  for (const inference::Message& message : request.messages) {
     messages.push_back(Json::object({{"role", inference::role_name(message.role)}, {"text", message.text}}));
   }
-  Json sent = Json::object({{"function", generation.request.label},
+  Json sent = Json::object({{"function", request.label},
                             {"place", generation.effect.program.describe(generation.effect.place)},
                             {"attempt", generation.attempt},
                             {"messages", std::move(messages)}});
-  if (generation.request.schema) sent.set("schema", parse_own_json(generation.request.schema->json_schema));
+  if (request.schema) sent.set("schema", parse_own_json(request.schema->json_schema));
   Kept& kept = found->second;
   kept.prompts.push_back({std::string(generation.effect.key), generation.attempt, members(sent), {}});
   kept.bytes += kept.prompts.back().sent.size();

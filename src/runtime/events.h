@@ -100,9 +100,13 @@ struct PerformedEffect {
 /// A request that is sent to the model.
 struct SentGeneration {
   PerformedEffect effect;
-  std::uint32_t attempt = 0;                    ///< counts from 0; the higher ones are repairs
-  const inference::GenerationRequest& request;  ///< as the backend sends it: inference::Model::sent_form
+  std::uint32_t attempt = 0;        ///< counts from 0; the higher ones are repairs
   bool is_streamed_output = false;  ///< its answer is plain text and output of the run (vm/execution/streamed_output.h)
+  const inference::GenerationRequest& request;
+  const inference::Model& model;
+
+  /// As the backend sends it.
+  [[nodiscard]] inference::GenerationRequest sent() const { return model.sent_form(request).value_or(request); }
 };
 
 /// A call of an extern that is made.

@@ -169,9 +169,10 @@ void RunSpans::on_generation_started(const runtime::SentGeneration& generation) 
   span.set("gen_ai.provider.name", options_.provider);
   span.set("gen_ai.request.model", options_.model);
   if (!effect.scope.agent.empty()) span.set("gen_ai.agent.name", std::string(effect.scope.agent));
-  describe_request(span, generation.request, generation.attempt);
+  const inference::GenerationRequest sent = generation.sent();
+  describe_request(span, sent, generation.attempt);
   if (options_.content == Content::Captured) {
-    span.set("gen_ai.input.messages", shown(messages_json(generation.request.messages)));
+    span.set("gen_ai.input.messages", shown(messages_json(sent.messages)));
   }
   start_effect(effect, std::move(span));
 }

@@ -148,13 +148,11 @@ void Generations::send(GenerationId id) {
   request.earlier = std::exchange(generation.earlier, {});
   if (generation.guard) generation.guard->restart();
   if (listener_ != nullptr) {
-    const std::optional<inference::GenerationRequest> converted = model_.sent_form(request);
-    const inference::GenerationRequest& sent = converted ? *converted : request;
     const RunCore& core = *runs_[generation.run].core;
-    const bool is_plain_text = sent.schema == nullptr && sent.text_form == nullptr;
-    listener_->on_generation_started({performed_effect(generation.run, core, generation.request),
-                                      generation.repair_loop.repairs(), sent,
-                                      is_plain_text && core.machine().is_streamed_output(generation.request.id)});
+    const bool is_plain_text = request.schema == nullptr && request.text_form == nullptr;
+    listener_->on_generation_started(
+        {performed_effect(generation.run, core, generation.request), generation.repair_loop.repairs(),
+         is_plain_text && core.machine().is_streamed_output(generation.request.id), request, model_});
   }
   model_.start(id, std::move(request), *this);
 }
