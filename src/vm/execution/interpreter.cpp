@@ -117,6 +117,11 @@ std::uint64_t charge_deferred_fuel(MachineState& state, std::uint64_t fuel) {
   return fuel - taken;
 }
 
+/// The key of the newest request. Not inlined: the code of its texts would take registers from `interpret`.
+[[gnu::noinline]] Value request_key(const Fiber& fiber) {
+  return Value::string(fiber.key_of(std::max<std::uint64_t>(fiber.next_ordinal, 1) - 1));
+}
+
 /// At the end of a block: fails again with what the register keeps, if it keeps a failure.
 OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
   return r[i.a].tag() == Tag::Unit ? OpStatus::Ok : fail_again(state, std::exchange(r[i.a], Value()));
@@ -493,7 +498,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   OPERATION(InsertItem, operate_insert_item)
   OPERATION(RemoveItem, operate_remove_item)
 
-  STATEMENT(RequestKey, r[i.a] = Value::string(fiber.key_of(std::max<std::uint64_t>(fiber.next_ordinal, 1) - 1)))
+  STATEMENT(RequestKey, r[i.a] = request_key(fiber))
 
   // Context.
   STATEMENT(NewContext, r[i.a] = Value::empty_context())
