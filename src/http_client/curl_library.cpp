@@ -61,9 +61,12 @@ Result<const CurlLibrary*, std::string> load_curl() {
 }
 
 const CurlLibrary& curl() {
-  const auto library = load_curl();
-  ENSURE(library.has_value());
-  return **library;
+  static const CurlLibrary& library = []() -> const CurlLibrary& {
+    const auto loaded = load_curl();
+    ENSURE(loaded.has_value());
+    return **loaded;
+  }();
+  return library;
 }
 
 }  // namespace tenon::http_client
