@@ -107,10 +107,9 @@ void Generations::start(RunId id, const OpenRequest& open) {
   const GenerationId generation_id = next_id_++;
   Generation& generation =
       generations_
-          .emplace(generation_id,
-                   Generation{id, request,
-                              RepairLoop(image.prompts(), image.reader(), completion_site(request, image.program()),
-                                         prompt_of(image, run.options, request), run.options.repairs_max)})
+          .try_emplace(generation_id, id, request,
+                       RepairLoop(image.prompts(), image.reader(), completion_site(request, image.program()),
+                                  prompt_of(image, run.options, request), run.options.repairs_max))
           .first->second;
   const bytecode::Site& site = image.program().sites[request.subject];
   if (request.kind == vm::RequestKind::Complete && site.guard != bytecode::no_function) {
