@@ -31,9 +31,9 @@ class Effects {
   /// What the request needs is durable. Nothing happens if it was cancelled in the meantime. After a failure the run
   /// cannot continue here, and nothing of it has changed: another process, or a later attempt, can resume it.
   [[nodiscard]] Result<void, effects::SecretError> perform(RunId run, const std::string& key);
-  /// Performs, with the next commit, the calls and generations that a clean-up waits for and that were dropped when the
-  /// process was interrupted. A call that is made at most once is not made again: a person decides what became of it,
-  /// and without a store it fails.
+  /// Performs, with the next commit, the calls and generations that a shield or a clean-up waits for and that were
+  /// dropped when the process was interrupted, and sets the timers of what waits for a time. A call that is made at
+  /// most once is not made again: a person decides what became of it, and without a store it fails.
   void perform_dropped(RunId run);
   /// The call's branch was cancelled, and ends with its outcome, because the call is made at most once: it is waited
   /// for until its own time is over, or `outlived_call_max`. Then a person decides what became of it, and without a

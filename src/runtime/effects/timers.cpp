@@ -10,6 +10,12 @@ void Timers::add(RunId run, std::string key, const Moment& now) {
   OpenRequest* const open = runs_.find(run, key);
   ENSURE(open != nullptr && open->wake_at);
   const std::chrono::nanoseconds due = open->due_at(now);
+  const auto [begin, end] = timers_.equal_range(due);
+  const bool is_known = std::any_of(begin, end, [&](const auto& entry) {
+    const Set& set = entry.second;
+    return set.timer.run == run && set.timer.key == key && set.wake_at == *open->wake_at;
+  });
+  if (is_known) return;
   timers_.emplace(due, Set{Timer{run, std::move(key)}, *open->wake_at});
 }
 

@@ -21,7 +21,7 @@ class Timers {
     RunId run;
     std::string key;
   };
-  /// The open request has a time at which it is woken.
+  /// The open request has a time at which it is woken. Does nothing if it has this timer.
   void add(RunId run, std::string key, const Moment& now);
   /// The next timer that is due and not stale; it is removed.
   [[nodiscard]] std::optional<Timer> take_due(std::chrono::nanoseconds now);

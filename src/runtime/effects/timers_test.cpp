@@ -49,6 +49,12 @@ TEST_F(TimersTest, AreDueInTheOrderOfTheirTimes) {
   EXPECT_FALSE(timers.time_to_next(at(250)).has_value());
 }
 
+TEST_F(TimersTest, AreDueOnceHoweverOftenTheyAreAdded) {
+  timers.add(run, keys[0], {50, at(50)});
+  EXPECT_EQ(timers.take_due(at(100))->key, keys[0]);
+  EXPECT_FALSE(timers.take_due(at(100)).has_value());
+}
+
 TEST_F(TimersTest, AreStaleOnceTheRequestHasAnotherTimeOrNone) {
   runs.find(run, keys[0])->wake_at = 500;
   EXPECT_EQ(timers.time_to_next(at(0)), milliseconds(200));
