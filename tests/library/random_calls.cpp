@@ -152,6 +152,18 @@ void start_answer(void*, tenon_generation* generation, tenon_text request) {
   });
 }
 
+/// With the program's externs and a model. `store` may be empty.
+std::unique_ptr<tenon_options, decltype(&tenon_options_free)> make_options(const std::string& store) {
+  std::unique_ptr<tenon_options, decltype(&tenon_options_free)> options(tenon_options_new(), tenon_options_free);
+  static const tenon_model model = {sizeof(tenon_model), start_answer, [](void*, tenon_generation*) {}};
+  tenon_options_add_extern(options.get(), "price", price, nullptr, nullptr);
+  tenon_options_add_extern(options.get(), "slow_price", slow_price, nullptr, nullptr);
+  tenon_options_set_model(options.get(), "host", &model, nullptr, nullptr);
+  if (!store.empty())
+    done([&](tenon_error** error) { return tenon_options_set(options.get(), "store", store.c_str(), error); });
+  return options;
+}
+
 /// A follower and its host, which is freed after it. One thread at a time takes events.
 struct Followed {
   Followed(std::shared_ptr<tenon_host> of, tenon_follower* made) : host(std::move(of)), follower(made) {}
@@ -180,13 +192,7 @@ class Hosts {
   Hosts(std::string file, std::string store) : file_(std::move(file)), store_(std::move(store)) {}
 
   void open(Random& random) {
-    const std::unique_ptr<tenon_options, decltype(&tenon_options_free)> options(tenon_options_new(),
-                                                                                tenon_options_free);
-    static const tenon_model model = {sizeof(tenon_model), start_answer, [](void*, tenon_generation*) {}};
-    tenon_options_add_extern(options.get(), "price", price, nullptr, nullptr);
-    tenon_options_add_extern(options.get(), "slow_price", slow_price, nullptr, nullptr);
-    tenon_options_set_model(options.get(), "host", &model, nullptr, nullptr);
-    done([&](tenon_error** error) { return tenon_options_set(options.get(), "store", store_.c_str(), error); });
+    const auto options = make_options(store_);
     const char* const files[] = {file_.c_str()};
     tenon_host* host = nullptr;
     done([&](tenon_error** error) {
@@ -413,14 +419,7 @@ class World {
   using Random = std::mt19937;
 
   void open_engine() {
-    const std::unique_ptr<tenon_options, decltype(&tenon_options_free)> options(tenon_options_new(),
-                                                                                tenon_options_free);
-    static const tenon_model model = {sizeof(tenon_model), start_answer, [](void*, tenon_generation*) {}};
-    tenon_options_add_extern(options.get(), "price", price, nullptr, nullptr);
-    tenon_options_add_extern(options.get(), "slow_price", slow_price, nullptr, nullptr);
-    tenon_options_set_model(options.get(), "host", &model, nullptr, nullptr);
-    if (!store_.empty())
-      done([&](tenon_error** error) { return tenon_options_set(options.get(), "store", store_.c_str(), error); });
+    const auto options = make_options(store_);
     tenon_engine* engine = nullptr;
     done([&](tenon_error** error) { return tenon_engine_open(options.get(), &engine, error); });
     const auto opened = engines_.add(engine);
