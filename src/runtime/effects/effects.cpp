@@ -65,17 +65,15 @@ Result<void, effects::SecretError> Effects::perform(RunId id, const std::string&
 void Effects::perform_dropped(RunId id) {
   Run& run = runs_[id];
   std::vector<std::string> cut_off;
-  std::vector<std::string> waiting;
   for (const auto& [key, open] : run.core->open()) {
     const bool is_call = open.described.kind == EffectKind::Extern || effects::is_generation(open.described.kind);
     const bool is_planned = std::ranges::find(run.to_perform, key) != run.to_perform.end();
-    if (is_waiting(open) && open.wake_at && !is_planned && !has_outcome(run, key)) waiting.push_back(key);
-    if (!is_call || is_waiting(open) || is_planned || has_outcome(run, key) || is_in_progress(id, open.request.id))
-      continue;
+    if (is_planned || has_outcome(run, key)) continue;
+    if (is_waiting(open) && open.wake_at) timers_.add(id, key, recorder_.moment());
+    if (!is_call || is_waiting(open) || is_in_progress(id, open.request.id)) continue;
     (is_once(open, run.core->image()->program()) ? cut_off : run.to_perform).push_back(key);
   }
   for (const std::string& key : cut_off) questions_.settle_cut_off(id, key);
-  for (const std::string& key : waiting) timers_.add(id, key, recorder_.moment());
 }
 
 void Effects::await_outcome(RunId id, vm::RequestId request) {
