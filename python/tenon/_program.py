@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Externs = Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] | ModuleType
 
 
-
 class Function:
     """A function of a program."""
 

@@ -99,6 +99,19 @@ except KeyboardInterrupt:
     assert (done.stdout, done.stderr) == ("3 True True 3\n", "")
 
 
+def test_a_wait_does_not_wake_up_to_look_for_signals():
+    done = run("""
+async def nap(): await asyncio.sleep(3); return 1
+def wakeups():
+    return int(open(f"/proc/self/task/{os.getpid()}/status").read().split("\\nvoluntary_ctxt_switches:")[1].split()[0])
+with tenon.load("nap.tn", text="extern fn nap() -> i32\\nfn sleeps() -> i32 { nap() }", externs=[nap]) as program:
+    before, begin = wakeups(), time.monotonic()
+    program.sleeps()
+    print((wakeups() - before) / (time.monotonic() - begin))
+""")
+    assert float(done.stdout) < 10, (done.stdout, done.stderr)  # a second
+
+
 def test_a_wait_within_an_extern_hears_signals():
     done = run("""
 def inner():
