@@ -118,7 +118,7 @@ class SharedEngine final {
   std::condition_variable own_;   ///< for the engine's own thread
   std::thread::id user_;          ///< who uses the engine; none: it is free
   unsigned callers_ = 0;          ///< that wait for the engine to be free
-  std::uint64_t interrupts_ = 0;
+  std::uint64_t interrupts_ = 0;  ///< calls of `interrupt`
   std::list<Waiter*> waiters_;
   std::vector<std::function<void(Engine&)>> posted_;
   bool may_continue_ = true;  ///< for the own thread: something has happened since the last step
