@@ -64,6 +64,7 @@ class Maker {
     if (random_.one_in(3)) program_.agent = "Desk";
     helper_count_ = random_.below(3);
     std::string helpers;
+    is_helper_ = true;
     for (std::uint64_t at = 0; at < helper_count_; ++at) {
       can_call_ = at;
       helpers += fmt::format(
@@ -72,6 +73,7 @@ class Maker {
           at, statements(1, 1 + random_.below(3)));
     }
     can_call_ = helper_count_;
+    is_helper_ = false;
     is_in_turn_ = !program_.agent.empty();
     const std::string body = statements(0, 2 + random_.below(5));
     program_.source = declarations + helpers;
@@ -196,7 +198,7 @@ class Maker {
         return fmt::format("    out.push(\"{{{{ fragile({}) catch _ {{ -1 }} }}}}\")\n", random_.below(100));
       case 13:
         if (random_.one_in(6)) {
-          program_.is_confluent = program_.is_confluent && parallel_depth_ == 0;
+          program_.is_confluent = program_.is_confluent && !may_be_in_branch();
           return fmt::format("    out.push(\"{{{{ fragile({}) }}}}\")\n", random_.below(100));
         }
         return fmt::format("    out.push((word(ctx, \"v{}\")) catch f {{ f.message }})\n", id);
@@ -231,9 +233,12 @@ class Maker {
     }
   }
 
+  /// Whether what is generated may be performed beside other branches: helpers are called in branches, too.
+  [[nodiscard]] bool may_be_in_branch() const { return parallel_depth_ > 0 || is_helper_; }
+
   /// Questions are part of an agent's conversation, in the order of the answers.
   void note_question() {
-    if (parallel_depth_ > 0 && !program_.agent.empty()) program_.is_confluent = false;
+    if (may_be_in_branch() && !program_.agent.empty()) program_.is_confluent = false;
   }
 
   std::string parallel_for(int depth, std::uint64_t id) {
@@ -252,7 +257,7 @@ class Maker {
     const std::string ended = statements(depth + 1, 1 + random_.below(2));
     const std::string cleaned_up = statements(depth + 1, 1);
     // Whether a branch has come this far when another one fails depends on the order.
-    if (parallel_depth_ > 0) program_.is_confluent = false;
+    if (may_be_in_branch()) program_.is_confluent = false;
     return fmt::format("    {{\n{1}    }} finally {{\n{2}    same(\"end of {0}\")\n    }}\n", id, ended, cleaned_up);
   }
 
@@ -339,6 +344,7 @@ class Maker {
   std::uint64_t next_name_ = 0;
   int parallel_depth_ = 0;
   bool is_in_turn_ = false;
+  bool is_helper_ = false;  ///< the function that is generated is called by others
   std::uint64_t helper_count_ = 0;
   std::uint64_t can_call_ = 0;  ///< functions declared before the generated one
 };
