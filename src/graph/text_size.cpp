@@ -86,4 +86,24 @@ std::string fit_text(std::string_view text, Face face, double width_max) {
   return std::string(text.substr(0, fits)) + std::string(ellipsis);
 }
 
+std::string one_line(std::string_view text, std::size_t characters_max) {
+  std::string out;
+  std::size_t characters = 0;
+  bool blank = false;
+  for (const char byte : text) {
+    if (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t') {
+      blank = true;
+      continue;
+    }
+    if (blank && !out.empty()) {
+      out += ' ';
+      ++characters;
+    }
+    blank = false;
+    if (!is_utf8_continuation(byte) && ++characters > characters_max) return out + std::string(ellipsis);
+    out += byte;
+  }
+  return out;
+}
+
 }  // namespace tenon::graph

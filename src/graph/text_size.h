@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,5 +19,8 @@ enum class Face : std::uint8_t {
 
 /// The text, truncated to `width_max` pixels including an ellipsis if it is longer.
 [[nodiscard]] std::string fit_text(std::string_view text, Face face, double width_max);
+
+/// The text with single blanks instead of line ends and rows of blanks, truncated after `characters_max` characters.
+[[nodiscard]] std::string one_line(std::string_view text, std::size_t characters_max);
 
 }  // namespace tenon::graph
