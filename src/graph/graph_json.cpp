@@ -1,16 +1,45 @@
 #include "graph/graph_json.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/sha256.h"
+#include "graph/placement.h"
 #include "json/json.h"
 
 namespace tenon::graph {
 namespace {
 
+Json pair_of(double first, double second) {
+  Json pair = Json::array();
+  pair.push_back(std::round(first * 10) / 10);
+  pair.push_back(std::round(second * 10) / 10);
+  return pair;
+}
+
+Point sum(Point one, Point other) {
+  return {one.x + other.x, one.y + other.y};
+}
+
+Json at(Point point) {
+  return pair_of(point.x, point.y);
+}
+
+/// The part of a placement that belongs to a part of the graph; null without a placement.
+template <class Placed, class Part>
+const Placed* find_placed(const std::vector<Placed>* all, const Part* Placed::*member, const Part& part) {
+  if (all == nullptr) return nullptr;
+  const auto found = std::ranges::find(*all, &part, member);
+  return found == all->end() ? nullptr : &*found;
+}
+
+/// Writes parts of a graph, with places where it has a placement: then relative to the agent's corner. `origin`: that
+/// of what contains the part.
 class Writer {
  public:
   explicit Writer(const syntax::SyntaxTree& tree) : tree_(tree) {}
 
-  [[nodiscard]] Json agent(const Agent& agent) const {
+  [[nodiscard]] Json agent(const Agent& agent, const PlacedAgent* placed) const {
     Json json = Json::object({{"name", agent.name}});
     if (!agent.documentation.empty()) json["documentation"] = agent.documentation;
     json["range"] = range(agent.node);
@@ -18,7 +47,8 @@ class Writer {
     if (agent.next_turn) json["next_turn"] = *agent.next_turn;
     json["state"] = fields(agent.state);
     json["scratchpad"] = fields(agent.scratchpad);
-    json["sequences"] = sequences(agent.sequences);
+    if (placed != nullptr) json["size"] = pair_of(placed->size.width, placed->size.height);
+    json["sequences"] = sequences(agent.sequences, placed == nullptr ? nullptr : &placed->sequences, {});
     return json;
   }
 
@@ -36,20 +66,62 @@ class Writer {
     return json;
   }
 
-  [[nodiscard]] Json sequences(const std::vector<Sequence>& sequences) const {
+  [[nodiscard]] Json sequences(const std::vector<Sequence>& sequences, const std::vector<PlacedSequence>* all,
+                               Point origin) const {
     Json json = Json::array();
     for (const Sequence& sequence : sequences) {
+      const PlacedSequence* const placed = find_placed(all, &PlacedSequence::sequence, sequence);
+      Json one = Json::object({{"path", sequence.path}, {"name", sequence.name}});
+      Point contents;
+      if (placed != nullptr) {
+        const Point corner = sum(origin, placed->corner);
+        contents = sum(corner, placed->contents);
+        one["at"] = at(corner);
+        one["size"] = pair_of(placed->size.width, placed->size.height);
+        if (placed->dot) one["dot"] = at(sum(contents, *placed->dot));
+        if (placed->dot) one["dot_points"] = points(placed->edges.front(), contents);
+      }
       Json blocks = Json::array();
-      for (const Block& one : sequence.blocks) blocks.push_back(block(one));
-      json.push_back(Json::object({{"path", sequence.path}, {"name", sequence.name}, {"blocks", std::move(blocks)}}));
+      for (const Block& part : sequence.blocks) blocks.push_back(block(part, placed, contents));
+      one["blocks"] = std::move(blocks);
+      json.push_back(std::move(one));
     }
     return json;
   }
 
-  [[nodiscard]] Json block(const Block& block) const {
+  [[nodiscard]] static Json points(const PlacedEdge& edge, Point origin) {
+    Json json = Json::array();
+    for (const Point& point : edge.points) json.push_back(at(sum(origin, point)));
+    return json;
+  }
+
+  [[nodiscard]] static Json edge(const Edge& edge, const PlacedSequence* around, Point origin) {
+    Json json = Json::object({{"kind", name_of(edge.kind)}});
+    if (!edge.label.empty()) json["label"] = edge.label;
+    if (!edge.on.empty()) json["on"] = edge.on;
+    json["target"] = edge.target;
+    const PlacedEdge* const placed = find_placed(around == nullptr ? nullptr : &around->edges, &PlacedEdge::edge, edge);
+    if (placed == nullptr) return json;
+    json["points"] = points(*placed, origin);
+    if (placed->text.empty()) return json;
+    json["text"] = placed->text;
+    json["text_at"] = at(sum(origin, placed->text_middle));
+    return json;
+  }
+
+  [[nodiscard]] Json block(const Block& block, const PlacedSequence* around, Point origin) const {
     Json json = Json::object({{"path", block.path}, {"name", block.name}, {"kind", block.kind}});
     if (!block.documentation.empty()) json["documentation"] = block.documentation;
     json["range"] = range(block.node);
+    const PlacedBlock* const placed =
+        find_placed(around == nullptr ? nullptr : &around->blocks, &PlacedBlock::block, block);
+    Point corner;
+    if (placed != nullptr) {
+      corner = sum(origin, placed->corner);
+      json["at"] = at(corner);
+      json["size"] = pair_of(placed->size.width, placed->size.height);
+      if (!placed->excerpt.empty()) json["excerpt"] = placed->excerpt;
+    }
     if (block.item) {
       json["item"] = Json::object({{"name", block.item->name}, {"type", block.item->type}, {"list", block.item->list}});
     }
@@ -60,15 +132,11 @@ class Writer {
     json["options"] = std::move(options);
     if (!block.statements.empty()) json["statements"] = block.statements;
     Json edges = Json::array();
-    for (const Edge& edge : block.edges) {
-      Json one = Json::object({{"kind", name_of(edge.kind)}});
-      if (!edge.label.empty()) one["label"] = edge.label;
-      if (!edge.on.empty()) one["on"] = edge.on;
-      one["target"] = edge.target;
-      edges.push_back(std::move(one));
-    }
+    for (const Edge& one : block.edges) edges.push_back(edge(one, around, origin));
     json["edges"] = std::move(edges);
-    if (!block.nested.empty()) json["sequences"] = sequences(block.nested);
+    if (!block.nested.empty()) {
+      json["sequences"] = sequences(block.nested, placed == nullptr ? nullptr : &placed->nested, corner);
+    }
     return json;
   }
 
@@ -79,9 +147,18 @@ class Writer {
 
 std::string to_json(const Graph& graph, const syntax::SyntaxTree& tree) {
   Json agents = Json::array();
-  for (const Agent& agent : graph.agents) agents.push_back(Writer(tree).agent(agent));
+  for (const Agent& agent : graph.agents) agents.push_back(Writer(tree).agent(agent, nullptr));
   return Json::object({{"version", version_of(tree.file().text())}, {"agents", std::move(agents)}})
       .dump(JsonForm::Pretty);
+}
+
+Json placed_agents(const Graph& graph, const syntax::SyntaxTree& tree) {
+  Json agents = Json::array();
+  for (const Agent& agent : graph.agents) {
+    const PlacedAgent placed = place(agent, BoxText::Excerpt);
+    agents.push_back(Writer(tree).agent(agent, &placed));
+  }
+  return agents;
 }
 
 std::string version_of(std::string_view text) {
