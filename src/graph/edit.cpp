@@ -73,7 +73,7 @@ std::optional<std::string> find_problem(ReadText& text) {
 /// The text between two edits, and what undoes the edits so far.
 class Editing {
  public:
-  explicit Editing(std::string_view text) : text_(text) {}
+  explicit Editing(std::string_view text) : text_(text), steps_(text.size()) {}
 
   /// Applies the edit, and compares the graph of the result with the one that the edit describes: a value must not have
   /// effects beyond its end, such as a comment that hides the rest of the line.
@@ -94,7 +94,7 @@ class Editing {
 
   [[nodiscard]] Edited take() {
     std::reverse(inverse_.begin(), inverse_.end());
-    return {std::move(text_), std::move(inverse_)};
+    return {std::move(text_), steps_.joined(), std::move(inverse_)};
   }
   [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -145,24 +145,38 @@ class Editing {
       grown += patch.inserted.size() - patch.removed;  // wraps around if it shrinks
     }
     text_ = patched(text_, *change);
+    steps_.add(*change);
     return std::nullopt;
   }
 
   std::string text_;
+  PatchSteps steps_;
   std::vector<Edit> inverse_;
 };
+
+/// Makes all edits, or none.
+std::optional<Refusal> make(Editing& editing, std::span<const Edit> edits) {
+  for (std::size_t index = 0; index < edits.size(); ++index) {
+    if (auto reason = editing.run(edits[index])) return Refusal{index, std::move(*reason)};
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
 Result<Edited, Refusal> apply_edits(std::string_view text, std::span<const Edit> edits, const TextCheck& check) {
   Editing editing(text);
-  for (std::size_t index = 0; index < edits.size(); ++index) {
-    if (auto reason = editing.run(edits[index])) return failure(Refusal{index, std::move(*reason)});
-  }
+  if (auto refusal = make(editing, edits)) return failure(std::move(*refusal));
   if (auto reason = find_graph_problem(editing.text())) return failure(Refusal{std::nullopt, std::move(*reason)});
   if (check) {
     if (auto reason = check(editing.text())) return failure(Refusal{std::nullopt, std::move(*reason)});
   }
+  return editing.take();
+}
+
+Result<Edited, Refusal> edit_draft(std::string_view text, std::span<const Edit> edits) {
+  Editing editing(text);
+  if (auto refusal = make(editing, edits)) return failure(std::move(*refusal));
   return editing.take();
 }
 

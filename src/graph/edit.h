@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "graph/graph.h"
+#include "graph/patches.h"
 
 namespace tenon::graph {
 
@@ -110,7 +111,8 @@ struct Refusal {
 
 struct Edited {
   std::string text;
-  std::vector<Edit> inverse;  ///< applied to `text`, they restore the previous bytes
+  std::vector<Patch> patches;  ///< what has changed, as patches of the given text, sorted
+  std::vector<Edit> inverse;   ///< applied to `text`, they restore the previous bytes
 };
 
 /// An additional check of the new text: the reason why it fails, or nothing.
@@ -120,6 +122,9 @@ using TextCheck = std::function<std::optional<std::string>(std::string_view text
 /// end, names must be unique in an agent, every edge must lead to a block of its sequence, and `check` must pass.
 [[nodiscard]] Result<Edited, Refusal> apply_edits(std::string_view text, std::span<const Edit> edits,
                                                   const TextCheck& check = nullptr);
+/// The same for a text that is being edited: its result only needs to parse, so a block may lead to one that is
+/// missing.
+[[nodiscard]] Result<Edited, Refusal> edit_draft(std::string_view text, std::span<const Edit> edits);
 /// The edits that undo the given ones on their result.
 [[nodiscard]] Result<std::vector<Edit>, Refusal> invert(std::string_view text, std::span<const Edit> edits);
 

@@ -26,6 +26,7 @@ std::string edited(const std::string& text, std::string_view json) {
   const auto back = apply_edits(after->text, after->inverse);
   EXPECT_TRUE(back.has_value()) << json;
   EXPECT_EQ(back ? back->text : "", text) << json;
+  EXPECT_EQ(patched(text, after->patches), after->text) << json;
   return after->text;
 }
 

@@ -1,6 +1,7 @@
 #include "graph/patches.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/ensure.h"
 #include "syntax/lexer.h"
@@ -254,6 +255,55 @@ std::string patched(std::string_view text, const std::vector<Patch>& patches) {
     done = patch.offset + patch.removed;
   }
   return out += text.substr(done);
+}
+
+void PatchSteps::add(const std::vector<Patch>& step) {
+  // From the last one on, so that the offsets of the others are valid.
+  for (std::size_t at = step.size(); at-- > 0;) replace(step[at]);
+}
+
+void PatchSteps::replace(const Patch& patch) {
+  std::vector<Piece> kept;
+  std::size_t begin = 0;  // of the piece, in the text as it is now
+  const std::size_t end = patch.offset + patch.removed;
+  bool is_inserted = patch.inserted.empty();
+  const auto insert = [&] {
+    if (!is_inserted) kept.push_back({0, patch.inserted.size(), patch.inserted});
+    is_inserted = true;
+  };
+  const auto keep = [&](const Piece& piece, std::size_t from, std::size_t to) {
+    if (from >= to) return;
+    kept.push_back({piece.offset + from, to - from,
+                    piece.inserted.empty() ? std::string() : piece.inserted.substr(from, to - from)});
+  };
+  for (const Piece& piece : pieces_) {
+    const std::size_t after = begin + piece.length;
+    keep(piece, 0, std::min(piece.length, patch.offset > begin ? patch.offset - begin : 0));
+    if (patch.offset <= after) insert();
+    keep(piece, std::min(piece.length, end > begin ? end - begin : 0), piece.length);
+    begin = after;
+  }
+  insert();
+  pieces_ = std::move(kept);
+}
+
+std::vector<Patch> PatchSteps::joined() const {
+  std::vector<Patch> patches;
+  std::size_t done = 0;  // of the first text
+  std::string inserted;
+  const auto close = [&](std::size_t offset) {
+    if (offset > done || !inserted.empty()) patches.push_back({done, offset - done, std::exchange(inserted, {})});
+  };
+  for (const Piece& piece : pieces_) {
+    if (!piece.inserted.empty()) {
+      inserted += piece.inserted;
+      continue;
+    }
+    close(piece.offset);
+    done = piece.offset + piece.length;
+  }
+  close(length_);
+  return patches;
 }
 
 }  // namespace tenon::graph

@@ -81,4 +81,27 @@ class Patches {
 /// The text with all patches applied, which are sorted by position.
 [[nodiscard]] std::string patched(std::string_view text, const std::vector<Patch>& patches);
 
+/// Joins the patches of several steps, each relative to the text that the step before has made, into patches of the
+/// first text.
+class PatchSteps {
+ public:
+  explicit PatchSteps(std::size_t length) : pieces_{{0, length, {}}}, length_(length) {}
+
+  void add(const std::vector<Patch>& step);
+  /// Sorted by position.
+  [[nodiscard]] std::vector<Patch> joined() const;
+
+ private:
+  /// Of the text as it is now: a part of the first text, or inserted bytes.
+  struct Piece {
+    std::size_t offset = 0;  ///< in the first text
+    std::size_t length = 0;
+    std::string inserted;  ///< not empty: then the offset is unused
+  };
+  void replace(const Patch& patch);
+
+  std::vector<Piece> pieces_;
+  std::size_t length_;  ///< of the first text
+};
+
 }  // namespace tenon::graph
