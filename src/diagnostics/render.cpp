@@ -186,7 +186,7 @@ std::string render(const Diagnostic& diagnostic, std::span<const source::SourceF
   return out;
 }
 
-std::string render_json(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files) {
+Json to_json(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files) {
   Json json = Json::object({{"code", diagnostic.code.text()},
                             {"severity", name_of(diagnostic.code.severity)},
                             {"message", diagnostic.message}});
@@ -204,7 +204,11 @@ std::string render_json(const Diagnostic& diagnostic, std::span<const source::So
     fix["replacement"] = diagnostic.fix->replacement;
     json["fix"] = std::move(fix);
   }
-  return json.dump();
+  return json;
+}
+
+std::string render_json(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files) {
+  return to_json(diagnostic, files).dump();
 }
 
 }  // namespace tenon::diagnostics

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "diagnostics/diagnostic.h"
+#include "json/json.h"
 
 namespace tenon::diagnostics {
 
@@ -13,7 +14,10 @@ enum class Colour : bool { Off, On };
 [[nodiscard]] std::string render(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files,
                                  Colour colour);
 
-/// One JSON object: code, severity, message, file, line, column, end_line, end_column, labels, hints, fix.
+/// An object: code, severity, message, file, line, column, end_line, end_column, offset, length (in bytes), labels,
+/// hints, fix.
+[[nodiscard]] Json to_json(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files);
+/// The same as text.
 [[nodiscard]] std::string render_json(const Diagnostic& diagnostic, std::span<const source::SourceFile* const> files);
 
 }  // namespace tenon::diagnostics

@@ -6,6 +6,7 @@
 
 #include "base/file_names.h"
 #include "compiler/compile.h"
+#include "diagnostics/render.h"
 #include "inference/answers/json_values.h"
 #include "types/check.h"
 
@@ -74,6 +75,19 @@ std::optional<std::string> find_errors(const ProgramSource& source, const System
     if (problem.severity == diagnostics::Severity::Error) text += problem.text;
   }
   return text;
+}
+
+Json diagnose(const ProgramSource& source, const System& system) {
+  const std::string text = source.text.value_or("");
+  FilesWithText files(system.files, source.path, text);
+  types::Checked checked = types::check(source.path, source.text ? files : system.files, types::Strictness::Relaxed);
+  // The compiler checks the limits of a program that has no other errors.
+  if (!checked.diagnostics.has_errors()) static_cast<void>(compiler::compile(checked.program, checked.diagnostics));
+  Json problems = Json::array();
+  for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {
+    problems.push_back(diagnostics::to_json(diagnostic, checked.files()));
+  }
+  return problems;
 }
 
 Result<std::optional<project::Manifest>, EngineError> read_manifest(const std::string& program_path,

@@ -11,6 +11,7 @@
 #include "engine/settings.h"
 #include "engine/system.h"
 #include "inference/prompting/prompt_templates.h"
+#include "json/json.h"
 #include "project/manifest.h"
 #include "runtime/program_image.h"
 #include "runtime/run_options.h"
@@ -40,6 +41,9 @@ struct CompiledProgram {
 
 /// The errors of a program as text; nothing if it has none.
 [[nodiscard]] std::optional<std::string> find_errors(const ProgramSource& source, const System& system);
+
+/// The errors, warnings and notes of a program, each as `tenon check --json` prints it.
+[[nodiscard]] Json diagnose(const ProgramSource& source, const System& system);
 
 /// The `tenon.toml` of the program's project, if there is one. Fails with `Program` if it has errors.
 [[nodiscard]] Result<std::optional<project::Manifest>, EngineError> read_manifest(const std::string& program_path,
