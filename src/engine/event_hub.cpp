@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "engine/remote_run.h"
 
@@ -67,6 +68,33 @@ void Feed::notify() {
   for (const auto& [reader, notify] : readers_) notify();
 }
 
+void Changes::watch(std::function<void()> notify) {
+  const std::scoped_lock lock(mutex_);
+  notify_ = std::move(notify);
+}
+
+std::optional<Change> Changes::take() {
+  const std::scoped_lock lock(mutex_);
+  if (std::exchange(has_missed_, false)) return Change{Change::Kind::Missed, {}};
+  if (order_.empty()) return std::nullopt;
+  Change change = std::move(order_.front());
+  order_.pop_front();
+  waiting_.erase(change);
+  return change;
+}
+
+void Changes::add(Change change) {
+  const std::scoped_lock lock(mutex_);
+  if (has_missed_ || !waiting_.insert(change).second) return;
+  order_.push_back(std::move(change));
+  if (order_.size() > changes_max) {
+    order_.clear();
+    waiting_.clear();
+    has_missed_ = true;
+  }
+  if (notify_) notify_();
+}
+
 std::shared_ptr<Feed> EventHub::watch(const journal::RunName& run) {
   const std::scoped_lock lock(mutex_);
   if (feeds_.size() >= sweep_at_) {
@@ -99,6 +127,32 @@ void EventHub::forget_others() {
   for (const auto& feed : feeds) feed->remote_.reset();
 }
 
+std::shared_ptr<Changes> EventHub::watch_all() {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(watchers_, [](const auto& watcher) { return watcher.expired(); });
+  auto changes = std::make_shared<Changes>();
+  watchers_.push_back(changes);
+  has_watchers_ = true;
+  return changes;
+}
+
+void EventHub::add_program_change(const std::string& program) {
+  add_change({Change::Kind::Program, program});
+}
+
+void EventHub::add_change(const Change& change) {
+  if (!has_watchers_) return;
+  std::vector<std::shared_ptr<Changes>> watchers;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& watcher : watchers_) {
+      if (auto changes = watcher.lock()) watchers.push_back(std::move(changes));
+    }
+    if (watchers.empty()) has_watchers_ = false;
+  }
+  for (const auto& changes : watchers) changes->add(change);
+}
+
 std::shared_ptr<Feed> EventHub::find(const journal::RunName& run) {
   const std::scoped_lock lock(mutex_);
   const auto found = feeds_.find(run.text);
@@ -107,6 +161,7 @@ std::shared_ptr<Feed> EventHub::find(const journal::RunName& run) {
 
 void EventHub::on_recorded(const journal::RunName& run, std::string_view, std::uint64_t first,
                            std::span<const effects::Record> records) {
+  add_change({Change::Kind::Run, run.text});
   const auto feed = find(run);
   if (!feed) return;
   for (const effects::Record& record : records) {
@@ -137,6 +192,7 @@ void EventHub::add_text(Feed& feed, const journal::RunName& run, const runtime::
 }
 
 void EventHub::on_changed(const journal::RunName& run) {
+  add_change({Change::Kind::Run, run.text});
   if (const auto feed = find(run)) feed->append_change(queue_bytes_);
 }
 

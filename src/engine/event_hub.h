@@ -1,9 +1,13 @@
 #pragma once
 
+#include <atomic>
+#include <compare>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -68,6 +72,40 @@ class Feed {
   std::unique_ptr<RemoteRun> remote_;  ///< last: it uses the others; null where no other process can own the run
 };
 
+/// What has changed.
+struct Change {
+  enum class Kind : std::uint8_t {
+    Run,      ///< has new records
+    Program,  ///< its file has other contents
+    Missed,   ///< changes that were left out
+  };
+  Kind kind = Kind::Run;
+  std::string name;  ///< of the run or the program
+
+  friend auto operator<=>(const Change&, const Change&) = default;
+};
+
+/// The changes for one reader. Bounded: what changes again before it was taken is there once, and of too many changes
+/// only the fact is kept.
+class Changes {
+ public:
+  static constexpr std::size_t changes_max = 10'000;
+
+  /// `notify` is called, on any thread, when there is something to take. An empty one ends that.
+  void watch(std::function<void()> notify);
+  [[nodiscard]] std::optional<Change> take();
+
+ private:
+  friend class EventHub;
+  void add(Change change);
+
+  std::mutex mutex_;
+  std::deque<Change> order_;
+  std::set<Change> waiting_;
+  bool has_missed_ = false;
+  std::function<void()> notify_;
+};
+
 /// Passes on what the host reports to the readers of each run.
 class EventHub final : public runtime::HostObserver {
  public:
@@ -85,6 +123,10 @@ class EventHub final : public runtime::HostObserver {
   void forget_others();
   /// The run's feed, created for its first reader and kept while a caller holds it.
   [[nodiscard]] std::shared_ptr<Feed> watch(const journal::RunName& run);
+  /// The changes of programs and of all runs of this host from now on, as long as the caller holds it.
+  [[nodiscard]] std::shared_ptr<Changes> watch_all();
+  /// Any thread.
+  void add_program_change(const std::string& program);
   /// Shows a message to the operator. From any thread.
   void report(std::string_view message) const { report_(message); }
 
@@ -98,6 +140,7 @@ class EventHub final : public runtime::HostObserver {
   void on_waiting(const runtime::EffectsInProgress& effects, std::chrono::milliseconds grace) override {
     if (waiting_) waiting_(effects, grace);
   }
+  void add_change(const Change& change);
   [[nodiscard]] std::shared_ptr<Feed> find(const journal::RunName& run);
   void add_text(Feed& feed, const journal::RunName& run, const runtime::TextProgress& text) const;
 
@@ -108,6 +151,8 @@ class EventHub final : public runtime::HostObserver {
   journal::Wakeups* wakeups_ = nullptr;
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Feed>> feeds_;
+  std::vector<std::weak_ptr<Changes>> watchers_;
+  std::atomic<bool> has_watchers_{false};  ///< so that without any, which is usual, no lock is taken for them
   std::size_t sweep_at_ = 64;
 };
 
