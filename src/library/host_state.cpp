@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "base/abandon.h"
@@ -122,7 +121,7 @@ Result<void, EngineError> HostState::open(journal::OwnerRole role, const std::ve
   if (!reader) return failure(std::move(reader.error()));
   hosting_ = std::move(*hosting);
   for (const engine::HostedPrograms::Entry& entry : hosting_->programs().entries()) {
-    catalog_.add_program(std::filesystem::path(entry.file).stem().string(), entry.image, entry.options);
+    catalog_.add_program(entry.file, entry.image, entry.options);
   }
   reader_ = std::move(*reader);
   description_ = describe(hosting_->programs());

@@ -77,11 +77,37 @@ std::optional<std::vector<std::string>> match(std::string_view pattern, const st
   return names;
 }
 
+/// Why a request is not of this machine, or of a page of another origin.
+std::optional<HttpResponse> refuse_origin(const HttpRequest& request, const Route& route, bool is_studio) {
+  const std::string_view host = request.header("host");
+  if (!is_local_host(host)) {
+    return make_error(
+        403, "forbidden",
+        !is_studio ? "without a token this server answers only requests to `localhost`; start it with --token-env"
+                   : "the studio answers only requests to `localhost`");
+  }
+  if (equal_ignoring_case(request.header("sec-fetch-site"), "cross-site")) {
+    return make_error(403, "forbidden", "cross-site requests require a token");
+  }
+  const std::string* const origin = request.find_header("origin");
+  if (origin == nullptr) return std::nullopt;
+  const bool is_allowed = route.method == "GET" && !is_studio
+                              ? is_local_origin(*origin)
+                              : equal_ignoring_case(*origin, "http://" + std::string(host));
+  if (is_allowed) return std::nullopt;
+  return make_error(403, "forbidden",
+                    fmt::format("requests from another origin (`{}`) require a token", origin->substr(0, 200)));
+}
+
 }  // namespace
 
 /// Checks who sends the request. Without a token the server answers only this machine, and no web page of another
 /// origin that a browser on it shows: such a page can send a POST without asking, although it cannot read the response.
+/// So does one with the studio, which has a token as well.
 std::optional<HttpResponse> Api::refuse_sender(const HttpRequest& request, const Route& route) const {
+  if (parts_.token.empty() || !parts_.studio.empty()) {
+    if (auto refusal = refuse_origin(request, route, !parts_.studio.empty())) return refusal;
+  }
   if (!parts_.token.empty()) {
     if (route.is_open) return std::nullopt;
     const std::string_view given = bearer_token(request.header("authorization"));
@@ -90,21 +116,7 @@ std::optional<HttpResponse> Api::refuse_sender(const HttpRequest& request, const
     response.headers.emplace_back("WWW-Authenticate", "Bearer");
     return response;
   }
-  const std::string_view host = request.header("host");
-  if (!is_local_host(host)) {
-    return make_error(403, "forbidden",
-                      "without a token this server answers only requests to `localhost`; start it with --token-env");
-  }
-  if (equal_ignoring_case(request.header("sec-fetch-site"), "cross-site")) {
-    return make_error(403, "forbidden", "cross-site requests require a token");
-  }
-  const std::string* const origin = request.find_header("origin");
-  if (origin == nullptr) return std::nullopt;
-  const bool is_allowed =
-      route.method == "GET" ? is_local_origin(*origin) : equal_ignoring_case(*origin, "http://" + std::string(host));
-  if (is_allowed) return std::nullopt;
-  return make_error(403, "forbidden",
-                    fmt::format("requests from another origin (`{}`) require a token", origin->substr(0, 200)));
+  return std::nullopt;
 }
 
 std::optional<HttpResponse> Api::refuse(const HttpRequest& request, const Target& target, const Route& route) const {
@@ -134,6 +146,7 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
   if (!target) return count({make_error(400, "bad_target", not_a_path), nullptr, true});
   std::string methods;
   for (const Route& route : routes()) {
+    if (route.is_studio && parts_.studio.empty()) continue;
     const auto names = match(route.pattern, target->path);
     if (!names) continue;
     if (route.method != request.method) {

@@ -23,6 +23,7 @@
 #include "server/request_fields.h"
 #include "server/run_programs.h"
 #include "server/shown_values.h"
+#include "server/studio_files.h"
 #include "telemetry/otlp_exporter.h"
 
 namespace tenon::server {
@@ -42,7 +43,7 @@ struct ApiParts {
   std::string store_file;         ///< its path or URL, which no answer shows
   journal::RunQueries& runs;      ///< of the same store
   journal::Ownership& ownership;  ///< of the host
-  const Catalog& catalog;
+  Catalog& catalog;               ///< changed by the server's thread
   const Limits& limits;
   ServerCounts& counts;
   const telemetry::ExportCounts* spans = nullptr;  ///< none: no spans are sent
@@ -50,6 +51,7 @@ struct ApiParts {
   std::string model;                               ///< as `--model` names it
   std::string reports = {};                        ///< the folder that has a folder of reports for each run
   const ProgramFiles* programs = nullptr;          ///< none: they are neither shown nor edited
+  StudioFiles studio = {};                         ///< not empty: its page is served, to this machine alone
 };
 
 /// Why a process changes nothing that has no lease (journal::LeaseState), or reads nothing.
@@ -120,6 +122,11 @@ class Api {
   void list_programs(const Call& call);
   void show_program(const Call& call);
   void edit_program(const Call& call);
+  void draft_program(const Call& call);
+  void save_program(const Call& call);
+  void show_palette(const Call& call);
+  void read_changes(const Call& call);
+  void show_studio(const Call& call);
   void show_openapi(const Call& call);
   void show_health(const Call& call);
   void show_readiness(const Call& call);
@@ -175,6 +182,8 @@ class Api {
 /// Returns a member that is a string; nothing when it is missing. Another type is answered, and sets `is_wrong`.
 [[nodiscard]] std::optional<std::string> find_text(const Json& body, std::string_view name, const OnAnswer& answer,
                                                    bool& is_wrong);
+/// A run as the list of runs shows it.
+[[nodiscard]] Json describe_run(const journal::RunHead& head);
 [[nodiscard]] HttpAnswer make_answer(const runtime::HostFailure& failure);
 /// By what a repeated request is recognized: its Idempotency-Key, if it has one, and its contents.
 [[nodiscard]] runtime::RequestKey key_of(const HttpRequest& request);

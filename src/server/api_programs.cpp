@@ -1,7 +1,6 @@
 // The programs' texts and graphs, and how they are edited.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <mutex>
 
 #include "graph/edit_json.h"
@@ -12,16 +11,6 @@
 
 namespace tenon::server {
 namespace {
-
-/// A message about a program with the names of its files relative to its folder, which clients do not learn.
-std::string without_folder(std::string message, const std::string& path) {
-  const std::string folder = path.substr(0, path.rfind('/') + 1);
-  if (folder.size() <= 1) return message;
-  for (std::size_t at = message.find(folder); at != std::string::npos; at = message.find(folder, at)) {
-    message.erase(at, folder.size());
-  }
-  return message;
-}
 
 /// {"name","version","text","graph","problem"}; `problem` only when the text cannot be edited as a graph.
 Json describe(const std::string& name, const std::string& text) {
@@ -39,11 +28,6 @@ std::string dumped(const Json& json) {
 }
 
 }  // namespace
-
-const ProgramFiles::File* ProgramFiles::find(std::string_view name) const {
-  const auto found = std::find_if(files.begin(), files.end(), [&](const File& file) { return file.name == name; });
-  return found == files.end() ? nullptr : &*found;
-}
 
 /// Returns the file that the request names; null when there is none, which was answered.
 const ProgramFiles::File* Api::find_program_file(const Call& call) {
@@ -63,7 +47,7 @@ void Api::list_programs(const Call& call) {
   Json programs = Json::array();
   if (parts_.programs != nullptr) {
     for (const ProgramFiles::File& file : parts_.programs->files)
-      programs.push_back(Json::object({{"name", file.name}}));
+      programs.push_back(Json::object({{"name", file.name}, {"file", without_folder(file.path, file.path)}}));
   }
   call.answer(whole(make_json(dumped(Json::object({{"programs", std::move(programs)}})))));
 }

@@ -41,26 +41,6 @@ HttpResponse make_read_error(const journal::StoreError& error) {
   return make_error(503, "unavailable", is_out_of_reach ? out_of_reach : std::string_view(error.message));
 }
 
-Json describe_run(const journal::RunHead& head) {
-  Json json = Json::object();
-  json.set("run", head.run.text).set("state", journal::name_of(head.summary.state));
-  json.set("agent", head.summary.title);
-  json.set("records", static_cast<std::int64_t>(head.records));
-  json.set("created_at", head.created_at).set("updated_at", head.summary.updated_at);
-  if (head.summary.wake_at) json.set("wakes_at", *head.summary.wake_at);
-  auto details = parse_json(head.summary.detail);
-  if (!details || !details->is_array()) return json;
-  Json waits = Json::array();
-  Json services = Json::array();
-  for (Json& detail : details->mutable_items()) {
-    const Json* const service = detail.find("unavailable");
-    (service == nullptr ? waits : services).push_back(std::move(detail));
-  }
-  json.set("waits", std::move(waits));
-  if (!services.items().empty()) json.set("unavailable", std::move(services));
-  return json;
-}
-
 /// The events of a run as a stream of server-sent events.
 class EventsBody final : public BodySource {
  public:
@@ -95,6 +75,26 @@ class EventsBody final : public BodySource {
 };
 
 }  // namespace
+
+Json describe_run(const journal::RunHead& head) {
+  Json json = Json::object();
+  json.set("run", head.run.text).set("state", journal::name_of(head.summary.state));
+  json.set("agent", head.summary.title);
+  json.set("records", static_cast<std::int64_t>(head.records));
+  json.set("created_at", head.created_at).set("updated_at", head.summary.updated_at);
+  if (head.summary.wake_at) json.set("wakes_at", *head.summary.wake_at);
+  auto details = parse_json(head.summary.detail);
+  if (!details || !details->is_array()) return json;
+  Json waits = Json::array();
+  Json services = Json::array();
+  for (Json& detail : details->mutable_items()) {
+    const Json* const service = detail.find("unavailable");
+    (service == nullptr ? waits : services).push_back(std::move(detail));
+  }
+  json.set("waits", std::move(waits));
+  if (!services.items().empty()) json.set("unavailable", std::move(services));
+  return json;
+}
 
 std::optional<journal::RunHead> Api::find_run(const Call& call) {
   const std::string& name = call.names.front();

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/ensure.h"
 #include "diagnostics/nearest.h"
 #include "inference/answers/schema_writer.h"
 #include "json/reader.h"
@@ -77,8 +79,26 @@ Json CatalogEntry::describe() const {
       .set("takes_text", takes_a_text());
 }
 
-void Catalog::add_program(const std::string& file, std::shared_ptr<const runtime::ProgramImage> image,
+void Catalog::add_program(const std::string& path, std::shared_ptr<const runtime::ProgramImage> image,
                           const runtime::RunOptions& options) {
+  programs_.push_back({path, std::move(image), options});
+  add_entries(programs_.back());
+}
+
+void Catalog::replace_program(const std::string& path, std::shared_ptr<const runtime::ProgramImage> image,
+                              const runtime::RunOptions& options) {
+  const auto found = std::ranges::find(programs_, path, &Served::path);
+  ENSURE(found != programs_.end());
+  *found = {path, std::move(image), options};
+  entries_.clear();
+  files_.clear();
+  shared_names_.clear();
+  for (const Served& served : programs_) add_entries(served);
+}
+
+void Catalog::add_entries(const Served& served) {
+  const auto& [path, image, options] = served;
+  const std::string file = std::filesystem::path(path).stem().string();
   const bytecode::Program& program = image->program();
   std::vector<std::uint32_t> inner;  // functions that belong to agents or are tools
   for (std::uint32_t at = 0; at < program.agents.size(); ++at) {

@@ -42,17 +42,27 @@ struct CatalogEntry {
 /// Everything that a server serves.
 class Catalog {
  public:
-  /// `file`: the program's name without folder and ending; used for names that several programs have.
-  void add_program(const std::string& file, std::shared_ptr<const runtime::ProgramImage> image,
+  /// `path`: of the program's file, whose name without folder and ending is used for names that several programs have.
+  void add_program(const std::string& path, std::shared_ptr<const runtime::ProgramImage> image,
                    const runtime::RunOptions& options);
+  /// Puts another version in the place of an added program.
+  void replace_program(const std::string& path, std::shared_ptr<const runtime::ProgramImage> image,
+                       const runtime::RunOptions& options);
   [[nodiscard]] const CatalogEntry* find(std::string_view name) const;
   [[nodiscard]] const std::map<std::string, CatalogEntry, std::less<>>& entries() const { return entries_; }
   /// The most similar name; empty when none is similar.
   [[nodiscard]] std::string nearest(std::string_view name) const;
 
  private:
+  struct Served {
+    std::string path;
+    std::shared_ptr<const runtime::ProgramImage> image;
+    runtime::RunOptions options;
+  };
+  void add_entries(const Served& served);
   void add(const std::string& file, CatalogEntry entry);
 
+  std::vector<Served> programs_;
   std::map<std::string, CatalogEntry, std::less<>> entries_;
   std::map<std::string, std::string, std::less<>> files_;  ///< by the plain name of an entry
   std::vector<std::string> shared_names_;

@@ -84,10 +84,32 @@ constexpr std::string_view answer_schemas = R"json({
   "usage": {"type": ["object", "null"], "required": ["input_tokens", "output_tokens", "total_tokens"], "properties": {
     "input_tokens": {"type": "integer"}, "output_tokens": {"type": "integer"}, "total_tokens": {"type": "integer"}}}}},
 "Programs": {"type": "object", "required": ["programs"], "properties": {"programs": {"type": "array", "items": {
-  "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}}}},
+  "type": "object", "required": ["name", "file"],
+  "properties": {"name": {"type": "string"}, "file": {"type": "string"}}}}}},
 "Program": {"type": "object", "required": ["name", "version", "text", "graph"], "properties": {
   "name": {"type": "string"}, "version": {"type": "string"}, "text": {"type": "string"}, "graph": {"type": "object"},
   "problem": {"type": "string"}, "inverse": {"type": "array", "items": {"type": "object"}}}},
+"Problem": {"type": "object", "required": ["code", "severity", "message", "labels", "hints"], "properties": {
+  "code": {"type": "string"}, "severity": {"enum": ["error", "warning", "note"]}, "message": {"type": "string"},
+  "file": {"type": "string"}, "line": {"type": "integer"}, "column": {"type": "integer"},
+  "offset": {"type": "integer", "description": "in bytes of UTF-8, as the length"}, "length": {"type": "integer"},
+  "labels": {"type": "array", "items": {"type": "object"}}, "hints": {"type": "array", "items": {"type": "string"}},
+  "fix": {"type": "object"}}},
+"Draft": {"type": "object", "required": ["version", "patches", "agents", "problems"], "properties": {
+  "version": {"type": "string"}, "patches": {"type": "array", "items": {"type": "object",
+  "required": ["offset", "removed", "inserted"], "properties": {"offset": {"type": "integer"},
+  "removed": {"type": "integer"}, "inserted": {"type": "string"}}}},
+  "agents": {"type": "array", "items": {"type": "object"}},
+  "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}}}},
+"Saved": {"type": "object", "required": ["version", "problems", "runs"], "properties": {
+  "version": {"type": "string"}, "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}},
+  "runs": {"enum": ["new", "old"]}}},
+"Palette": {"type": "object", "required": ["kinds"], "properties": {"kinds": {"type": "array", "items": {
+  "type": "object", "required": ["name", "meaning", "options", "parts", "has_statements", "is_restartable"],
+  "properties": {"name": {"type": "string"}, "meaning": {"type": "string"}, "options": {"type": "array", "items": {
+  "type": "object", "required": ["name", "required", "meaning"], "properties": {"name": {"type": "string"},
+  "required": {"type": "boolean"}, "meaning": {"type": "string"}}}}, "parts": {"type": "array",
+  "items": {"type": "string"}}, "has_statements": {"type": "boolean"}, "is_restartable": {"type": "boolean"}}}}}},
 "Health": {"type": "object", "required": ["status"], "properties": {"status": {"const": "ok"}}},
 "Readiness": {"type": "object", "required": ["status"], "properties": {"status": {"const": "ready"}}},
 "Document": {"type": "object", "required": ["openapi", "info", "paths"]},
@@ -193,6 +215,7 @@ Json response_of(const Route& route, const std::string& status) {
 std::string Api::make_openapi() const {
   Json paths = Json::object();
   for (const Route& route : routes()) {
+    if (route.is_studio && parts_.studio.empty()) continue;
     Json operation = Json::object({{"operationId", route.operation}, {"summary", route.summary}});
     if (Json parameters = parameters_of(route); parameters.size() > 0) {
       operation["parameters"] = std::move(parameters);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/program.h"
+#include "json/json.h"
 
 namespace tenon::server {
 
@@ -23,8 +25,16 @@ struct ProgramFiles {
   std::function<bool(const std::string& path, std::string_view text)> write;
   /// Why the text does not compile; nothing when it does.
   std::function<std::optional<std::string>(const std::string& path, std::string_view text)> check;
+  /// Errors, warnings and notes, each as an object of `tenon check --json`.
+  std::function<Json(const std::string& path, std::string_view text)> diagnose;
+  /// The program in the file, for new runs; why not.
+  std::function<Result<engine::Program, engine::EngineError>(const std::string& path)> load;
 
+  /// Null if there is none.
   [[nodiscard]] const File* find(std::string_view name) const;
 };
+
+/// A message about a program with the names of its files relative to its folder, which clients do not learn.
+[[nodiscard]] std::string without_folder(std::string message, const std::string& path);
 
 }  // namespace tenon::server

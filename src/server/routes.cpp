@@ -23,6 +23,23 @@ constexpr std::string_view fork_body =
     R"({"type":"object","properties":{"at":{"type":"integer","minimum":0},)"
     R"("budget":{"$ref":"#/components/schemas/Budget"}},"additionalProperties":false})";
 
+constexpr std::string_view start_body =
+    R"({"type":"object","properties":{"agent":{"type":"string"},"fn":{"type":"string"},"input":{},)"
+    R"("args":{"type":"object"}},"additionalProperties":false})";
+constexpr std::string_view agui_body =
+    R"({"type":"object","properties":{"threadId":{"type":"string"},"runId":{"type":"string"},)"
+    R"("protocolVersion":{"type":"string"},"parentRunId":{"type":"string"},"state":{},)"
+    R"("messages":{"type":"array"},"resume":{"type":"array","items":{"type":"object"}}},)"
+    R"("required":["threadId","runId","messages"]})";
+constexpr std::string_view edits_body =
+    R"({"type":"object","properties":{"version":{"type":"string"},"ops":{"type":"array","items":{"type":"object"}},)"
+    R"("dry_run":{"type":"boolean"}},"required":["version","ops"],"additionalProperties":false})";
+constexpr std::string_view draft_body =
+    R"({"type":"object","properties":{"text":{"type":"string"},"ops":{"type":"array","items":{"type":"object"}}},)"
+    R"("required":["text"],"additionalProperties":false})";
+constexpr std::string_view save_body =
+    R"({"type":"object","properties":{"version":{"type":"string"},"text":{"type":"string"}},)"
+    R"("required":["version","text"],"additionalProperties":false})";
 }  // namespace
 
 std::span<const Route> Routes::all() {
@@ -37,9 +54,7 @@ std::span<const Route> Routes::all() {
        "Agents", "", false, &Api::list_agents},
       {"POST", "/v1/runs", "startRun",
        "Starts a run: of an agent with `input`, of a function with `args`, or with `input` if it takes one text",
-       R"({"type":"object","properties":{"agent":{"type":"string"},"fn":{"type":"string"},"input":{},)"
-       R"("args":{"type":"object"}},"additionalProperties":false})",
-       "", key, "201 404 409 500", json, "Started", "", false, &Api::start_run},
+       start_body, "", key, "201 404 409 500", json, "Started", "", false, &Api::start_run},
       {"GET", "/v1/runs", "listRuns", "The runs, oldest first", "", "state after limit:integer", "", "200 422", json,
        "RunList", "", false, &Api::list_runs},
       {"GET", "/v1/runs/{run}", "getRun", "A run's state, its open questions, and its end", "", "", "", "200 404", json,
@@ -87,21 +102,29 @@ std::span<const Route> Routes::all() {
        R"({"type":"object","additionalProperties":false})", "", key, "200 404 409 500", json, "Response", "", false,
        &Api::cancel_response},
       {"POST", "/agui/{agent}", "runAgui",
-       "Sends a message to an agent or function that takes one text, in the format of AG-UI",
-       R"({"type":"object","properties":{"threadId":{"type":"string"},"runId":{"type":"string"},)"
-       R"("protocolVersion":{"type":"string"},"parentRunId":{"type":"string"},"state":{},)"
-       R"("messages":{"type":"array"},"resume":{"type":"array","items":{"type":"object"}}},)"
-       R"("required":["threadId","runId","messages"]})",
-       "", key, "200 404 409 500", stream, "", "X-Tenon-Conversation", false, &Api::run_agui},
+       "Sends a message to an agent or function that takes one text, in the format of AG-UI", agui_body, "", key,
+       "200 404 409 500", stream, "", "X-Tenon-Conversation", false, &Api::run_agui},
       {"GET", "/v1/programs", "listPrograms", "Programs whose texts can be read and edited; none without `--edit`", "",
        "", "", "200", json, "Programs", "", false, &Api::list_programs},
       {"GET", "/v1/programs/{name}", "getProgram",
        "A program's text, its graph of blocks, and the version that an edit names", "", "", "", "200 404", json,
        "Program", "", false, &Api::show_program},
       {"POST", "/v1/programs/{name}/edits", "editProgram", "Edits the graph of a program's blocks: all edits or none",
-       R"({"type":"object","properties":{"version":{"type":"string"},"ops":{"type":"array","items":{"type":"object"}},)"
-       R"("dry_run":{"type":"boolean"}},"required":["version","ops"],"additionalProperties":false})",
-       "", key, "200 404 409", json, "Program", "", false, &Api::edit_program},
+       edits_body, "", key, "200 404 409", json, "Program", "", false, &Api::edit_program},
+      {"POST", "/v1/programs/{name}/draft", "draftProgram",
+       "Checks and draws a text that is being edited, after edits of its graph if there are any; writes nothing",
+       draft_body, "", "", "200 404", json, "Draft", "", false, &Api::draft_program},
+      {"POST", "/v1/programs/{name}/save", "saveProgram",
+       "Writes a program's text, also one with errors; new runs use it if it has none", save_body, "", "",
+       "200 404 409", json, "Saved", "", false, &Api::save_program},
+      {"GET", "/v1/palette", "getPalette", "The kinds of blocks with their options and parts", "", "", "", "200", json,
+       "Palette", "", false, &Api::show_palette},
+      {"GET", "/v1/events", "readChanges", "Each run that changes, as the list of runs shows it", "", "", "", "200",
+       stream, "", "", false, &Api::read_changes},
+      {"GET", "/", "getStudio", "The studio's page", "", "", "", "200", "text/html", "", "", true, &Api::show_studio,
+       true},
+      {"GET", "/assets/{file}", "getStudioFile", "A script or style sheet of the studio's page", "", "", "", "200 404",
+       "text/javascript text/css", "", "", true, &Api::show_studio, true},
       {"GET", "/openapi.json", "getOpenapi", "This document", "", "", "", "200", json, "Document", "", false,
        &Api::show_openapi},
       {"GET", "/healthz", "getHealth", "Whether the process responds; also while it cannot write its store", "", "", "",

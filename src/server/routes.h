@@ -22,6 +22,7 @@ struct Route {
   std::string_view answer_headers = {};  ///< of a good answer, separated by blanks
   bool is_open = false;                  ///< also without a token
   void (Api::*handler)(const Api::Call&) = nullptr;
+  bool is_studio = false;  ///< only where the studio is served
 };
 
 /// Gives the table access to the handlers.

@@ -1,6 +1,5 @@
 #include "server/service.h"
 
-#include <filesystem>
 #include <utility>
 
 namespace tenon::server {
@@ -9,7 +8,7 @@ namespace {
 Catalog make_catalog(const engine::HostedPrograms& programs) {
   Catalog catalog;
   for (const auto& [file, image, options] : programs.entries()) {
-    catalog.add_program(std::filesystem::path(file).stem().string(), image, options);
+    catalog.add_program(file, image, options);
   }
   return catalog;
 }
@@ -33,9 +32,16 @@ Service::Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions
             .token = options_.token,
             .model = hosting.programs().model().spec,
             .reports = hosting.reports(),
-            .programs = options_.programs}),
+            .programs = options_.programs,
+            .studio = options_.studio}),
       http_(api_, options_.limits, counts_, options_.stopped_by) {
   hub.watch_others(hosting.wakeups());
+  if (options_.programs == nullptr) return;
+  std::vector<std::string> paths;
+  for (const ProgramFiles::File& file : options_.programs->files) paths.push_back(file.path);
+  files_.emplace(paths, [&hub, programs = options_.programs](std::size_t file) {
+    hub.add_program_change(programs->files[file].name);
+  });
 }
 
 }  // namespace tenon::server

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -9,8 +10,10 @@
 #include "engine/hosting.h"
 #include "server/api.h"
 #include "server/catalog.h"
+#include "server/file_watch.h"
 #include "server/http_server.h"
 #include "server/limits.h"
+#include "server/studio_files.h"
 
 namespace tenon::server {
 
@@ -18,6 +21,7 @@ struct ServiceOptions {
   Limits limits;
   std::string token;                       ///< that clients must send; empty: none
   const ProgramFiles* programs = nullptr;  ///< none: they are neither shown nor edited; outlives the service
+  StudioFiles studio = {};                 ///< not empty: its page is served; outlives the service
   StoppedBy stopped_by = StoppedBy::Signals;
 };
 
@@ -36,10 +40,11 @@ class Service final {
 
  private:
   const ServiceOptions options_;
-  const Catalog catalog_;
+  Catalog catalog_;
   ServerCounts counts_;
   Api api_;
   HttpServer http_;
+  std::optional<FileWatch> files_;  ///< of the programs that can be edited
 };
 
 }  // namespace tenon::server

@@ -601,10 +601,13 @@ def test_answers_conform_to_the_openapi_document(work):
     with Server(work, "--edit") as server:
         described = Described(server)
         ask = described.ask
-        for path in ("/v1/agents", "/v1/models", "/v1/models/tell", "/v1/programs", "/v1/programs/program", "/openapi.json", "/healthz", "/readyz", "/metrics"):
+        for path in ("/v1/agents", "/v1/models", "/v1/models/tell", "/v1/programs", "/v1/programs/program", "/v1/palette", "/openapi.json", "/healthz", "/readyz", "/metrics"):
             assert ask("GET", path).status == 200, path
         version = server.get("/v1/programs/program").json["version"]
         assert ask("POST", "/v1/programs/program/edits", {"version": version, "ops": [], "dry_run": True}).status in (200, 422)
+        text = server.get("/v1/programs/program").json["text"]
+        assert ask("POST", "/v1/programs/program/draft", {"text": text + "fn"}).json["problems"]
+        assert ask("POST", "/v1/programs/program/save", {"version": version, "text": text}).status == 200
         run = ask("POST", "/v1/runs", {"agent": "Counter", "input": "ask"}).json["run"]
         server.wait_for(run, "waiting")
         assert ask("GET", f"/v1/runs/{run}").json["waits"]

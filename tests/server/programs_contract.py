@@ -17,7 +17,7 @@ def test_nothing_is_shown_without_the_option(work):
 
 def test_a_program_its_graph_and_an_edit(work):
     with Server(work, "--edit") as server:
-        assert server.get("/v1/programs").json == {"programs": [{"name": "program"}]}
+        assert server.get("/v1/programs").json == {"programs": [{"name": "program", "file": "program.tn"}]}
         shown = server.get("/v1/programs/program").json
         assert shown["text"] == PROGRAM and shown["version"].startswith("sha256:") and "problem" not in shown, shown
         assert [agent["name"] for agent in shown["graph"]["agents"]] == ["Counter", "Child"], shown["graph"]

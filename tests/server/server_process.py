@@ -115,10 +115,15 @@ class Reply:
 
 
 class Server:
-    """Starts on construction; ends with `stop` (SIGTERM), `kill` (SIGKILL), or at the end of its `with`."""
+    """Starts on construction; ends with `stop` (SIGTERM), `kill` (SIGKILL), or at the end of its `with`. `found`: the match of what it
+    printed when it was ready."""
+
+    subcommand = "serve"
+    announcement = r"serving at http://\S+:(\d+)$"
+    announces_on_stdout = False
 
     def __init__(self, work, *options, environment=None, program=PROGRAM, script=SCRIPT, model="script:model.script",
-                 store=None, returns_paths=False):
+                 store=None, returns_paths=False, names_store=True):
         self.work = work
         self.hidden = str(work)  # must not be in any answer
         self.returns_paths = returns_paths  # the program's own values have paths
@@ -131,7 +136,9 @@ class Server:
         # Servers of one store have to name their programs alike.
         self.program = "program.tn" if store else str(work / "program.tn")
         self.store = store or work / "store.db"
+        self.names_store = names_store
         self.process = None
+        self.found = None
         self.port = 0
         self.output = []
         self.start()
@@ -144,19 +151,21 @@ class Server:
             self.kill()
 
     def start(self):
-        command = [os.path.abspath(TENON), "serve", self.program, "--port", "0", "--store", str(self.store), "--model", self.model,
-                   *self.options]
-        self.process = subprocess.Popen(command, cwd=self.work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, text=True, env=self.environment)
+        store = ["--store", str(self.store)] if self.names_store else []
+        command = [os.path.abspath(TENON), self.subcommand, self.program, "--port", "0", *store, "--model", self.model, *self.options]
+        stdout = subprocess.PIPE if self.announces_on_stdout else subprocess.DEVNULL
+        self.process = subprocess.Popen(command, cwd=self.work, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True,
+                                        env=self.environment)
+        lines = self.process.stdout if self.announces_on_stdout else self.process.stderr
         printed = ""
-        found = None
-        while not found:
-            line = self.process.stderr.readline()
+        self.found = None
+        while not self.found:
+            line = lines.readline()
             printed += line
             if not line:
-                raise AssertionError(f"the server did not start: {printed}")
-            found = re.search(r"serving at http://\S+:(\d+)$", line.rstrip())
-        self.port = int(found.group(1))
+                raise AssertionError(f"the server did not start: {printed}{self.process.stderr.read()}")
+            self.found = re.search(self.announcement, line.rstrip())
+        self.port = int(self.found.group(1))
         self.output = []
         threading.Thread(target=self._read_errors, args=(self.process,), daemon=True).start()
 

@@ -1,0 +1,146 @@
+// What an editor of programs uses: drafts, which are checked and drawn but not written, saving, and the kinds of
+// blocks.
+#include <fmt/format.h>
+
+#include "blocks/kinds.h"
+#include "graph/edit_json.h"
+#include "graph/graph_json.h"
+#include "json/reader.h"
+#include "server/api.h"
+#include "syntax/parse.h"
+
+namespace tenon::server {
+namespace {
+
+Json to_json(const std::vector<graph::Patch>& patches) {
+  Json json = Json::array();
+  for (const graph::Patch& patch : patches) {
+    json.push_back(Json::object({{"offset", patch.offset}, {"removed", patch.removed}, {"inserted", patch.inserted}}));
+  }
+  return json;
+}
+
+/// Makes the names of files in all texts of the data relative to the program's folder.
+void remove_folder(Json& json, const std::string& path) {
+  if (json.is_string()) {
+    json = Json(without_folder(json.as_string(), path));
+  } else if (json.is_array()) {
+    for (Json& item : json.mutable_items()) remove_folder(item, path);
+  } else if (json.is_object()) {
+    for (JsonMember& member : json.mutable_members()) remove_folder(member.value, path);
+  }
+}
+
+/// As diagnostics::to_json, with the names of files as clients may see them.
+Json diagnose(const ProgramFiles& programs, const std::string& path, std::string_view text) {
+  Json problems = programs.diagnose(path, text);
+  remove_folder(problems, path);
+  return problems;
+}
+
+HttpResponse make_refusal(const graph::Refusal& refusal) {
+  HttpResponse response = make_error(422, "edit_refused", refusal.reason);
+  if (!refusal.edit) return response;
+  Json body = parse_own_json(response.body);
+  body["edit"] = *refusal.edit;
+  response.body = body.dump();
+  return response;
+}
+
+/// Draws the text and checks it.
+Json describe_draft(const ProgramFiles& programs, const ProgramFiles::File& program, const graph::Edited& draft) {
+  const source::SourceFile file({0}, program.name, draft.text);
+  diagnostics::Diagnostics ignored;
+  const syntax::SyntaxTree tree = syntax::parse(file, ignored);
+  return Json::object({{"version", graph::version_of(draft.text)},
+                       {"patches", to_json(draft.patches)},
+                       {"agents", graph::placed_agents(graph::make_graph(tree), tree)},
+                       {"problems", diagnose(programs, program.path, draft.text)}});
+}
+
+}  // namespace
+
+void Api::draft_program(const Call& call) {
+  const ProgramFiles::File* const file = find_program_file(call);
+  if (file == nullptr) return;
+  const auto body = read_body(call.request, call.answer, {"text", "ops"});
+  if (!body) return;
+  if (!body->get("text").is_string()) {
+    return call.answer(
+        whole(make_error(422, "wrong_input", "expected an object with `text`, a string, and optionally `ops`")));
+  }
+  graph::Edited draft{body->get("text").as_string(), {}, {}};
+  if (const Json* const ops = body->find("ops")) {
+    const auto edits = graph::read_edits(ops->dump());
+    if (!edits) return call.answer(whole(make_refusal(edits.error())));
+    auto edited = graph::edit_draft(draft.text, *edits);
+    if (!edited) return call.answer(whole(make_refusal(edited.error())));
+    draft = std::move(*edited);
+  }
+  call.answer(whole(make_json(describe_draft(*parts_.programs, *file, draft).dump())));
+}
+
+void Api::save_program(const Call& call) {
+  const ProgramFiles::File* const file = find_program_file(call);
+  if (file == nullptr) return;
+  const auto body = read_body(call.request, call.answer, {"version", "text"});
+  if (!body) return;
+  if (!body->get("version").is_string() || !body->get("text").is_string()) {
+    return call.answer(
+        whole(make_error(422, "wrong_input", "expected an object with the strings `version` and `text`")));
+  }
+  const ProgramFiles& programs = *parts_.programs;
+  const std::string& text = body->get("text").as_string();
+  const auto present = programs.read(file->path);
+  if (!present) {
+    return call.answer(whole(make_error(
+        503, "unavailable", without_folder(fmt::format("cannot read the program: {}", present.error()), file->path))));
+  }
+  const std::string version = graph::version_of(*present);
+  if (version != body->get("version").as_string() && *present != text) {
+    HttpResponse response = make_error(409, "version_conflict", "the program has changed since that version");
+    Json conflict = parse_own_json(response.body);
+    conflict.update(Json::object({{"version", version}, {"text", *present}}));
+    response.body = conflict.dump();
+    return call.answer(whole(std::move(response)));
+  }
+  if (*present != text && !programs.write(file->path, text)) {
+    return call.answer(whole(make_error(503, "unavailable", "cannot write the program's file; it is unchanged")));
+  }
+  const auto loaded = programs.load(file->path);
+  if (loaded) parts_.catalog.replace_program(file->path, loaded->image, loaded->options);
+  call.answer(whole(make_json(Json::object({{"version", graph::version_of(text)},
+                                            {"problems", diagnose(programs, file->path, text)},
+                                            {"runs", loaded ? "new" : "old"}})
+                                  .dump())));
+}
+
+void Api::show_palette(const Call& call) {
+  using blocks::Part;
+  static constexpr std::pair<Part, std::string_view> parts[] = {
+      {Part::When, "when"},        {Part::To, "to"},         {Part::On, "on"},
+      {Part::Else, "else"},        {Part::Called, "called"}, {Part::Items, "items"},
+      {Part::Branches, "branches"}};
+  Json kinds = Json::array();
+  for (const blocks::KindRule& rule : blocks::kind_rules()) {
+    Json options = Json::array();
+    for (const blocks::OptionRule& option : rule.options) {
+      options.push_back(Json::object({{"name", option.name},
+                                      {"required", option.need == blocks::OptionRule::Need::Required},
+                                      {"meaning", option.meaning}}));
+    }
+    Json allowed = Json::array();
+    for (const auto& [part, name] : parts) {
+      if (rule.allows(part)) allowed.push_back(name);
+    }
+    kinds.push_back(Json::object({{"name", rule.name},
+                                  {"meaning", rule.meaning},
+                                  {"options", std::move(options)},
+                                  {"parts", std::move(allowed)},
+                                  {"has_statements", rule.has_statements},
+                                  {"is_restartable", rule.is_restartable}}));
+  }
+  call.answer(whole(make_json(Json::object({{"kinds", std::move(kinds)}}).dump())));
+}
+
+}  // namespace tenon::server

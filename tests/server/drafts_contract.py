@@ -1,0 +1,258 @@
+"""What an editor of programs uses: drafts, saving, the kinds of blocks, and the changes of all runs; and the studio's page."""
+import gzip
+import http.client
+import json
+import os
+import re
+
+from server_process import PROGRAM, Server, Stream
+
+SUPPORT = """\
+/// Answers customers.
+agent Support {
+    state { topic: String = "" }
+
+    block find: request {
+        prompt: "What is this é about? One word."
+        into: state.topic
+        -> both
+    }
+
+    block both: parallel {
+        branch one {
+            block x: emit { text: "x" }
+        }
+        -> talk
+    }
+
+    // Keep this short.
+    block talk: request {
+        prompt: "Answer in one sentence."
+    }
+}
+
+fn double(n: i32) -> i32 { n + n }
+"""
+
+
+def draft(server, text, ops=None):
+    return server.post("/v1/programs/program/draft", {"text": text} | ({} if ops is None else {"ops": ops}))
+
+
+def patched(text, patches):
+    data = text.encode()
+    for patch in reversed(patches):
+        data = data[:patch["offset"]] + patch["inserted"].encode() + data[patch["offset"] + patch["removed"]:]
+    return data.decode()
+
+
+def test_a_draft_is_drawn_and_not_written(work):
+    with Server(work, "--edit", program=SUPPORT) as server:
+        reply = draft(server, SUPPORT)
+        assert reply.status == 200 and reply.json["patches"] == [] and not reply.json["problems"], reply.body
+        (agent,) = reply.json["agents"]
+        (sequence,) = [one for one in agent["sequences"] if one["path"] == ""]
+        find, both, talk = sequence["blocks"]
+        assert find["excerpt"].startswith('"What is this'), find
+        for block in (find, both, talk):
+            (x, y), (width, height) = block["at"], block["size"]
+            assert 0 <= x and 0 <= y and x + width <= agent["size"][0] and y + height <= agent["size"][1], (block, agent["size"])
+        (edge,) = find["edges"]
+        assert edge["points"][0][1] == find["at"][1] + find["size"][1] and edge["points"][-1][1] == both["at"][1], (edge, find, both)
+        # The boxes of nested blocks are in that of the block.
+        (branch,) = both["sequences"]
+        (inner,) = branch["blocks"]
+        for at in (0, 1):
+            assert both["at"][at] < branch["at"][at] < inner["at"][at], both
+            assert inner["at"][at] + inner["size"][at] < both["at"][at] + both["size"][at], both
+        assert (work / "program.tn").read_text() == SUPPORT
+
+
+def test_edits_of_a_draft_are_patches_of_its_bytes(work):
+    with Server(work, "--edit", program=SUPPORT) as server:
+        ops = [{"op": "add", "agent": "Support", "name": "thank", "kind": "emit", "after": "talk",
+                "options": [{"name": "text", "value": '"Thank you, é."'}]},
+               {"op": "connect", "agent": "Support", "block": "talk", "target": "thank"},
+               {"op": "rename", "agent": "Support", "block": "find", "name": "look"}]
+        changed = SUPPORT.replace("\n", "\r\n")  # a text that the server has never seen
+        reply = draft(server, changed, ops)
+        assert reply.status == 200, reply.body
+        after = patched(changed, reply.json["patches"])
+        assert "block thank: emit {" in after and "block look: request" in after and "// Keep this short." in after, after
+        assert after.count("\n") == after.count("\r\n"), after
+        assert draft(server, after).json["agents"] == reply.json["agents"]
+        # A block may lead to one that is missing, and stay unconnected.
+        gone = draft(server, SUPPORT, [{"op": "delete", "agent": "Support", "block": "talk"}])
+        assert gone.status == 200 and gone.json["problems"], gone.body
+        (edge,) = gone.json["agents"][0]["sequences"][0]["blocks"][1]["edges"]
+        assert edge["target"] == "talk" and "points" not in edge, edge
+        refused = draft(server, SUPPORT, [{"op": "delete", "agent": "Support", "block": "none"}])
+        assert refused.status == 422 and refused.code == "edit_refused" and refused.json["edit"] == 0, refused.body
+
+
+def test_problems_of_a_draft_have_places_in_bytes(work):
+    with Server(work, "--edit", program=SUPPORT) as server:
+        text = SUPPORT.replace('"Answer in one sentence."', '"é😀" + nope')
+        problems = draft(server, text).json["problems"]
+        (unknown,) = [one for one in problems if "nope" in one["message"]]
+        found = text.encode()[unknown["offset"]:unknown["offset"] + unknown["length"]].decode()
+        assert found == "nope" and unknown["file"] == "program.tn" and re.match(r"E\d{4}$", unknown["code"]), unknown
+        # What can be read of a text with a syntax error is drawn.
+        reply = draft(server, SUPPORT + "\nfn broken( {")
+        assert reply.status == 200 and reply.json["problems"] and reply.json["agents"][0]["name"] == "Support", reply.body
+        for body in ({}, {"text": 1}, {"text": "", "ops": 1}, {"text": "", "more": 1}):
+            assert server.post("/v1/programs/program/draft", body).status == 422, body
+
+
+def test_what_is_saved_is_run_without_a_restart(work):
+    with Server(work, "--edit", program=SUPPORT) as server:
+        shown = server.get("/v1/programs/program").json
+        before = server.begin({"fn": "double", "args": {"n": 3}})
+        better = SUPPORT.replace("n + n", "n * 20") + "\nfn added() -> String { \"new\" }\n"
+        saved = server.post("/v1/programs/program/save", {"version": shown["version"], "text": better})
+        assert saved.status == 200 and saved.json["runs"] == "new" and not saved.json["problems"], saved.body
+        assert (work / "program.tn").read_text() == better
+        assert server.wait_for(before, "done")["end"]["value"] == 6
+        run = server.begin({"fn": "double", "args": {"n": 3}})
+        assert server.wait_for(run, "done")["end"]["value"] == 60
+        assert "added" in [one["name"] for one in server.get("/v1/agents").json["agents"]]
+        # A text with errors is saved, too; runs keep using the last one without.
+        broken = better.replace("n * 20", "n * nope")
+        saved = server.post("/v1/programs/program/save", {"version": saved.json["version"], "text": broken})
+        assert saved.status == 200 and saved.json["runs"] == "old" and saved.json["problems"], saved.body
+        assert (work / "program.tn").read_text() == broken
+        run = server.begin({"fn": "double", "args": {"n": 3}})
+        assert server.wait_for(run, "done")["end"]["value"] == 60
+        # Another one has changed the file.
+        (work / "program.tn").write_text(SUPPORT)
+        refused = server.post("/v1/programs/program/save", {"version": saved.json["version"], "text": better})
+        assert refused.status == 409 and refused.code == "version_conflict", refused.body
+        assert refused.json["text"] == SUPPORT and refused.json["version"] == shown["version"], refused.body
+        assert (work / "program.tn").read_text() == SUPPORT
+
+
+def test_a_run_of_a_saved_program_survives_a_restart(work):
+    asking = 'fn choose(ctx: Context) -> String {\n    let way = ask<String>("Which way?")\n    "old {{ way }}"\n}\n'
+    with Server(work, "--edit", program=asking) as server:
+        version = server.get("/v1/programs/program").json["version"]
+        first = server.begin({"fn": "choose", "args": {}})
+        server.wait_for(first, "waiting")
+        saved = server.post("/v1/programs/program/save", {"version": version, "text": asking.replace("old", "new")})
+        assert saved.json["runs"] == "new", saved.body
+        second = server.begin({"fn": "choose", "args": {}})
+        server.wait_for(second, "waiting")
+        server.kill()
+        server.start()
+        for run, value in ((first, "old left"), (second, "new left")):
+            assert server.post(f"/v1/runs/{run}/resume", {"input": "left"}).status == 202
+            assert server.wait_for(run, "done")["end"]["value"] == value
+
+
+def test_the_kinds_of_blocks(work):
+    with Server(work, "--edit") as server:
+        kinds = {kind["name"]: kind for kind in server.get("/v1/palette").json["kinds"]}
+        assert {"name": "prompt", "required": True, "meaning": "what to ask the model for"} in kinds["request"]["options"]
+        assert kinds["route"]["parts"] == ["when", "to", "on", "else"] and kinds["code"]["has_statements"], kinds
+
+
+def test_the_changes_of_all_runs(work):
+    with Server(work) as server:
+        stream = Stream(server, "GET", "/v1/events").open()
+        runs = {server.begin({"fn": "pick", "args": {}}) for _ in range(3)}
+        waiting = set()
+        for number, data in stream:
+            shown = json.loads(data)
+            assert number is None and shown["agent"] == "pick", shown
+            if shown["state"] == "waiting":
+                assert shown["waits"][0]["question"] == "Mood?", shown
+                waiting.add(shown["run"])
+            if waiting == runs:
+                break
+        (first, *_) = runs
+        server.post(f"/v1/runs/{first}/cancel", {})
+        for _, data in stream:
+            shown = json.loads(data)
+            if shown["state"] == "cancelled":
+                assert shown["run"] == first, shown
+                break
+        stream.close()
+
+
+def test_the_changes_of_a_program_on_disk(work):
+    with Server(work, "--edit") as server:
+        stream = Stream(server, "GET", "/v1/events").open()
+        messages = (json.loads(data) for _, data in stream)
+        (work / "program.tn").write_text(PROGRAM + "\n// more\n")
+        version = server.get("/v1/programs/program").json["version"]
+        assert next(messages) == {"program": "program", "version": version}
+        # An editor writes another file, and renames it.
+        (work / "other.txt").write_text(PROGRAM)
+        os.replace(work / "other.txt", work / "program.tn")
+        version = server.get("/v1/programs/program").json["version"]
+        assert next(messages) == {"program": "program", "version": version}
+        (work / "program.tn").unlink()
+        assert next(messages) == {"program": "program", "version": None}
+        stream.close()
+
+
+class Studio(Server):
+    """A `tenon studio` instead of a `tenon serve`."""
+
+    subcommand = "studio"
+    announces_on_stdout = True
+    announcement = r"studio at http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{64})$"
+
+    def page(self, path, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
+        finally:
+            connection.close()
+
+
+def test_the_studio_has_a_token_and_a_page(work):
+    with Studio(work, "--no-open") as studio:
+        token = studio.found.group(2)
+        status, headers, body = studio.page("/", Accept_Encoding="gzip")
+        assert status == 200 and headers["Content-Type"].startswith("text/html"), headers
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy and headers["X-Content-Type-Options"] == "nosniff", policy
+        page = gzip.decompress(body).decode()
+        assets = re.findall(r'(?:src|href)="\.(/assets/[^"]+)"', page)
+        assert assets and "<script>" not in page and " style=" not in page, page
+        for asset in assets:
+            status, headers, body = studio.page(asset, Accept_Encoding="gzip")
+            assert status == 200 and "immutable" in headers["Cache-Control"] and gzip.decompress(body), asset
+        status, again, body = studio.page("/", Accept_Encoding="gzip")
+        status, _, body = studio.page("/", Accept_Encoding="gzip", If_None_Match=again["ETag"])
+        assert status == 304 and not body
+        assert studio.page("/", Accept_Encoding="br")[0] == 406
+        assert studio.page("/assets/other.js")[0] == 404
+        # Everything else requires the token, and this origin.
+        assert studio.get("/v1/runs").status == 401
+        bearer = f"Bearer {token}"
+        assert studio.get("/v1/runs", Authorization=bearer).status == 200
+        assert studio.get("/v1/programs/program", Authorization=bearer).json["text"] == PROGRAM
+        for origin, status in ((f"http://127.0.0.1:{studio.port}", 200), (f"http://localhost:{studio.port}", 403), ("null", 403),
+                               ("http://127.0.0.1", 403), (f"https://127.0.0.1:{studio.port}", 403), ("http://example.org", 403)):
+            assert studio.get("/v1/runs", Authorization=bearer, Origin=origin).status == status, origin
+        assert studio.get("/", Host="example.org").status == 403
+        # The token stays the same on the same store, where only its user can read it.
+        (file,) = work.glob("*.studio")
+        assert file.stat().st_mode & 0o777 == 0o600, file
+        studio.stop()
+        studio.start()
+        assert studio.found.group(2) == token
+
+
+def test_a_studio_without_a_store_makes_one_beside_the_program(work):
+    with Studio(work, "--no-open", names_store=False) as studio:
+        assert (work / "program.store").exists()
+        assert studio.stop() == 0
+
+
+def test_a_serve_has_no_studio(work):
+    with Server(work) as server:
+        assert server.get("/").status == 404 and "getStudio" not in server.get("/openapi.json").body
