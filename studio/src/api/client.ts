@@ -1,0 +1,120 @@
+import { isObject, parseJson } from './json';
+import type { Agent, Block, Draft, Edit, Json, Palette, Program, ProgramEntry, Run, RunPage, Saved, Startable } from './types';
+
+const tokenKey = 'tenon-token';
+
+/**
+ * Takes the token out of the page's address, where `tenon studio` puts it, so that neither the history nor a copied address
+ * contains it. It is kept for this tab only.
+ */
+export function takeToken(): void {
+  const found = /^#token=([^&]+)$/.exec(location.hash);
+  if (!found?.[1]) return;
+  sessionStorage.setItem(tokenKey, decodeURIComponent(found[1]));
+  history.replaceState(null, '', `${location.pathname}${location.search}#/programs`);
+}
+
+export function token(): string | null {
+  return sessionStorage.getItem(tokenKey);
+}
+
+export function forgetToken(): void {
+  sessionStorage.removeItem(tokenKey);
+}
+
+export function headers(more: Record<string, string> = {}): Record<string, string> {
+  return { Authorization: `Bearer ${token() ?? ''}`, ...more };
+}
+
+/** A request that the server has rejected, or that did not reach it (status 0). */
+export class RequestError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly body: Record<string, Json>,
+  ) {
+    super(message);
+  }
+}
+
+/** Throws if the answer is an error. */
+export async function checked(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const text = await response.text();
+  let body: Record<string, Json> = {};
+  try {
+    const parsed = parseJson(text);
+    if (isObject(parsed)) body = parsed;
+  } catch {
+    // Not from this server's API: the status says all there is.
+  }
+  const error = isObject(body['error']) ? body['error'] : {};
+  const message = typeof error['message'] === 'string' ? error['message'] : `the server answered ${response.status}`;
+  throw new RequestError(response.status, typeof error['code'] === 'string' ? error['code'] : '', message, body);
+}
+
+async function send(path: string, init: RequestInit): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch {
+    throw new RequestError(0, 'unreachable', 'the server cannot be reached', {});
+  }
+  return parseJson(await (await checked(response)).text());
+}
+
+const get = (path: string): Promise<unknown> => send(path, { headers: headers({ Accept: 'application/json' }) });
+const post = (path: string, body: unknown): Promise<unknown> =>
+  send(path, {
+    method: 'POST',
+    headers: headers({ 'Content-Type': 'application/json' }),
+    body: JSON.stringify(body),
+  });
+
+const named = (kind: string, name: string): string => `/v1/${kind}/${encodeURIComponent(name)}`;
+
+export const api = {
+  async startables(): Promise<Startable[]> {
+    return ((await get('/v1/agents')) as { agents: Startable[] }).agents;
+  },
+  async programs(): Promise<ProgramEntry[]> {
+    return ((await get('/v1/programs')) as { programs: ProgramEntry[] }).programs;
+  },
+  program: async (name: string): Promise<Program> => (await get(named('programs', name))) as Program,
+  draft: async (name: string, text: string, ops?: Edit[]): Promise<Draft> =>
+    (await post(`${named('programs', name)}/draft`, ops ? { text, ops } : { text })) as Draft,
+  save: async (name: string, version: string, text: string): Promise<Saved> =>
+    (await post(`${named('programs', name)}/save`, { version, text })) as Saved,
+  palette: async (): Promise<Palette> => (await get('/v1/palette')) as Palette,
+
+  async runs(after: string | null): Promise<RunPage> {
+    return (await get(`/v1/runs?limit=500${after === null ? '' : `&after=${after}`}`)) as RunPage;
+  },
+  run: async (run: string): Promise<Run> => (await get(named('runs', run))) as Run,
+  async start(what: Startable, input: Json): Promise<string> {
+    const body = what.kind === 'agent' ? { agent: what.name, input } : { fn: what.name, args: input };
+    return ((await post('/v1/runs', body)) as { run: string }).run;
+  },
+  prompt: (run: string, input: Json): Promise<unknown> => post(`${named('runs', run)}/prompt`, { input }),
+  answer: (run: string, wait: string, input: Json): Promise<unknown> =>
+    post(`${named('runs', run)}/resume`, { wait, input }),
+  retry: (run: string): Promise<unknown> => post(`${named('runs', run)}/resume`, {}),
+  cancel: (run: string, conversation: boolean): Promise<unknown> =>
+    post(`${named('runs', run)}/cancel`, { reason: 'cancelled in the studio', ...(conversation && { conversation }) }),
+};
+
+/** All blocks of an agent, outer ones before those that they contain. */
+export function blocksOf(agent: Agent): Block[] {
+  const found: Block[] = [];
+  const visit = (sequences: Agent['sequences']): void => {
+    for (const sequence of sequences) {
+      for (const block of sequence.blocks) {
+        found.push(block);
+        visit(block.sequences ?? []);
+      }
+    }
+  };
+  visit(agent.sequences);
+  return found;
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../api/types';
+import { RunFold } from './fold';
+
+let number = 0;
+const event = (type: string, fields: Record<string, unknown> = {}): RunEvent => ({
+  number: ++number,
+  run: 'r',
+  agent: 'A',
+  depth: 0,
+  time: 0,
+  type,
+  ...fields,
+});
+const piece = (fields: Record<string, unknown>): RunEvent => {
+  const { number: _none, ...rest } = event('text_delta', fields);
+  return rest as RunEvent;
+};
+
+function folded(...events: RunEvent[]): RunFold {
+  const fold = new RunFold();
+  for (const one of events) fold.add(one);
+  return fold;
+}
+const said = (fold: RunFold): string[] => fold.conversation.map((entry) => `${entry.speaker}: ${entry.text}`);
+
+describe('the conversation', () => {
+  it('shows what was emitted once, and the rest of the answer at the end', () => {
+    const fold = folded(
+      event('prompt_started', { input: 'hello', turn: 1 }),
+      event('text', { text: 'one' }),
+      event('turn_end', { value: 'one\n\ntwo' }),
+      event('prompt_started', { input: 'more', turn: 2 }),
+      event('text', { text: 'three' }),
+      event('turn_end', { value: 'three' }),
+    );
+    expect(said(fold)).toEqual(['person: hello', 'agent: one', 'agent: two', 'person: more', 'agent: three']);
+  });
+
+  it('shows questions, answers and failures, and leaves out other agents', () => {
+    const fold = folded(
+      event('prompt_started', { input: ['x', null] }),
+      event('prompt_started', { input: 'inner', depth: 1, turn: 1 }),
+      event('wait_for_input', { wait: '0', question: 'Sure?', depth: 1 }),
+      event('resume_with_input', { wait: '0', input: true, depth: 1 }),
+      event('turn_end', { value: 'inner answer', depth: 1 }),
+      event('turn_failed', { kind: 'Raised', message: 'no' }),
+    );
+    expect(said(fold)).toEqual(['person: x', 'question: Sure?', 'answer: true', 'problem: Raised: no']);
+  });
+
+  it('ignores events that were seen before', () => {
+    const again = event('prompt_started', { input: 'hello', turn: 1 });
+    expect(said(folded(again, again))).toEqual(['person: hello']);
+  });
+});
+
+describe('what a model writes', () => {
+  it('grows by its pieces until the turn ends', () => {
+    const fold = folded(
+      piece({ generation: 'g', attempt: 0, offset: 0, text: 'é' }),
+      piece({ generation: 'g', attempt: 0, offset: 2, text: 'a' }),
+    );
+    expect(fold.writing.map((one) => one.text)).toEqual(['éa']);
+    fold.add(event('turn_end', { value: 'éa' }));
+    expect(fold.writing).toEqual([]);
+    expect(said(fold)).toEqual(['agent: éa']);
+  });
+
+  it('is void with a higher attempt, and hidden after a missed piece until it is recorded', () => {
+    const fold = folded(
+      piece({ generation: 'g', attempt: 0, offset: 0, text: 'old' }),
+      piece({ generation: 'g', attempt: 1, offset: 0, text: 'new' }),
+      piece({ generation: 'g', attempt: 0, offset: 3, text: 'late' }),
+    );
+    expect(fold.writing.map((one) => one.text)).toEqual(['new']);
+    fold.add(piece({ generation: 'g', attempt: 1, offset: 9, text: 'x' }));
+    expect(fold.writing).toEqual([]);
+    fold.add(event('text', { generation: 'g', text: 'new text' }));
+    expect(fold.writing.map((one) => one.text)).toEqual(['new text']);
+  });
+});
+
+describe('the blocks of a run', () => {
+  it('are lit from their start to their end, or to the end of the turn', () => {
+    const fold = folded(
+      event('block_entered', { path: 'both', branch: '' }),
+      event('block_entered', { path: 'both/pro/argue', branch: 'pro' }),
+      event('block_entered', { path: 'ask', branch: '', agent: 'B', depth: 1 }),
+    );
+    expect([...fold.running]).toEqual(['A/both', 'A/both/pro/argue', 'B/ask']);
+    fold.add(event('block_left', { path: 'both/pro/argue', branch: 'pro' }));
+    expect([...fold.running]).toEqual(['A/both', 'B/ask']);
+    fold.add(event('turn_cancelled', { agent: 'B', depth: 1 }));
+    expect([...fold.running]).toEqual(['A/both']);
+    fold.add(event('turn_failed'));
+    expect([...fold.running]).toEqual([]);
+    expect([...fold.visited]).toEqual(['A/both/pro/argue']);
+  });
+});

@@ -1,0 +1,105 @@
+import { signal } from '@preact/signals';
+import { checked, headers } from '../api/client';
+import { parseJson } from '../api/json';
+import { readStream } from '../api/stream';
+import type { RunEvent } from '../api/types';
+import { RunFold } from './fold';
+import { noteError, onChange, readRunAgain } from './live';
+
+/** Tabs that follow a run by a stream of its own; the others read its events when the stream over all runs reports a change. */
+const streams = ['tenon-studio-run-1', 'tenon-studio-run-2', 'tenon-studio-run-3'];
+/** Events that arrive together are drawn together, in milliseconds. */
+const drawPause = 16;
+
+/** A run that is shown. */
+export class OpenRun {
+  readonly fold = new RunFold();
+  /** Advances whenever the fold has changed. */
+  readonly version = signal(0);
+  readonly missing = signal(false);
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private closed = false;
+  private stop: () => void = () => undefined;
+
+  constructor(readonly name: string) {
+    readRunAgain(name);
+    void this.follow();
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    this.stop();
+  }
+
+  private receive(event: unknown): void {
+    this.fold.add(event as RunEvent);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      ++this.version.value;
+    }, drawPause);
+  }
+
+  private async follow(): Promise<void> {
+    for (const name of streams) {
+      const taken = await new Promise<boolean>((resolve) => {
+        void navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+          resolve(lock !== null);
+          if (!lock || this.closed) return undefined;
+          return new Promise<void>((release) => this.readAsStream(release));
+        });
+      });
+      if (taken || this.closed) return;
+    }
+    this.readOnChange();
+  }
+
+  private readAsStream(release: () => void): void {
+    const stop = readStream({
+      path: `/v1/runs/${this.name}/events`,
+      onEvent: (event) => this.receive(event),
+      onConnection: (connected) => {
+        if (!connected) this.fold.forgetPieces();
+      },
+      onEnd: release,
+    });
+    this.stop = () => {
+      stop();
+      release();
+    };
+  }
+
+  private readOnChange(): void {
+    let busy = false;
+    let again = false;
+    const read = async (): Promise<void> => {
+      again = busy;
+      if (busy) return;
+      busy = true;
+      try {
+        do {
+          again = false;
+          await this.readList();
+        } while (again && !this.closed);
+      } catch (error) {
+        noteError(error);
+      } finally {
+        busy = false;
+      }
+    };
+    this.stop = onChange((change) => {
+      if ('run' in change && change.run === this.name) void read();
+    });
+    void read();
+  }
+
+  private async readList(): Promise<void> {
+    let path: string | undefined = `/v1/runs/${this.name}/events?after=${this.fold.number}`;
+    while (path && !this.closed) {
+      const response = await checked(await fetch(path, { headers: headers({ Accept: 'application/json' }) }));
+      const found = response.status === 204 ? [] : (parseJson(await response.text()) as unknown[]);
+      for (const event of found) this.receive(event);
+      path = /<([^>]+)>; *rel="next"/.exec(response.headers.get('Link') ?? '')?.[1];
+    }
+  }
+}

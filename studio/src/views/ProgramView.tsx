@@ -1,0 +1,217 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Agent, Block, Problem } from '../api/types';
+import { Editor, focusEditor, redoIn, undoIn } from '../editor/Editor';
+import { GraphView, type GraphActions } from '../graph/GraphView';
+import { placesOf } from '../graph/navigate';
+import type { FileState, OpenProgram } from '../state/program';
+import { AddBlock } from './AddBlock';
+import { ChangedOnDisk } from './ChangedOnDisk';
+import { ConnectBlock } from './ConnectBlock';
+import { Inspector } from './Inspector';
+import { NewRun } from './NewRun';
+import { converterOf } from '../editor/bytes';
+
+const fileWords: Record<FileState, string> = {
+  loading: 'Loading…',
+  saved: 'Saved',
+  saved_with_errors: 'Saved, with errors: new runs use the last version without errors',
+  unsaved: 'Unsaved changes',
+  saving: 'Saving…',
+  changed_on_disk: 'Unsaved changes; changed on disk',
+  failed: 'Not saved',
+};
+
+type Open = { what: 'add' | 'connect'; agent: Agent; block: Block } | { what: 'run' } | null;
+
+function FileStatus({ program }: { program: OpenProgram }) {
+  const state = program.fileState.value;
+  const problem = state === 'failed' ? `: ${program.fileProblem.value}` : '';
+  return (
+    <span class={`file-state ${state}`} role="status" aria-label="File">
+      {fileWords[state]}
+      {problem}
+    </span>
+  );
+}
+
+function Problems({ program }: { program: OpenProgram }) {
+  const problems = program.problems.value;
+  const described = program.described.value;
+  const lineOf = (problem: Problem): number =>
+    described ? described.lineAt(converterOf(described, program.ends).position(problem.offset)).number : 1;
+  return (
+    <section class="problems">
+      <h2 id="problems">
+        Problems <span class="hint">{problems.length === 0 ? 'none' : problems.length}</span>
+      </h2>
+      {problems.length > 0 && (
+        <ul aria-labelledby="problems-name">
+          {problems.map((problem, index) => (
+            <li key={index}>
+              <button type="button" class="problem" onClick={() => program.reveal(problem.offset, problem.length, true)}>
+                <span class={`severity ${problem.severity}`}>
+                  {problem.severity} {problem.code}
+                </span>
+                <span>
+                  {problem.message}
+                  {problem.help && <span class="hint"> {problem.help}</span>}
+                </span>
+                <span class="hint line-number">line {lineOf(problem)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <span id="problems-name" hidden>
+        Problems
+      </span>
+    </section>
+  );
+}
+
+/** Removes a block. The edges that led to it lead where its own edge leads, if it has just one. */
+function removeBlock(program: OpenProgram, agent: Agent, block: Block): void {
+  const siblings = placesOf(agent).get(block.path)?.sequence.blocks ?? [];
+  const next = block.edges.length === 1 && block.edges[0]?.target !== block.name ? block.edges[0]?.target : undefined;
+  const ops = siblings
+    .filter((one) => one !== block)
+    .flatMap((one) =>
+      one.edges
+        .filter((edge) => edge.target === block.name)
+        .map((edge) => {
+          const key = {
+            agent: agent.name,
+            block: one.path,
+            kind: edge.kind,
+            ...(edge.label !== undefined && { label: edge.label }),
+            ...(edge.on !== undefined && { on: edge.on }),
+          };
+          if (edge.kind === 'to') return [{ op: 'disconnect', ...key, target: edge.target }, ...(next ? [{ op: 'connect', ...key, target: next }] : [])];
+          return [next ? { op: 'connect', ...key, target: next } : { op: 'disconnect', ...key }];
+        }),
+    )
+    .flat();
+  const path = siblings[siblings.indexOf(block) + 1]?.path ?? siblings[siblings.indexOf(block) - 1]?.path;
+  void program.edit([...ops, { op: 'delete', agent: agent.name, block: block.path }]).then((ok) => {
+    if (ok) program.selected.value = path ? { agent: agent.name, path } : null;
+  });
+}
+
+function GraphPane({ program, actions }: { program: OpenProgram; actions: GraphActions }) {
+  const agents = program.agents.value.filter((agent) => agent.sequences.some((sequence) => sequence.blocks.length > 0));
+  if (program.described.value && agents.length === 0) {
+    return (
+      <div class="empty graph-empty">
+        <p>No agent of this program is made of blocks.</p>
+        <p class="hint">
+          Write <code>block NAME: KIND {'{ … }'}</code> in an agent, and its graph appears here.
+        </p>
+      </div>
+    );
+  }
+  return (
+    <GraphView
+      agents={agents}
+      selected={program.selected.value}
+      onSelect={(selected) => {
+        program.selected.value = selected;
+        const block = program.block.value;
+        if (block) program.reveal(block.range.offset, block.range.length, false);
+      }}
+      actions={actions}
+    />
+  );
+}
+
+function Dialogs({ program, open, close }: { program: OpenProgram; open: Open; close: () => void }) {
+  if (program.resolving.value) return <ChangedOnDisk program={program} />;
+  if (open?.what === 'run') return <NewRun program={program.name} onClose={close} />;
+  if (open?.what === 'add') return <AddBlock program={program} agent={open.agent} block={open.block} onClose={close} />;
+  if (open?.what === 'connect') return <ConnectBlock program={program} agent={open.agent} block={open.block} onClose={close} />;
+  return null;
+}
+
+export function ProgramView({ program }: { program: OpenProgram }) {
+  const open = useSignal<Open>(null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const command = event.ctrlKey || event.metaKey;
+      if (command && event.key === 's') {
+        event.preventDefault();
+        if (!document.querySelector('dialog[open]')) void program.save();
+      }
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [program]);
+
+  const text = program.initial.value;
+  if (text === null) {
+    return (
+      <main class="page" id="main" tabIndex={-1}>
+        <h1>{program.name}</h1>
+        <FileStatus program={program} />
+      </main>
+    );
+  }
+  const actions: GraphActions = {
+    open: (_agent, block) => program.reveal(block.range.offset, block.range.length, true),
+    add: (agent, block) => (open.value = { what: 'add', agent, block }),
+    connect: (agent, block) => (open.value = { what: 'connect', agent, block }),
+    remove: (agent, block) => removeBlock(program, agent, block),
+  };
+  const chosen = program.block.value;
+  const agent = program.agents.value.find((one) => one.name === program.selected.value?.agent);
+  return (
+    <main class="program" id="main" tabIndex={-1}>
+      <header class="bar">
+        <h1>{program.name}</h1>
+        <FileStatus program={program} />
+        {program.onDisk.value && !program.resolving.value && (
+          <button type="button" onClick={() => (program.resolving.value = true)}>
+            Resolve…
+          </button>
+        )}
+        <span class="spacer" />
+        <button type="button" onClick={() => undoIn(program)}>
+          Undo
+        </button>
+        <button type="button" onClick={() => redoIn(program)}>
+          Redo
+        </button>
+        <button type="button" onClick={() => void program.save()} title="Ctrl+S">
+          Save
+        </button>
+        <button type="button" class="primary" onClick={() => (open.value = { what: 'run' })}>
+          New run
+        </button>
+      </header>
+      <div class="panes">
+        <section class="pane text-pane" aria-label="Text">
+          <Editor program={program} text={text} />
+          <Problems program={program} />
+        </section>
+        <section class="pane graph-pane" aria-label="Graph">
+          <GraphPane program={program} actions={actions} />
+          {program.editProblem.value && (
+            <p class="edit-problem" role="alert">
+              The graph was not changed: {program.editProblem.value}
+            </p>
+          )}
+          {chosen && agent && (
+            <Inspector
+              key={`${agent.name}/${chosen.path}`}
+              {...{ program, agent, block: chosen, actions }}
+              onClose={() => {
+                program.selected.value = null;
+                focusEditor(program);
+              }}
+            />
+          )}
+        </section>
+      </div>
+      <Dialogs program={program} open={open.value} close={() => (open.value = null)} />
+    </main>
+  );
+}

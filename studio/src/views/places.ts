@@ -1,0 +1,109 @@
+import { blocksOf } from '../api/client';
+import type { Agent, Block, Edge, Edit, KindRule, Sequence } from '../api/types';
+import { placesOf } from '../graph/navigate';
+
+/** Where a block can be added. */
+export interface Gap {
+  text: string;
+  sequence: Sequence;
+  after: Block | null;
+  /** The edge that leads through the new block afterwards. */
+  edge: Edge | null;
+  /** The new block becomes the start of the agent. */
+  start: boolean;
+}
+
+const keyOf = (edge: Edge): Record<string, string> => ({
+  kind: edge.kind,
+  ...(edge.label !== undefined && { label: edge.label }),
+  ...(edge.on !== undefined && { on: edge.on }),
+});
+
+function sequencesOf(agent: Agent): Sequence[] {
+  return [...agent.sequences, ...blocksOf(agent).flatMap((block) => block.sequences ?? [])];
+}
+
+export function gapsOf(agent: Agent): Gap[] {
+  const gaps: Gap[] = [];
+  for (const sequence of sequencesOf(agent)) {
+    const where = sequence.path === '' ? '' : ` (in ${sequence.path})`;
+    if (sequence.path === '' && sequence.blocks.length > 0) {
+      gaps.push({ text: `before ${agent.start}`, sequence, after: null, edge: null, start: true });
+    }
+    for (const block of sequence.blocks) {
+      for (const edge of block.edges) {
+        const label = edge.kind === 'next' ? '' : `, ${edge.text ?? edge.label ?? edge.kind}`;
+        gaps.push({ text: `${block.name} and ${edge.target}${label}${where}`, sequence, after: block, edge, start: false });
+      }
+      if (!block.edges.some((edge) => edge.kind === 'next' || edge.kind === 'else')) {
+        gaps.push({ text: `after ${block.name}${where}`, sequence, after: block, edge: null, start: false });
+      }
+    }
+    if (sequence.blocks.length === 0) gaps.push({ text: `the only one${where}`, sequence, after: null, edge: null, start: false });
+  }
+  return gaps;
+}
+
+export function gapAfter(gaps: Gap[], block: Block): number {
+  const found = gaps.findIndex((gap) => gap.after?.path === block.path);
+  return Math.max(0, found);
+}
+
+/** A start for options that are texts; others are left to the person. */
+const started: Record<string, string> = { prompt: '""', text: '""', template: '""', mode: 'improve' };
+
+export function addOps(agent: Agent, gap: Gap, name: string, kind: KindRule, rules: KindRule[]): Edit[] {
+  const options = kind.options
+    .filter((option) => option.required && started[option.name] !== undefined)
+    .map((option) => ({ name: option.name, value: started[option.name] ?? '' }));
+  const target = gap.start ? agent.start : gap.edge?.target;
+  const canGoOn = !kind.parts.includes('else');
+  const add: Edit = { op: 'add', agent: agent.name, name, kind: kind.name, sequence: gap.sequence.path };
+  if (gap.after) add['after'] = gap.after.name;
+  if (options.length > 0) add['options'] = options;
+  if (target !== undefined && canGoOn) add['next'] = target;
+  const ops = [add];
+  const path = gap.sequence.path ? `${gap.sequence.path}/${name}` : name;
+  if (target !== undefined && !canGoOn) ops.push({ op: 'connect', agent: agent.name, block: path, kind: 'else', target });
+  if (gap.start) ops.push({ op: 'set_start', agent: agent.name, block: name });
+  if (gap.after && gap.edge) {
+    const key = { agent: agent.name, block: gap.after.path, ...keyOf(gap.edge) };
+    // An edge `to` is known by its target: it cannot be redirected in place.
+    if (gap.edge.kind === 'to') ops.push({ op: 'disconnect', ...key, target: gap.edge.target });
+    ops.push({ op: 'connect', ...key, target: name });
+  } else if (gap.after) {
+    const rule = rules.find((one) => one.name === gap.after?.kind);
+    const edgeKind = rule?.parts.includes('else') ? 'else' : 'next';
+    ops.push({ op: 'connect', agent: agent.name, block: gap.after.path, kind: edgeKind, target: name });
+  }
+  return ops;
+}
+
+/** Blocks to which an edge of the block can lead. */
+export function targetsFor(agent: Agent, block: Block): Block[] {
+  return placesOf(agent).get(block.path)?.sequence.blocks ?? [];
+}
+
+export function disconnectOp(agent: Agent, block: Block, edge: Edge): Edit {
+  return {
+    op: 'disconnect',
+    agent: agent.name,
+    block: block.path,
+    ...keyOf(edge),
+    ...(edge.kind === 'to' && { target: edge.target }),
+  };
+}
+
+export function redirectOps(agent: Agent, block: Block, edge: Edge, target: string): Edit[] {
+  const connect: Edit = { op: 'connect', agent: agent.name, block: block.path, ...keyOf(edge), target };
+  return edge.kind === 'to' ? [disconnectOp(agent, block, edge), connect] : [connect];
+}
+
+export const namePattern = /^(?!_$)[A-Za-z_][A-Za-z_0-9]*$/;
+
+export function nameProblem(agent: Agent, name: string, own?: string): string {
+  if (name === '') return 'A name is missing.';
+  if (!namePattern.test(name)) return 'A name has letters, digits and `_`, and does not begin with a digit.';
+  if (name !== own && blocksOf(agent).some((block) => block.name === name)) return `There is already a block \`${name}\`.`;
+  return '';
+}
