@@ -126,6 +126,8 @@ export interface Sequence {
   at?: Point;
   size?: Point;
   dot?: Point;
+  /** From the start dot to the first block. */
+  dot_points?: Point[];
 }
 
 export interface Agent {
@@ -159,7 +161,7 @@ export interface Problem {
   message: string;
   offset: number;
   length: number;
-  help?: string;
+  hints?: string[];
 }
 
 export interface Draft {

@@ -74,6 +74,7 @@ function extensionsFor(program: OpenProgram): Extension[] {
     keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap, indentWithTab]),
     EditorView.contentAttributes.of({
       'aria-label': 'Program text',
+      tabindex: '0',
       'aria-description': 'Tab indents. Escape, then Tab, leaves the text.',
     }),
     EditorView.updateListener.of((update) => {
@@ -110,7 +111,7 @@ function diagnosticsOf(program: OpenProgram, view: EditorView): Diagnostic[] {
     to: converter.position(problem.offset + problem.length),
     severity: problem.severity === 'note' ? 'info' : problem.severity,
     source: problem.code,
-    message: problem.help ? `${problem.message}\n${problem.help}` : problem.message,
+    message: [problem.message, ...(problem.hints ?? [])].join('\n'),
   }));
 }
 

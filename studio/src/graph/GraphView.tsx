@@ -1,4 +1,5 @@
 import { signal, useSignal } from '@preact/signals';
+import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { blocksOf } from '../api/client';
 import type { Agent, Block, Edge, Point, Sequence } from '../api/types';
@@ -12,7 +13,9 @@ const agentGap = 28;
 const margin = 24;
 const zoomMin = 0.1;
 const zoomMax = 2;
-const excerptHeightMin = 58;
+/** Where the excerpt is in a box. */
+const excerptTop = 38;
+const excerptLeft = 12;
 
 /** What the graph can do to the program. Absent where it only shows a run. */
 export interface GraphActions {
@@ -103,6 +106,7 @@ function Lines({ agent, selected }: { agent: Agent; selected: string | null }) {
               </text>
             </>
           )}
+          {sequence.dot_points && <path class="line" d={curve(sequence.dot_points)} marker-end="url(#arrow)" />}
           {sequence.dot && <circle class="dot" cx={sequence.dot[0]} cy={sequence.dot[1]} r="5" />}
         </g>
       ))}
@@ -149,7 +153,6 @@ function classesOf(props: BoxProps): string {
   if (props.isSelected) classes.push('selected');
   if (props.isRunning) classes.push('running');
   else if (props.isVisited) classes.push('visited');
-  if ((block.size?.[1] ?? 0) < excerptHeightMin || block.sequences?.length) classes.push('low');
   return classes.join(' ');
 }
 
@@ -163,7 +166,6 @@ function Box(props: BoxProps) {
     <div
       class={classesOf(props)}
       role="treeitem"
-      aria-label={`${block.name}, ${block.kind}`}
       aria-description={more || undefined}
       aria-level={level}
       aria-posinset={index + 1}
@@ -177,18 +179,30 @@ function Box(props: BoxProps) {
       title={block.documentation ? `${block.name}: ${block.documentation}` : block.name}
       style={{ left: `${x}px`, top: `${y + props.y}px`, width: `${width}px`, height: `${height}px` }}
     >
-      <div class="block-head">
-        <KindIcon kind={block.kind} />
-        <span class="block-words">
-          <span class="block-name">{block.name}</span>
-          <span class="block-kind">{block.kind}</span>
-        </span>
-      </div>
-      {block.excerpt && (
-        <div class="block-excerpt">
-          <Marked text={block.excerpt} />
-        </div>
-      )}
+      <KindIcon kind={block.kind} />
+      <span class="block-words">
+        <span class="block-name">
+          {block.name}
+          <span class="unseen">,</span>
+        </span>{' '}
+        <span class="block-kind">{block.kind}</span>
+      </span>
+    </div>
+  );
+}
+
+/** Not part of the box, whose name is what it contains; there it is the description. */
+function Excerpt({ block, y }: { block: Block; y: number }) {
+  const [left, top] = block.at ?? [0, 0];
+  const [width, height] = block.size ?? [0, 0];
+  if (!block.excerpt || height < excerptTop + 16) return null;
+  return (
+    <div
+      class="block-excerpt"
+      aria-hidden="true"
+      style={{ left: `${left + excerptLeft}px`, top: `${top + y + excerptTop}px`, width: `${width - 2 * excerptLeft + 4}px` }}
+    >
+      <Marked text={block.excerpt} />
     </div>
   );
 }
@@ -245,7 +259,8 @@ export function GraphView(props: Props) {
       return over > 0 ? -over : 0;
     };
     const dx = shift(x + block.at[0] * zoom, block.size[0] * zoom, box.clientWidth);
-    const dy = shift(y + (block.at[1] + top + titleHeight) * zoom, Math.min(block.size[1], 80) * zoom, box.clientHeight);
+    // Above the buttons at the bottom.
+    const dy = shift(y + (block.at[1] + top + titleHeight) * zoom, Math.min(block.size[1], 80) * zoom, box.clientHeight - 36);
     if (dx !== 0 || dy !== 0) view.value = { zoom, x: x + dx, y: y + dy };
   };
 
@@ -254,6 +269,16 @@ export function GraphView(props: Props) {
     const block = agent && blocksOf(agent).find((one) => one.path === selected?.path);
     if (agent && block) bringIntoView(agent.name, block);
   }, [selected]);
+
+  // A run is followed, unless a person looks at another block.
+  const first = running ? [...running].at(-1) : undefined;
+  useEffect(() => {
+    if (first === undefined || selected) return;
+    for (const agent of agents) {
+      const block = blocksOf(agent).find((one) => `${agent.name}/${one.path}` === first);
+      if (block) bringIntoView(agent.name, block);
+    }
+  }, [first]);
 
   const found = (target: EventTarget | null): { agent: Agent; block: Block } | null => {
     const item = target instanceof Element ? target.closest<HTMLElement>('[data-path]') : null;
@@ -408,16 +433,18 @@ function AgentTree({ agent, y, selected, running, visited }: TreeProps) {
           const { path } = place.block;
           const key = `${agent.name}/${path}`;
           return (
-            <Box
-              key={path}
-              place={place}
-              agent={agent}
-              y={y + titleHeight}
-              isSelected={path === chosen}
-              isTabStop={path === tabStop}
-              isRunning={running?.has(key) === true}
-              isVisited={visited?.has(key) === true}
-            />
+            <Fragment key={path}>
+              <Box
+                place={place}
+                agent={agent}
+                y={y + titleHeight}
+                isSelected={path === chosen}
+                isTabStop={path === tabStop}
+                isRunning={running?.has(key) === true}
+                isVisited={visited?.has(key) === true}
+              />
+              <Excerpt block={place.block} y={y + titleHeight} />
+            </Fragment>
           );
         })}
       </div>

@@ -4,6 +4,7 @@ import type { Agent, Block } from '../api/types';
 import { palette } from '../state/live';
 import type { OpenProgram } from '../state/program';
 import { Dialog } from './Dialog';
+import { Phrase } from './Phrase';
 import { addOps, gapAfter, gapsOf, nameProblem } from './places';
 
 interface Props {
@@ -61,7 +62,7 @@ export function AddBlock({ program, agent, block, onClose }: Props) {
               </option>
             ))}
           </select>
-          {rule && <span class="hint">{rule.meaning}</span>}
+          {rule && <Phrase text={rule.meaning} />}
         </div>
         <div class="field">
           <label for={`${id}-gap`}>Put it between</label>

@@ -5,6 +5,7 @@ import type { GraphActions } from '../graph/GraphView';
 import { groupOf, KindIcon } from '../graph/kinds';
 import { palette } from '../state/live';
 import type { OpenProgram } from '../state/program';
+import { Phrase } from './Phrase';
 import { disconnectOp, nameProblem, redirectOps, targetsFor } from './places';
 
 interface Props {
@@ -66,7 +67,7 @@ function SourceField({ name, value, hint, required, rows, onCommit }: SourceFiel
       </label>
       {rows === 0 ? <input {...common} /> : <textarea {...common} rows={Math.min(12, Math.max(rows ?? 1, lines))} />}
       <span id={`${id}-notes`}>
-        {problem.value ? <span class="field-problem">{problem.value}</span> : hint && <span class="hint">{hint}</span>}
+        {problem.value ? <span class="field-problem">{problem.value}</span> : hint && <Phrase text={hint} />}
       </span>
     </div>
   );
@@ -102,7 +103,7 @@ function KindField({ program, block, rules }: { program: OpenProgram; block: Blo
           </option>
         ))}
       </select>
-      <span class="hint">{rule?.meaning ?? 'This kind does not exist.'}</span>
+      <Phrase text={rule?.meaning ?? 'This kind does not exist.'} />
     </div>
   );
 }

@@ -49,13 +49,18 @@ function Problems({ program }: { program: OpenProgram }) {
         <ul aria-labelledby="problems-name">
           {problems.map((problem, index) => (
             <li key={index}>
-              <button type="button" class="problem" onClick={() => program.reveal(problem.offset, problem.length, true)}>
+              <button type="button" class="problem-item" onClick={() => program.reveal(problem.offset, problem.length, true)}>
                 <span class={`severity ${problem.severity}`}>
                   {problem.severity} {problem.code}
                 </span>
                 <span>
                   {problem.message}
-                  {problem.help && <span class="hint"> {problem.help}</span>}
+                  {problem.hints?.map((hint) => (
+                    <span key={hint} class="hint">
+                      {' '}
+                      {hint}
+                    </span>
+                  ))}
                 </span>
                 <span class="hint line-number">line {lineOf(problem)}</span>
               </button>

@@ -1,27 +1,33 @@
+import { useId } from 'preact/hooks';
+import type { ProgramEntry } from '../api/types';
 import { programs, programsLoaded, runList } from '../state/live';
 import { programLink } from '../state/route';
 
+function Card({ program }: { program: ProgramEntry }) {
+  const id = useId();
+  return (
+    <li class="card program-card">
+      <h2 id={id}>{program.name}</h2>
+      {program.file && <span class="hint">{program.file}</span>}
+      <a href={programLink(program.name)} aria-describedby={id}>
+        Text and graph
+      </a>
+    </li>
+  );
+}
+
 export function Programs() {
+  const count = runList.value.length;
   return (
     <main class="page" id="main" tabIndex={-1}>
       <h1>Programs</h1>
       {programsLoaded.value && programs.value.length === 0 && <p class="empty">This studio was started without programs.</p>}
       <ul class="cards">
         {programs.value.map((program) => (
-          <li key={program.name}>
-            <a class="card" href={programLink(program.name)} aria-label={program.name}>
-              <strong>{program.name}</strong>
-              {program.file && <span class="hint file">{program.file}</span>}
-            </a>
-          </li>
+          <Card key={program.name} program={program} />
         ))}
       </ul>
-      {programs.value.length > 0 && (
-        <p class="hint">
-          Open a program to see its text and its graph. {runList.value.length} {runList.value.length === 1 ? 'run is' : 'runs are'} in
-          the store.
-        </p>
-      )}
+      {programs.value.length > 0 && <p class="hint">The store contains {count === 1 ? '1 run' : `${count} runs`}.</p>}
     </main>
   );
 }

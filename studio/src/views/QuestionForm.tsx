@@ -40,7 +40,7 @@ export function QuestionForm({ run, wait }: { run: string; wait: Wait }) {
   };
 
   return (
-    <form class="question" aria-label={`Question ${wait.question}`} noValidate onSubmit={(event) => void answer(event)}>
+    <form class="question-form" aria-label={`Question ${wait.question}`} noValidate onSubmit={(event) => void answer(event)}>
       <p class="question-text">
         <Marked text={wait.question} />
       </p>

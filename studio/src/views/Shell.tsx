@@ -54,9 +54,14 @@ function Navigation() {
           </a>
         </li>
         <li>
-          <a href="#/questions" aria-current={current(['questions'])} aria-label={count > 0 ? `Questions, ${count}` : 'Questions'}>
+          <a href="#/questions" aria-current={current(['questions'])}>
             Questions
-            {count > 0 && <span class="count">{count}</span>}
+            {count > 0 && (
+              <>
+                <span class="unseen">, </span>
+                <span class="count">{count}</span>
+              </>
+            )}
           </a>
         </li>
       </ul>
