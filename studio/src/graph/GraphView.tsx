@@ -13,6 +13,7 @@ const agentGap = 28;
 const margin = 24;
 const zoomMin = 0.1;
 const zoomMax = 2;
+const firstZoomMin = 0.85;
 /** Where the excerpt is in a box. */
 const excerptTop = 38;
 const excerptLeft = 12;
@@ -229,12 +230,10 @@ export function GraphView(props: Props) {
   useLayoutEffect(() => {
     if (fitted.current || layout.width === 0) return;
     fitted.current = true;
-    fit();
-    // Small print helps no one: the first sight of a large graph is its beginning.
-    if (view.value.zoom < 0.6) {
-      const width = frame.current?.clientWidth ?? 0;
-      view.value = { zoom: 0.8, x: Math.max(margin, (width - layout.width * 0.8) / 2), y: margin };
-    }
+    // Small print helps no one: the first sight of a large graph is its upper part.
+    const room = (frame.current?.clientWidth ?? 0) - 2 * margin;
+    const zoom = Math.min(1, Math.max(firstZoomMin, room / layout.width));
+    view.value = { zoom, x: margin + Math.max(0, (room - layout.width * zoom) / 2), y: margin };
   }, [layout]);
 
   const zoomAt = (x: number, y: number, factor: number): void => {

@@ -12,7 +12,7 @@ const common = new Set(['number', 'run', 'agent', 'depth', 'type', 'time']);
 
 function summaryOf(event: RunEvent): string {
   return Object.entries(event)
-    .filter(([name, value]) => !common.has(name) && value !== '' && name !== 'schema')
+    .filter(([name, value]) => !common.has(name) && value !== '' && name !== 'schema' && !(name === 'block' && 'path' in event))
     .map(([name, value]) => `${name} ${showShort(value, 160)}`)
     .join('  ');
 }

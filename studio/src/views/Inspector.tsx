@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Agent, Block, Edge, KindRule } from '../api/types';
 import type { GraphActions } from '../graph/GraphView';
 import { groupOf, KindIcon } from '../graph/kinds';
@@ -30,13 +30,18 @@ interface SourceFieldProps {
 function SourceField({ name, value, hint, required, rows, onCommit }: SourceFieldProps) {
   const text = useSignal(value);
   const problem = useSignal('');
+  /** What was last committed: leaving a field after that does not commit it again. */
+  const sent = useRef(value);
   const id = useId();
   useEffect(() => {
     text.value = value;
+    sent.current = value;
     problem.value = '';
   }, [value]);
   const commit = async (): Promise<void> => {
-    if (text.value !== value) problem.value = await onCommit(text.value);
+    if (text.value === value || text.value === sent.current) return;
+    sent.current = text.value;
+    problem.value = await onCommit(text.value);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || rows === 0)) {
@@ -44,6 +49,7 @@ function SourceField({ name, value, hint, required, rows, onCommit }: SourceFiel
       void commit();
     } else if (event.key === 'Escape') {
       text.value = value;
+      sent.current = value;
       problem.value = '';
     }
   };

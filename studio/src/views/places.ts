@@ -49,13 +49,17 @@ export function gapAfter(gaps: Gap[], block: Block): number {
   return Math.max(0, found);
 }
 
-/** A start for options that are texts; others are left to the person. */
-const started: Record<string, string> = { prompt: '""', text: '""', template: '""', mode: 'improve' };
+/** A start for required options that are texts, which must not be empty; others are left to the person. */
+function startOf(option: string, name: string): string | null {
+  if (option === 'mode') return 'improve';
+  return ['prompt', 'text', 'template'].includes(option) ? JSON.stringify(name.replaceAll('_', ' ')) : null;
+}
 
 export function addOps(agent: Agent, gap: Gap, name: string, kind: KindRule, rules: KindRule[]): Edit[] {
   const options = kind.options
-    .filter((option) => option.required && started[option.name] !== undefined)
-    .map((option) => ({ name: option.name, value: started[option.name] ?? '' }));
+    .filter((option) => option.required)
+    .map((option) => ({ name: option.name, value: startOf(option.name, name) }))
+    .filter((option) => option.value !== null);
   const target = gap.start ? agent.start : gap.edge?.target;
   const canGoOn = !kind.parts.includes('else');
   const add: Edit = { op: 'add', agent: agent.name, name, kind: kind.name, sequence: gap.sequence.path };
