@@ -5,11 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
-#include <type_traits>
 
 #include "base/ensure.h"
 #include "base/parse_number.h"
@@ -18,152 +17,15 @@
 #include "cli/given_value.h"
 #include "cli/limit_options.h"
 #include "cli/ray_options.h"
+#include "cli/shared_options.h"
 #include "cli/store_options.h"
+#include "cli/studio.h"
 #include "cli/trace_options.h"
 #include "cli/usage_error.h"
-#include "engine/model_providers.h"
 #include "server/limits.h"
 
 namespace tenon::cli {
 namespace {
-
-constexpr std::uint64_t grace_seconds_max = 24 * 60 * 60;
-
-/// Groups of options in the help.
-constexpr const char* program_group = "Program";
-constexpr const char* model_group = "Model";
-constexpr const char* inspection_group = "Inspection";
-
-using Check = std::function<std::string(const std::string&)>;
-
-/// An option that takes a decimal number from `least` to `most`; `number` is also the default.
-template <class Number>
-CLI::Option* add_number(CLI::App& app, const std::string& name, Number& number, const std::string& help,
-                        Number most = std::numeric_limits<Number>::max(), Number least = 0) {
-  const auto read = [least, most](const std::string& text) -> std::optional<Number> {
-    const auto value = parse_number<Number>(text);
-    return value && *value >= least && *value <= most ? value : std::nullopt;
-  };
-  const bool is_whole = std::is_integral_v<Number>;
-  return app
-      .add_option_function<std::string>(
-          name, [&number, read](const std::string& text) { number = *read(text); }, help)
-      ->type_name(is_whole ? "N" : "NUMBER")
-      ->check([=](const std::string& text) -> std::string {
-        if (read(text)) return {};
-        const bool is_bounded = most != std::numeric_limits<Number>::max() || (is_whole && sizeof(Number) <= 4);
-        const std::string bound =
-            is_bounded ? fmt::format("from {} to {}", least, most) : fmt::format("of at least {}", least);
-        return fmt::format("expected a {}number {}, got `{}`", is_whole ? "whole " : "", bound, text);
-      });
-}
-
-void add_model_options(CLI::App& app, ModelChoice& model) {
-  // An unset variable of the shell must not select the default.
-  const Check is_named = [](const std::string& spec) { return std::string(spec.empty() ? "it is empty" : ""); };
-  app.add_option("--model", model.spec,
-                 fmt::format("Model: {}; see `tenon help models`", engine::list_model_forms(" (default)")))
-      ->type_name("SPEC")
-      ->group(model_group)
-      ->check(is_named);
-  app.add_option("--judge", model.judge, "Model that judges text contracts; same values as --model [default: --model]")
-      ->type_name("SPEC")
-      ->group(model_group)
-      ->check(is_named);
-  add_number(app, "--temperature", model.temperature, "Temperature of the sampling; 0 is greedy")
-      ->group(model_group)
-      ->default_str("0");
-  add_number(app, "--seed", model.seed, "Seed of the sampling")->group(model_group)->default_str("0");
-  add_number(app, "--max-tokens", model.tokens_max, "Maximum length of one answer")
-      ->group(model_group)
-      ->default_str("1024");
-  add_number(app, "--timeout-ms", model.timeout_ms, "Time limit of one answer in milliseconds, including retries")
-      ->group(model_group)
-      ->default_str("120000");
-  app.add_option("--record", model.record, "Append requests and answers to a file for --model recorded:FILE")
-      ->type_name("FILE")
-      ->group(model_group);
-  add_number(app, "--threads", model.threads, "Threads for an in-process model (0: one per core)")
-      ->group(model_group)
-      ->default_str("0");
-  add_number(app, "--context-tokens", model.context_tokens,
-             "Context size of an in-process model (0: the size that it was trained with)")
-      ->group(model_group)
-      ->default_str("0");
-  app.add_flag("!--fast", model.same_bits, "Faster prompt processing; results may vary slightly through rounding")
-      ->group(model_group);
-  app.add_flag("--raw-prompts", model.raw_prompts, "Send plain text without the chat template (in-process base models)")
-      ->group(model_group);
-}
-
-void add_trace_and_prompts_options(CLI::App& app, std::string& trace, bool& show_prompts) {
-  app.add_option("--trace", trace, "Write a trace to a file, one JSON object per line")
-      ->type_name("FILE")
-      ->group(inspection_group);
-  app.add_flag("--show-prompts", show_prompts, "Print each prompt and each answer on stderr")->group(inspection_group);
-}
-
-void add_durability_option(CLI::App& app, StoreChoice& store) {
-  app.add_option("--durability", store.durability,
-                 "`full`: survives power loss; `process`: survives a crash of the process only")
-      ->type_name("full|process")
-      ->group(store_group)
-      ->check(one_of({"full", "process"}))
-      ->default_str("full");
-}
-
-void add_grace_option(CLI::App& app, std::uint32_t& seconds) {
-  add_number(app, "--grace", seconds, "Seconds that calls in progress get to finish after SIGINT or SIGTERM",
-             static_cast<std::uint32_t>(grace_seconds_max))
-      ->group(store_group)
-      ->default_str("10");
-}
-
-void add_reports_option(CLI::App& app, StoreChoice& store) {
-  app.add_option("--reports", store.reports,
-                 "Folder for the files of std::report (default: `reports` next to the store or in the current folder)")
-      ->type_name("DIR")
-      ->group(store_group);
-}
-
-/// An option that may be repeated, with one value each time.
-CLI::Option* add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& values,
-                            const std::string& form, const std::string& help) {
-  return app.add_option(name, values, help + "; may be repeated")->type_name(form)->take_all()->allow_extra_args(false);
-}
-
-void add_extern_option(CLI::App& app, std::vector<std::string>& externs) {
-  add_repeatable(app, "--extern", externs, "LIB", "Shared library with externs")->group(program_group);
-}
-
-CLI::Option* add_prompts_option(CLI::App& app, std::string& prompts) {
-  return app
-      .add_option("--prompts", prompts, "Prompt templates: default, slides, marked, or a folder with your own files")
-      ->type_name("STYLE")
-      ->group(program_group);
-}
-
-void add_repair_option(CLI::App& app, std::uint32_t& repairs) {
-  add_number(app, "--repair", repairs, "Maximum number of repair attempts for an invalid answer")
-      ->group(model_group)
-      ->default_str("2");
-}
-
-void add_budget_option(CLI::App& app, std::vector<std::string>& budgets, std::string_view scope) {
-  add_repeatable(
-      app, "--budget", budgets, "NAME=N",
-      fmt::format("Budget of {}: calls, tokens, instructions, depth, or time, as in time=30s (without a unit: "
-                  "milliseconds)",
-                  scope))
-      ->group(program_group);
-}
-
-void add_retry_option(CLI::App& app, std::vector<std::string>& texts) {
-  add_repeatable(app, "--retry", texts, "NAME=VALUE",
-                 "How a recorded run waits for a model or a tool that cannot be reached: initial=TIME (1s), factor=N "
-                 "(2), max_interval=TIME (1m), max_elapsed=TIME (1d)")
-      ->group(store_group);
-}
 
 /// Makes the command from its options after all of them have been parsed, and checks their combination.
 using Finish = std::function<Result<Command, UsageError>()>;
@@ -255,10 +117,72 @@ Finish add_chat(CLI::App& app) {
   };
 }
 
+/// `--budget` and `--retry`, as texts.
+struct RunLimits {
+  std::vector<std::string> budgets, retries;
+
+  [[nodiscard]] Result<void, UsageError> read(RunCommand& settings) const {
+    if (auto read = read_budgets(budgets, settings.budgets); !read) return read;
+    return read_retries(retries, settings.retry);
+  }
+};
+
+/// The options of a server's runs. `add_store` adds those that choose the store, at their place in the help.
+void add_hosting_options(CLI::App& app, RunCommand& settings, RunLimits& limits,
+                         const std::function<void()>& add_store) {
+  add_extern_option(app, settings.externs);
+  add_prompts_option(app, settings.prompts);
+  add_budget_option(app, limits.budgets, "each run");
+  add_model_options(app, settings.model);
+  add_repair_option(app, settings.repairs);
+  add_store();
+  add_durability_option(app, settings.store);
+  add_reports_option(app, settings.store);
+  add_grace_option(app, settings.grace_seconds);
+  add_retry_option(app, limits.retries);
+}
+
+/// The store of a studio's programs, where none is named: beside the first one.
+std::string default_store(const std::string& program) {
+  return std::filesystem::path(program).replace_extension(".store").string();
+}
+
+Finish add_studio(CLI::App& app) {
+  struct Given {
+    ServeCommand command;
+    RunLimits limits_of_runs;
+    bool stays_closed = false;
+  };
+  const auto given = std::make_shared<Given>();
+  ServeCommand& studio = given->command;
+  studio.port = studio_port;
+  studio.edits = true;
+  studio.is_studio = true;
+  app.add_option("FILE", studio.files, "Programs to edit and run")->required();
+  const char* const server_group = "Server";
+  add_number(app, "--port", studio.port, "Port to listen on, on this machine (0: any free port)", std::uint16_t{65'535})
+      ->group(server_group)
+      ->default_str(std::to_string(studio_port));
+  app.add_flag("--no-open", given->stays_closed, "Print the address without opening it in the browser")
+      ->group(server_group);
+  add_hosting_options(app, studio.settings, given->limits_of_runs, [&] {
+    add_store_option(app, studio.settings.store,
+                     "File with the recorded runs, or the postgres:// URL of a database; by default a file beside the "
+                     "first program, with the ending .store");
+  });
+  return [given, &studio]() -> Result<Command, UsageError> {
+    if (auto read = given->limits_of_runs.read(studio.settings); !read) return failure(std::move(read.error()));
+    if (studio.settings.store.path.empty()) studio.settings.store.path = default_store(studio.files.front());
+    studio.opens_browser = !given->stays_closed;
+    return std::move(studio);
+  };
+}
+
 Finish add_serve(CLI::App& app) {
   struct Given {
     ServeCommand command;
-    std::vector<std::string> budgets, limits, retries;
+    RunLimits limits_of_runs;
+    std::vector<std::string> limits;
     std::string store_wait;
   };
   const auto given = std::make_shared<Given>();
@@ -303,25 +227,17 @@ Finish add_serve(CLI::App& app) {
   app.add_flag("--edit", serve.edits, "Let clients read and edit the programs' text and graphs")->group(server_group);
   add_repeatable(app, "--limit", given->limits, "NAME=N", "Limit of the server: " + server::limit_names())
       ->group(server_group);
-  add_extern_option(app, serve.settings.externs);
-  add_prompts_option(app, serve.settings.prompts);
-  add_budget_option(app, given->budgets, "each run");
-  add_model_options(app, serve.settings.model);
-  add_repair_option(app, serve.settings.repairs);
-  add_needed_store_option(app, serve.settings.store);
-  add_store_wait_option(app, given->store_wait,
-                        "Wait until the process that uses the store has ended, this long at most, and take over then");
-  add_durability_option(app, serve.settings.store);
-  add_reports_option(app, serve.settings.store);
-  add_grace_option(app, serve.settings.grace_seconds);
-  add_retry_option(app, given->retries);
+  add_hosting_options(app, serve.settings, given->limits_of_runs, [&] {
+    add_needed_store_option(app, serve.settings.store);
+    add_store_wait_option(
+        app, given->store_wait,
+        "Wait until the process that uses the store has ended, this long at most, and take over then");
+  });
   return [given, &serve]() -> Result<Command, UsageError> {
     auto store_wait = read_store_wait(given->store_wait);
     if (!store_wait) return failure(std::move(store_wait.error()));
     serve.store_wait = *store_wait;
-    if (auto read = read_budgets(given->budgets, serve.settings.budgets); !read)
-      return failure(std::move(read.error()));
-    if (auto read = read_retries(given->retries, serve.settings.retry); !read) return failure(std::move(read.error()));
+    if (auto read = given->limits_of_runs.read(serve.settings); !read) return failure(std::move(read.error()));
     for (const std::string& limit : given->limits) {
       const std::size_t equals = limit.find('=');
       const auto amount =
@@ -599,6 +515,11 @@ constexpr std::array subcommands = {
                "  tenon serve desk.tn --store runs.store\n"
                "  tenon serve desk.tn --store runs.store --host 0.0.0.0 --token-env TOKEN\n",
                add_serve},
+    Subcommand{"studio", "Edit, run and watch programs in the browser", run_group,
+               "Examples:\n"
+               "  tenon studio desk.tn\n"
+               "  tenon studio desk.tn mails.tn --store runs.store --model openai:gpt-4o-mini\n",
+               add_studio},
     Subcommand{"ray", "Run programs on a Ray cluster", run_group,
                "Examples:\n"
                "  tenon ray up desk.tn --nodes 2\n"

@@ -97,6 +97,8 @@ struct ServeCommand {
   std::string engine = "local";         ///< `ray`: runs continue in the hosts of a cluster
   bool upgrades_conversations = false;  ///< to the served programs, at their next turn
   bool edits = false;                   ///< clients may read and edit the programs' files
+  bool is_studio = false;               ///< serves the studio's page, with a token of its own
+  bool opens_browser = false;           ///< with the studio's page
   StoreWaitChoice store_wait = {};
 };
 /// `tenon trace artifacts|hash|show|diff|reconstruct`.

@@ -8,6 +8,7 @@ namespace tenon::cli {
 /// Each returns the process's exit code.
 int run(const RunCommand& command, const Environment& environment);
 int chat(const ChatCommand& command, const Environment& environment);
+/// Also `tenon studio`.
 int serve(const ServeCommand& command, const Environment& environment);
 /// `known_taken`: receives how many outcomes a fork took from its original run after it had started.
 int resume(const ResumeCommand& command, const Environment& environment, std::uint64_t* known_taken = nullptr);

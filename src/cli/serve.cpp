@@ -7,6 +7,7 @@
 #include "cli/replace_file.h"
 #include "cli/stopping.h"
 #include "cli/store_wait.h"
+#include "cli/studio.h"
 #include "engine/hosting.h"
 #include "server/service.h"
 
@@ -45,6 +46,12 @@ server::Limits limits_of(const ServeCommand& command) {
 
 /// The token that clients must send; empty if none is required. Returns nothing after printing what is wrong.
 std::optional<std::string> read_token(const ServeCommand& command, const Environment& environment) {
+  if (command.is_studio) {
+    auto token = studio_token(command.settings.store.path);
+    if (token) return std::move(*token);
+    fail(token.error(), environment);
+    return std::nullopt;
+  }
   const auto is_loopback = server::is_loopback(command.host);
   if (!is_loopback) {
     fail(fmt::format("invalid value for `--host`: expected an IP address, got `{}`", command.host), environment);
@@ -84,7 +91,24 @@ server::ProgramFiles program_files(const ServeCommand& command, const Environmen
   programs.check = [system = environment.system](const std::string& path, std::string_view text) {
     return engine::find_errors({path, std::string(text)}, system);
   };
+  programs.diagnose = [system = environment.system](const std::string& path, std::string_view text) {
+    return engine::diagnose({path, std::string(text)}, system);
+  };
+  programs.load = [system = environment.system, settings = command.settings](const std::string& path) {
+    return engine::load({.path = path, .names = engine::ProgramSource::Names::Public}, settings, system);
+  };
   return programs;
+}
+
+/// Says where the server is, once it accepts requests.
+void announce(const ServeCommand& command, std::uint16_t port, const std::string& token,
+              const Environment& environment) {
+  const bool is_ipv6 = command.host.find(':') != std::string::npos;
+  const std::string host = is_ipv6 ? "[" + command.host + "]" : command.host;
+  if (!command.is_studio) return environment.write_error(fmt::format("tenon: serving at http://{}:{}\n", host, port));
+  const std::string address = fmt::format("http://{}:{}/#token={}", host, port, token);
+  environment.write_output("studio at " + address + "\n");
+  if (command.opens_browser) open_in_browser(address, command.settings.store.path, environment);
 }
 
 }  // namespace
@@ -123,7 +147,10 @@ int serve(const ServeCommand& command, const Environment& environment) {
   runtime::Host& host = (*hosting)->host();
   const server::ProgramFiles programs = program_files(command, environment);
   server::Service http(**hosting, hub,
-                       {.limits = limits, .token = std::move(*token), .programs = command.edits ? &programs : nullptr});
+                       {.limits = limits,
+                        .token = *token,
+                        .programs = command.edits ? &programs : nullptr,
+                        .studio = command.is_studio ? studio_files() : server::StudioFiles()});
   listening = &http;
   // From here on the service handles the signals; those that came before are not lost.
   if (environment.interrupted->load()) return exit_code_of_stop(environment);
@@ -132,9 +159,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
     return fail(port.error(), environment);
   }
   host.begin();
-  const bool is_ipv6 = command.host.find(':') != std::string::npos;
-  environment.write_error(
-      fmt::format("tenon: serving at http://{}{}{}:{}\n", is_ipv6 ? "[" : "", command.host, is_ipv6 ? "]" : "", *port));
+  announce(command, *port, *token, environment);
   http.run(environment.exit_on_next_signal);
   host.end(std::chrono::seconds(command.settings.grace_seconds));
   return is_broken ? exit_failed : exit_done;

@@ -6,7 +6,7 @@ import sys
 
 from tenon_process import ROOT, tenon
 
-COMMANDS = ["run", "chat", "serve", "test", "check", "fmt", "show", "plan", "edit", "explain", "stubs", "runs", "resume", "cancel", "store backup",
+COMMANDS = ["run", "chat", "serve", "studio", "test", "check", "fmt", "show", "plan", "edit", "explain", "stubs", "runs", "resume", "cancel", "store backup",
             "store check", "store compact", "store copy", "store export", "store import", "store owners", "store repair", "store forget",
             "trace artifacts", "trace hash", "trace show", "trace diff", "trace reconstruct", "replay", "fork", "ray serve", "ray up",
             "ray status", "ray stop"]
