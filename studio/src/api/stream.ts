@@ -12,6 +12,8 @@ export interface StreamOptions {
   onEvent: (event: unknown) => void;
   /** The connection is there, or lost; it is tried again until `stop`. */
   onConnection?: (connected: boolean) => void;
+  /** A short request that shows whether the server is there: a stream without events may not even have begun its answer. */
+  probe?: () => Promise<unknown>;
   /** The server has nothing more to send, ever. */
   onEnd?: () => void;
 }
@@ -56,8 +58,12 @@ export function readStream(options: StreamOptions): () => void {
     try {
       const more: Record<string, string> = { Accept: 'text/event-stream' };
       if (lastId) more['Last-Event-ID'] = lastId;
+      const connected = (): void => {
+        if (!attempt.signal.aborted) options.onConnection?.(true);
+      };
+      void options.probe?.().then(connected, () => undefined);
       const response = await checked(await fetch(options.path, { headers: headers(more), signal: attempt.signal }));
-      options.onConnection?.(true);
+      connected();
       if (response.status === 204 || !response.body) return true;
       const parser = new Parser((data) => options.onEvent(parseJson(data)));
       const decoder = new TextDecoder();
@@ -72,6 +78,7 @@ export function readStream(options: StreamOptions): () => void {
       }
     } finally {
       clearTimeout(silence);
+      attempt.abort();
       stopped.signal.removeEventListener('abort', stop);
     }
   };

@@ -140,7 +140,6 @@ function Lines({ agent, selected }: { agent: Agent; selected: string | null }) {
 interface BoxProps {
   place: Place;
   agent: Agent;
-  y: number;
   isSelected: boolean;
   isTabStop: boolean;
   isRunning: boolean;
@@ -178,7 +177,7 @@ function Box(props: BoxProps) {
       data-agent={agent.name}
       data-path={block.path}
       title={block.documentation ? `${block.name}: ${block.documentation}` : block.name}
-      style={{ left: `${x}px`, top: `${y + props.y}px`, width: `${width}px`, height: `${height}px` }}
+      style={{ left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }}
     >
       <KindIcon kind={block.kind} />
       <span class="block-words">
@@ -193,7 +192,7 @@ function Box(props: BoxProps) {
 }
 
 /** Not part of the box, whose name is what it contains; there it is the description. */
-function Excerpt({ block, y }: { block: Block; y: number }) {
+function Excerpt({ block }: { block: Block }) {
   const [left, top] = block.at ?? [0, 0];
   const [width, height] = block.size ?? [0, 0];
   if (!block.excerpt || height < excerptTop + 16) return null;
@@ -201,7 +200,7 @@ function Excerpt({ block, y }: { block: Block; y: number }) {
     <div
       class="block-excerpt"
       aria-hidden="true"
-      style={{ left: `${left + excerptLeft}px`, top: `${top + y + excerptTop}px`, width: `${width - 2 * excerptLeft + 4}px` }}
+      style={{ left: `${left + excerptLeft}px`, top: `${top + excerptTop}px`, width: `${width - 2 * excerptLeft + 4}px` }}
     >
       <Marked text={block.excerpt} />
     </div>
@@ -427,7 +426,12 @@ function AgentTree({ agent, y, selected, running, visited }: TreeProps) {
       <h2 class="agent-name" style={{ left: '0px', top: `${y}px` }} title={agent.documentation}>
         {agent.name}
       </h2>
-      <div class="tree" role="tree" aria-label={`Blocks of ${agent.name}`}>
+      <div
+        class="tree"
+        role="tree"
+        aria-label={`Blocks of ${agent.name}`}
+        style={{ top: `${y + titleHeight}px`, width: `${agent.size?.[0] ?? 0}px`, height: `${agent.size?.[1] ?? 0}px` }}
+      >
         {[...places.values()].map((place) => {
           const { path } = place.block;
           const key = `${agent.name}/${path}`;
@@ -436,13 +440,12 @@ function AgentTree({ agent, y, selected, running, visited }: TreeProps) {
               <Box
                 place={place}
                 agent={agent}
-                y={y + titleHeight}
                 isSelected={path === chosen}
                 isTabStop={path === tabStop}
                 isRunning={running?.has(key) === true}
                 isVisited={visited?.has(key) === true}
               />
-              <Excerpt block={place.block} y={y + titleHeight} />
+              <Excerpt block={place.block} />
             </Fragment>
           );
         })}

@@ -173,8 +173,9 @@ export class RunFold {
     this.emitted = [];
     const input = event['input'];
     const isFunction = event['turn'] === undefined && Array.isArray(input);
-    const only = isFunction && input.filter((one) => one !== null).length === 1 ? input.find((one) => one !== null) : undefined;
-    this.say(event, 'person', showValue(only ?? input));
+    // A Context among the arguments is null.
+    const given = isFunction ? input.filter((one) => one !== null) : [input];
+    this.say(event, 'person', given.map(showValue).join('\n'));
   }
 
   private addText(event: RunEvent): void {

@@ -131,6 +131,7 @@ export function startLive(): void {
     leads = true;
     readStream({
       path: '/v1/events',
+      probe: () => api.programs(),
       onEvent: (event) => {
         receive(event as Change);
         channel.postMessage({ change: event as Change } satisfies Message);
