@@ -61,6 +61,7 @@ export class OpenProgram {
   private base: OnDisk = { version: '', text: '' };
   private savedDoc: Text | null = null;
   private savedWithErrors = false;
+  private changedWhileSaving = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private busy = false;
   private readonly edits: { ops: Edit[]; done: (ok: boolean) => void }[] = [];
@@ -212,10 +213,13 @@ export class OpenProgram {
         this.fail(error);
       }
     }
+    if (this.changedWhileSaving) void this.lookAtDisk();
   }
 
   private async lookAtDisk(version?: string): Promise<void> {
-    if (!this.editor || version === this.base.version || this.fileState.value === 'saving') return;
+    // The change may be the one that is being saved, or one after it.
+    this.changedWhileSaving = this.fileState.value === 'saving';
+    if (!this.editor || version === this.base.version || this.changedWhileSaving) return;
     try {
       const program = await api.program(this.name);
       if (program.version === this.base.version) return;
