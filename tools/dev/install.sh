@@ -11,6 +11,7 @@ declare -A packages_for=(
   [lint]="clang-tidy-16"
   [test]="strace poppler-utils curl python3-dev python3-venv python3-pip postgresql-15"
   [ray]="python3-dev python3-venv python3-pip postgresql-15 redis-server"
+  [studio]="chromium python3-venv python3-pip"
   [tidy]=""
   [model]=""
   [bench]="lua5.4"

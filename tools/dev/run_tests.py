@@ -39,7 +39,7 @@ TEST_SECONDS_MAX = 600
 STACKS_SECONDS = 2
 QUIET_SECONDS_MAX = 30
 AT_ONCE = 1 + (os.cpu_count() or 1)
-SEPARATE_RUNNERS = {"ray"}  # `./dev test NAME` calls them
+SEPARATE_RUNNERS = {"ray", "studio"}  # `./dev test NAME` calls them
 # What takes the longest, in how many shards. It begins first, so that nothing long is left alone at the end.
 SHARDS = {"tests/python/run": 2, "tests/cli/run": 5, "journal": 5, "inference": 3, "syntax": 2, "types": 2, "tests/several_servers/run": 1,
           "tests/server/run": 1, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1, "json_schema": 1, "graph": 1,

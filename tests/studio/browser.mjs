@@ -1,0 +1,307 @@
+// The studio, as a person uses it. Controls are found by the roles and names that assistive technology uses.
+import assert from "node:assert/strict";
+import { checkAccess, openPage, picture, runTests, Studio, until } from "./studio.mjs";
+
+const desk = `/// Answers customers of a shop.
+agent Desk {
+    state {
+        topic: String = ""
+    }
+    scratchpad {
+        note: String = ""
+    }
+
+    instructions { "You are the desk of a shop. Be brief."! }
+
+    /// Finds out what it is about.
+    block find: request {
+        prompt: "What is this about? One word."
+        into: state.topic
+        -> choose
+    }
+
+    block choose: route {
+        when state.topic == "refund" -> refund
+        else -> talk
+    }
+
+    block refund: call {
+        call: allow(state.topic)
+        into: scratchpad.note
+        -> talk
+    }
+
+    // Keep this short.
+    block talk: request {
+        prompt: "Answer in one sentence. {{ scratchpad.note }}"
+    }
+}
+
+fn allow(topic: String) -> String {
+    if ask<Boolean>("Allow a refund about {{ topic }}?") { "It is allowed." } else { "It is not allowed." }
+}
+`;
+const greet = `struct Visit { guests: i32, name: String }
+
+fn greet(name: String, times: i32) -> String { "hello {{ name }}, {{ times }} times" }
+
+fn visit(ctx: Context) -> String {
+    let visit = ask<Visit>("Who comes?")
+    "{{ visit.name }} and {{ visit.guests }} guests"
+}
+`;
+const attack = '<img src=x onerror="document.title=1">\u202egnirts';
+const script = `Desk::find when "Where" => "order"\nDesk::find when "refund" => "refund"\nDesk::find => "order"\n* => ${JSON.stringify(attack)}\n`;
+
+/** A studio and a page on it, which are closed at the end of the test. */
+async function open(closing, options = {}, files = { "desk.tn": desk, "greet.tn": greet }) {
+  const studio = new Studio(files, script);
+  closing.push(() => studio.close());
+  await studio.start();
+  const page = await openPage(studio, options);
+  closing.push(() => page.context().close());
+  return { studio, page };
+}
+
+const text = (page) => page.getByRole("textbox", { name: "Program text" });
+const file = (page) => page.getByRole("status", { name: "File" });
+const block = (page, name) => page.getByRole("treeitem", { name });
+
+async function openProgram(page, name) {
+  await page.getByRole("navigation", { name: "Studio" }).getByRole("link", { name, exact: true }).click();
+  await text(page).waitFor();
+  await until(() => file(page).textContent(), (state) => state === "Saved");
+}
+
+async function startRun(page, what, fields) {
+  await page.getByRole("button", { name: "New run" }).click();
+  const dialog = page.getByRole("dialog", { name: "New run" });
+  await dialog.getByLabel("Agent or function").selectOption(what);
+  for (const [name, value] of Object.entries(fields)) await dialog.getByLabel(name, { exact: true }).fill(value);
+  await dialog.getByRole("button", { name: "Start" }).click();
+}
+
+const state = (page, wanted) =>
+  until(() => page.getByRole("status", { name: "Run state" }).textContent(), (found) => found === wanted);
+
+await runTests(
+  {
+    async "the token leaves the address, and a page without it says how to get one"(closing) {
+      const { studio, page } = await open(closing);
+      await page.getByRole("link", { name: "Programs" }).waitFor();
+      assert.ok(!page.url().includes("token"), page.url());
+      await page.reload();
+      await page.getByRole("link", { name: "Programs" }).waitFor();
+      const other = await openPage(studio, { address: studio.address.split("#")[0] });
+      closing.push(() => other.context().close());
+      await other.getByRole("heading", { name: "This page needs a token" }).waitFor();
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "text and graph are two views of one draft"(closing) {
+      const { studio, page } = await open(closing);
+      await openProgram(page, "desk");
+      for (const name of ["find, request", "choose, route", "refund, call", "talk, request"]) await block(page, name).waitFor();
+      assert.equal(await page.getByRole("tree", { name: "Blocks of Desk" }).getByRole("treeitem").count(), 4);
+      // What is typed is drawn and checked.
+      await text(page).fill(desk.replace("block talk: request", "block speak: request"));
+      await block(page, "speak, request").waitFor();
+      await until(() => file(page).textContent(), (found) => found.startsWith("Unsaved"));
+      await page.getByRole("list", { name: "Problems" }).getByRole("listitem").filter({ hasText: /E\d{4}/ }).first().waitFor();
+      await page.getByRole("button", { name: "Undo" }).click();
+      await block(page, "talk, request").waitFor();
+      assert.equal(await page.getByRole("list", { name: "Problems" }).count(), 0);
+      // A block is added with the keyboard alone; the rest of the text stays as it is.
+      await block(page, "talk, request").focus();
+      await page.keyboard.press("a");
+      const dialog = page.getByRole("dialog", { name: "Add block" });
+      await dialog.getByLabel("Name").fill("thank");
+      await dialog.getByLabel("Kind").selectOption("emit");
+      assert.ok(await dialog.getByLabel("Put it between").isVisible());
+      await dialog.getByRole("button", { name: "Add" }).click();
+      await block(page, "thank, emit").waitFor();
+      await page.keyboard.press("Control+s");
+      await until(() => file(page).textContent(), (found) => found.startsWith("Saved"));
+      const saved = studio.read("desk.tn");
+      assert.ok(saved.includes("block thank: emit") && saved.includes("    // Keep this short.\n    block talk: request {"), saved);
+      assert.ok(saved.includes('{{ scratchpad.note }}"\n        -> thank\n    }'), saved);
+      // One history for both views.
+      await page.getByRole("button", { name: "Undo" }).click();
+      await until(() => block(page, "thank, emit").count(), (count) => count === 0);
+      await page.keyboard.press("Control+s");
+      await until(() => studio.read("desk.tn"), (found) => found === desk);
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "the graph is used with the keyboard"(closing) {
+      const { page } = await open(closing);
+      await openProgram(page, "desk");
+      await block(page, "find, request").focus();
+      await page.keyboard.press("ArrowDown");
+      assert.equal(await page.evaluate(() => document.activeElement.dataset.path), "choose");
+      await page.keyboard.press("c");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      await block(page, "refund, call").focus();
+      await page.keyboard.press("Delete");
+      await until(() => block(page, "refund, call").count(), (count) => count === 0);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await block(page, "refund, call").waitFor();
+      await block(page, "refund, call").focus();
+      await page.keyboard.press("Enter");
+      await until(() => page.evaluate(() => document.activeElement.shadowRoot !== null), Boolean);
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "line ends and other bytes survive"(closing) {
+      const windows = desk.replaceAll("\n", "\r\n").replace("of a shop.", "of a shop. é😀");
+      const { studio, page } = await open(closing, {}, { "desk.tn": windows });
+      await openProgram(page, "desk");
+      await block(page, "choose, route").focus();
+      await page.keyboard.press("a");
+      const dialog = page.getByRole("dialog", { name: "Add block" });
+      await dialog.getByLabel("Name").fill("pause");
+      await dialog.getByLabel("Kind").selectOption("code");
+      await dialog.getByRole("button", { name: "Add" }).click();
+      await block(page, "pause, code").waitFor();
+      await page.keyboard.press("Control+s");
+      const saved = await until(() => studio.read("desk.tn"), (found) => found.includes("block pause"));
+      assert.equal(saved.split("\n").length, saved.split("\r\n").length);
+      assert.ok(saved.includes("of a shop. é😀"), saved);
+    },
+
+    async "a conversation is started, watched and answered"(closing) {
+      const { studio, page } = await open(closing);
+      await openProgram(page, "desk");
+      await startRun(page, "Desk", { Input: "I want a refund." });
+      await state(page, "waiting");
+      assert.equal(await block(page, "refund, call").getAttribute("aria-current"), "step");
+      await page.getByRole("link", { name: "Questions, 1" }).waitFor();
+      const question = page.getByRole("form", { name: /^Question Allow a refund/ });
+      await picture(page, "question");
+      await question.getByRole("radio", { name: "Yes" }).or(question.getByRole("checkbox")).first().check();
+      await question.getByRole("button", { name: "Answer" }).click();
+      await state(page, "idle");
+      const log = page.getByRole("log", { name: "Conversation" });
+      await until(() => log.textContent(), (found) => found.includes("I want a refund.") && found.includes("<img src=x"));
+      // What a model writes is text, also where it would change how text is shown.
+      assert.equal(await page.locator("img").count(), 0);
+      assert.ok(!(await log.textContent()).includes("\u202e"));
+      const events = page.getByRole("grid", { name: "Events" });
+      const [run] = (await studio.ask("/v1/runs")).runs;
+      const recorded = await studio.ask(`/v1/runs/${run.run}/events`, { headers: { Accept: "application/json", Authorization: `Bearer ${studio.address.split("token=")[1]}` } });
+      assert.equal(await events.getAttribute("aria-rowcount"), `${recorded.length}`);
+      await events.getByRole("row").filter({ hasText: "turn_end" }).first().waitFor();
+      await page.getByRole("textbox", { name: "Message" }).fill("Where is my order?");
+      await page.keyboard.press("Enter");
+      await until(() => log.textContent(), (found) => found.includes("Where is my order?"));
+      await state(page, "idle");
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "what was saved is run, and forms have the types of arguments and answers"(closing) {
+      const { page } = await open(closing);
+      await openProgram(page, "greet");
+      await text(page).fill(greet.replace("hello", "welcome"));
+      await page.keyboard.press("Control+s");
+      await until(() => file(page).textContent(), (found) => found === "Saved");
+      await startRun(page, "greet", { name: "Ada", times: "3" });
+      await state(page, "ended");
+      await until(() => page.getByRole("log").textContent(), (found) => found.includes("welcome Ada, 3 times"));
+      await page.getByRole("link", { name: "Runs" }).click();
+      await page.getByRole("table", { name: "Runs" }).getByRole("row").filter({ hasText: "greet" }).waitFor();
+      await openProgram(page, "greet");
+      await startRun(page, "visit", {});
+      await state(page, "waiting");
+      await page.getByRole("link", { name: "Questions, 1" }).click();
+      const question = page.getByRole("form", { name: "Question Who comes?" });
+      await question.getByLabel("name").fill("Grace");
+      await question.getByLabel("guests").fill("many");
+      await question.getByRole("button", { name: "Answer" }).click();
+      await question.getByText(/number/).first().waitFor();
+      await question.getByLabel("guests").fill("2");
+      await question.getByRole("button", { name: "Answer" }).click();
+      await page.getByRole("link", { name: "Questions", exact: true }).waitFor();
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "nothing is saved over another change"(closing) {
+      const { studio, page } = await open(closing);
+      await openProgram(page, "greet");
+      await text(page).fill(greet.replace("hello", "welcome"));
+      const theirs = greet.replace("guests\"", "people\"");
+      studio.write("greet.tn", theirs);
+      await page.keyboard.press("Control+s");
+      const dialog = page.getByRole("dialog", { name: "Changed on disk" });
+      await dialog.waitFor();
+      await picture(page, "changed_on_disk");
+      assert.equal(studio.read("greet.tn"), theirs);
+      await dialog.getByRole("button", { name: "Merge" }).click();
+      await page.keyboard.press("Control+s");
+      const merged = await until(() => studio.read("greet.tn"), (found) => found !== theirs);
+      assert.equal(merged, theirs.replace("hello", "welcome"));
+      // A text without changes of its own follows the file.
+      studio.write("greet.tn", greet.replace("hello", "good morning"));
+      await until(() => text(page).textContent(), (found) => found.includes("good morning"));
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "a studio that is killed and started again is found again"(closing) {
+      const { studio, page } = await open(closing);
+      await openProgram(page, "desk");
+      await startRun(page, "Desk", { Input: "I want a refund." });
+      await state(page, "waiting");
+      await studio.stop("SIGKILL");
+      const connection = page.getByRole("status", { name: "Connection" });
+      await until(() => connection.textContent(), (found) => found === "lost");
+      await studio.start();
+      await until(() => connection.textContent(), (found) => found === "connected");
+      // What happened meanwhile, and what happens now, is shown.
+      const [run] = (await studio.ask("/v1/runs")).runs;
+      await studio.ask(`/v1/runs/${run.run}/resume`, { method: "POST", body: JSON.stringify({ input: true }) });
+      await state(page, "idle");
+      await until(() => page.getByRole("log").textContent(), (found) => found.includes("<img src=x"));
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "every screen is accessible in both schemes, also 640 pixels wide"(closing) {
+      for (const scheme of ["light", "dark"]) {
+        const { page } = await open(closing, { scheme });
+        await page.getByRole("heading", { name: "desk" }).waitFor();
+        await checkAccess(page);
+        await picture(page, `programs_${scheme}`);
+        await openProgram(page, "desk");
+        await block(page, "choose, route").click();
+        await checkAccess(page);
+        await picture(page, `program_${scheme}`);
+        await text(page).fill(desk.replace("-> choose", "-> nowhere"));
+        await page.getByRole("list", { name: "Problems" }).waitFor();
+        await checkAccess(page);
+        await picture(page, `problems_${scheme}`);
+        await page.getByRole("button", { name: "Undo" }).click();
+        await page.getByRole("button", { name: "New run" }).click();
+        await page.getByRole("dialog", { name: "New run" }).waitFor();
+        await checkAccess(page);
+        await picture(page, `new_run_${scheme}`);
+        await page.keyboard.press("Escape");
+        await startRun(page, "Desk", { Input: "I want a refund." });
+        await state(page, "waiting");
+        await checkAccess(page);
+        await picture(page, `run_${scheme}`);
+        for (const screen of ["Runs", /^Questions/]) {
+          await page.getByRole("link", { name: screen }).click();
+          await page.getByRole("heading", { level: 1 }).waitFor();
+          await checkAccess(page);
+          await picture(page, `${typeof screen === "string" ? "runs" : "questions"}_${scheme}`);
+        }
+        await page.setViewportSize({ width: 640, height: 900 });
+        await openProgram(page, "desk");
+        await checkAccess(page);
+        await picture(page, `narrow_${scheme}`);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+      }
+    },
+  },
+  process.argv[2] ?? "",
+);
