@@ -8,8 +8,10 @@ import { noteError, onChange, readRunAgain } from './live';
 
 /** Tabs that follow a run by a stream of its own; the others read its events when the stream over all runs reports a change. */
 const streams = ['tenon-studio-run-1', 'tenon-studio-run-2', 'tenon-studio-run-3'];
-/** Events that arrive together are drawn together, in milliseconds. */
+/** Events that arrive together are drawn together, in milliseconds: soon if they are few, less often while a long run is read. */
 const drawPause = 16;
+const longPause = 200;
+const many = 100;
 
 /** A run that is shown. */
 export class OpenRun {
@@ -19,6 +21,8 @@ export class OpenRun {
   readonly missing = signal(false);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
+  private waiting = 0;
+  private drawnAt = 0;
   private stop: () => void = () => undefined;
 
   constructor(readonly name: string) {
@@ -34,10 +38,17 @@ export class OpenRun {
 
   private receive(event: unknown): void {
     this.fold.add(event as RunEvent);
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      ++this.version.value;
-    }, drawPause);
+    ++this.waiting;
+    this.timer ??= setTimeout(() => this.draw(), drawPause);
+  }
+
+  private draw(): void {
+    const busy = this.waiting > many && Date.now() - this.drawnAt < longPause;
+    this.timer = busy ? setTimeout(() => this.draw(), drawPause) : undefined;
+    if (busy) return;
+    this.waiting = 0;
+    this.drawnAt = Date.now();
+    ++this.version.value;
   }
 
   private async follow(): Promise<void> {
