@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/sha256.h"
-#include "graph/placement.h"
 #include "json/json.h"
 
 namespace tenon::graph {
@@ -152,12 +151,16 @@ std::string to_json(const Graph& graph, const syntax::SyntaxTree& tree) {
       .dump(JsonForm::Pretty);
 }
 
-Json placed_agents(const Graph& graph, const syntax::SyntaxTree& tree) {
+Json placed_agents(const Graph& graph, const syntax::SyntaxTree& tree, Places& places) {
+  Places now;
   Json agents = Json::array();
   for (const Agent& agent : graph.agents) {
-    const PlacedAgent placed = place(agent, BoxText::Excerpt);
+    const PlacedAgent placed = place(agent, BoxText::Excerpt, places);
+    add_places(placed, now);
     agents.push_back(Writer(tree).agent(agent, &placed));
   }
+  // A text that cannot be read for a moment has no agents; the places are kept for when it can be read again.
+  if (!now.empty()) places = std::move(now);
   return agents;
 }
 

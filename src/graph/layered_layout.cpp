@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 namespace tenon::graph {
 namespace {
@@ -38,10 +39,17 @@ class Layering {
 
   void run() {
     break_cycles();
-    assign_layers();
-    make_chains();
-    order();
-    place();
+    if (std::ranges::any_of(layout_.boxes, [](const LayoutBox& box) { return box.before.has_value(); })) {
+      keep_layers();
+      make_chains();
+      keep_places();
+    } else {
+      assign_layers();
+      make_chains();
+      order();
+      place();
+    }
+    begin_at_zero();
     write();
   }
 
@@ -216,14 +224,176 @@ class Layering {
         settle(layer, wanted);
       }
     }
-    double left = 0;
-    double right = 0;
+  }
+
+  void begin_at_zero() {
+    if (vertices_.empty()) return;
+    double left = vertices_.front().x;
+    double right = left;
     for (const Vertex& vertex : vertices_) {
       left = std::min(left, vertex.x - vertex.width / 2);
       right = std::max(right, vertex.x + vertex.width / 2);
     }
     for (Vertex& vertex : vertices_) vertex.x -= left;
     layout_.width = right - left;
+  }
+
+  /// The layers of an earlier layout, in the same order. A new box gets a layer between those that it is connected to.
+  void keep_layers() {
+    std::vector<double> ranks = earlier_ranks();
+    // A box that was left later comes before, so rows of new boxes lead down.
+    for (std::size_t at = left_.size(); at-- > 0;) {
+      if (!layout_.boxes[left_[at]].before) ranks[left_[at]] = rank_of_new(left_[at], ranks);
+    }
+    for (const LayoutLine& line : layout_.lines) {
+      if (line.from == line.to || ranks[line.from] != ranks[line.to]) continue;
+      double next = ranks[line.to] + 2;
+      for (const double rank : ranks) {
+        if (rank > ranks[line.to]) next = std::min(next, rank);
+      }
+      ranks[line.to] = (ranks[line.to] + next) / 2;
+    }
+    std::vector<double> distinct = ranks;
+    std::ranges::sort(distinct);
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (std::size_t box = 0; box < ranks.size(); ++box) {
+      vertices_[box].layer =
+          static_cast<std::size_t>(std::ranges::lower_bound(distinct, ranks[box]) - distinct.begin());
+    }
+    std::vector<std::size_t> extra(distinct.size() + 1);  // layers for labels, by the number of layers above
+    for (std::size_t line = 0; line < chains_.size(); ++line) {
+      const auto [from, to, width] = ends_of(line);
+      chains_[line].is_reversed = from > to;
+      if (width > 0 && (from > to ? from - to : to - from) == 1) extra[std::max(from, to)] = 1;
+    }
+    for (std::size_t at = 1; at < extra.size(); ++at) extra[at] += extra[at - 1];
+    for (std::size_t box = 0; box < ranks.size(); ++box) vertices_[box].layer += extra[vertices_[box].layer];
+  }
+
+  struct Ends {
+    std::size_t from, to;  ///< layers
+    double label_width;
+  };
+  [[nodiscard]] Ends ends_of(std::size_t line) const {
+    const LayoutLine& one = layout_.lines[line];
+    return {vertices_[one.from].layer, vertices_[one.to].layer, one.label_width};
+  }
+
+  /// The numbers of the earlier layers of the boxes that have one.
+  [[nodiscard]] std::vector<double> earlier_ranks() const {
+    constexpr double tolerance = 1;  // of the middles of boxes in one layer, which may have been rounded
+    std::vector<std::size_t> boxes;
+    for (std::size_t box = 0; box < layout_.boxes.size(); ++box) {
+      if (layout_.boxes[box].before) boxes.push_back(box);
+    }
+    const auto y = [&](std::size_t box) { return layout_.boxes[box].before->y; };
+    std::ranges::stable_sort(boxes, {}, y);
+    std::vector<double> ranks(layout_.boxes.size(), -1);
+    double rank = 1;
+    for (std::size_t at = 0; at < boxes.size(); ++at) {
+      if (at > 0 && y(boxes[at]) > y(boxes[at - 1]) + tolerance) ++rank;
+      ranks[boxes[at]] = rank;
+    }
+    return ranks;
+  }
+
+  /// `ranks`: negative for boxes that have none yet.
+  [[nodiscard]] double rank_of_new(std::size_t box, const std::vector<double>& ranks) const {
+    double above = -1;
+    double last = 0;
+    for (const double rank : ranks) last = std::max(last, rank);
+    double below = last + 1;
+    bool has_below = false;
+    for (const LayoutLine& line : layout_.lines) {
+      if (line.to == box && line.from != box) above = std::max(above, ranks[line.from]);
+    }
+    for (const LayoutLine& line : layout_.lines) {
+      if (line.from != box || ranks[line.to] <= above) continue;
+      below = std::min(below, ranks[line.to]);
+      has_below = true;
+    }
+    if (above < 0) return !has_below ? last + 1 : below > 1 ? below - 1 : below / 2;
+    return below > above + 1 ? above + 1 : (above + below) / 2;
+  }
+
+  /// Boxes that have an earlier place keep it, unless two of a layer overlap. The others take the free place that is
+  /// the nearest to the one they want.
+  void keep_places() {
+    const std::vector<double> wanted = wanted_places();
+    const std::size_t boxes = layout_.boxes.size();
+    const auto is_kept = [&](std::size_t vertex) { return vertex < boxes && layout_.boxes[vertex].before.has_value(); };
+    for (auto& layer : layers_) {
+      std::ranges::stable_sort(layer, {}, [&](std::size_t vertex) { return wanted[vertex]; });
+      std::vector<std::size_t> kept;
+      std::vector<double> kept_places;
+      for (const std::size_t vertex : layer) {
+        if (!is_kept(vertex)) continue;
+        kept.push_back(vertex);
+        kept_places.push_back(wanted[vertex]);
+      }
+      settle(kept, kept_places);
+      for (const std::size_t vertex : layer) {
+        if (is_kept(vertex)) continue;
+        vertices_[vertex].x = nearest_free(vertex, wanted[vertex], kept);
+        kept.push_back(vertex);
+      }
+      std::ranges::stable_sort(layer, {}, [&](std::size_t vertex) { return vertices_[vertex].x; });
+    }
+    number();
+  }
+
+  [[nodiscard]] std::vector<double> wanted_places() const {
+    const std::vector<LayoutBox>& boxes = layout_.boxes;
+    std::vector<double> wanted(vertices_.size());
+    for (std::size_t box = 0; box < boxes.size(); ++box) {
+      if (boxes[box].before) wanted[box] = boxes[box].before->x;
+    }
+    for (std::size_t box = 0; box < boxes.size(); ++box) {
+      if (boxes[box].before) continue;
+      double sum = 0;
+      double count = 0;
+      for (const LayoutLine& line : layout_.lines) {
+        if (line.from != box && line.to != box) continue;
+        const std::size_t other = line.from == box ? line.to : line.from;
+        if (!boxes[other].before) continue;
+        sum += boxes[other].before->x;
+        ++count;
+      }
+      wanted[box] = count > 0 ? sum / count : 0;
+    }
+    for (const Chain& chain : chains_) {
+      if (chain.vertices.empty()) continue;
+      const double top = wanted[chain.vertices.front()];
+      const double bottom = wanted[chain.vertices.back()];
+      const auto length = static_cast<double>(chain.vertices.size() - 1);
+      for (std::size_t at = 1; at + 1 < chain.vertices.size(); ++at) {
+        wanted[chain.vertices[at]] = top + (bottom - top) * static_cast<double>(at) / length;
+      }
+    }
+    return wanted;
+  }
+
+  /// The middle nearest to `wanted` where the vertex keeps its distance from `others`, which have places.
+  [[nodiscard]] double nearest_free(std::size_t vertex, double wanted, const std::vector<std::size_t>& others) const {
+    struct Range {
+      double begin, end;
+    };
+    std::vector<Range> taken;
+    for (const std::size_t other : others) {
+      const double distance = (vertices_[vertex].width + vertices_[other].width) / 2 + box_gap;
+      taken.push_back({vertices_[other].x - distance, vertices_[other].x + distance});
+    }
+    double right = wanted;
+    std::ranges::sort(taken, {}, &Range::begin);
+    for (const Range& range : taken) {
+      if (range.begin < right && right < range.end) right = range.end;
+    }
+    double left = wanted;
+    std::ranges::sort(taken, std::ranges::greater(), &Range::end);
+    for (const Range& range : taken) {
+      if (range.begin < left && left < range.end) left = range.begin;
+    }
+    return right - wanted <= wanted - left ? right : left;
   }
 
   /// The mean of the layouts that are compacted to the right and to the left.

@@ -22,7 +22,19 @@ constexpr double label_width_max = 260;
 /// On both sides of a box's texts together.
 constexpr double box_padding = 24;
 
-PlacedSequence place(const Sequence& sequence, std::string_view first, BoxText shown);
+/// Where boxes of an agent were before.
+struct Earlier {
+  const std::string& agent;
+  const Places& places;
+
+  [[nodiscard]] std::optional<Point> find(const std::string& path) const {
+    if (places.empty()) return std::nullopt;
+    const auto found = places.find(agent + " " + path);
+    return found == places.end() ? std::nullopt : std::optional(found->second);
+  }
+};
+
+PlacedSequence place(const Sequence& sequence, std::string_view first, BoxText shown, const Earlier& earlier);
 
 std::string_view first_of(const Sequence& sequence) {
   return sequence.blocks.empty() ? std::string_view() : std::string_view(sequence.blocks.front().name);
@@ -48,7 +60,7 @@ void frame(PlacedSequence& placed) {
   placed.contents = contents.corner;
 }
 
-PlacedBlock place(const Block& block, BoxText shown) {
+PlacedBlock place(const Block& block, BoxText shown, const Earlier& earlier) {
   PlacedBlock placed;
   placed.block = &block;
   placed.name = fit_text(block.name, Face::Name, name_width_max);
@@ -62,7 +74,7 @@ PlacedBlock place(const Block& block, BoxText shown) {
   // Branches are next to each other.
   double x = margin;
   for (const Sequence& nested : block.nested) {
-    PlacedSequence one = place(nested, first_of(nested), shown);
+    PlacedSequence one = place(nested, first_of(nested), shown, earlier);
     if (!nested.name.empty()) frame(one);
     one.corner = {x, head};
     x += one.size.width + margin;
@@ -73,7 +85,7 @@ PlacedBlock place(const Block& block, BoxText shown) {
   return placed;
 }
 
-PlacedSequence place(const Sequence& sequence, std::string_view first, BoxText shown) {
+PlacedSequence place(const Sequence& sequence, std::string_view first, BoxText shown, const Earlier& earlier) {
   PlacedSequence placed;
   placed.sequence = &sequence;
   LayeredLayout layout;
@@ -82,11 +94,12 @@ PlacedSequence place(const Sequence& sequence, std::string_view first, BoxText s
     return found == nullptr ? SIZE_MAX : static_cast<std::size_t>(found - sequence.blocks.data());
   };
   for (const Block& block : sequence.blocks) {
-    placed.blocks.push_back(place(block, shown));
-    layout.boxes.push_back({placed.blocks.back().size.width, placed.blocks.back().size.height});
+    placed.blocks.push_back(place(block, shown, earlier));
+    const Size size = placed.blocks.back().size;
+    layout.boxes.push_back({size.width, size.height, {}, earlier.find(block.path)});
   }
   if (const std::size_t start = find(first); start != SIZE_MAX) {
-    layout.boxes.insert(layout.boxes.begin(), {dot_size, dot_size});
+    layout.boxes.insert(layout.boxes.begin(), {dot_size, dot_size, {}, earlier.find(sequence.path + "/")});
     layout.lines.push_back({0, start + 1});
     placed.edges.emplace_back();
   }
@@ -115,7 +128,8 @@ PlacedSequence place(const Sequence& sequence, std::string_view first, BoxText s
 
 }  // namespace
 
-PlacedAgent place(const Agent& agent, BoxText shown) {
+PlacedAgent place(const Agent& agent, BoxText shown, const Places& before) {
+  const Earlier earlier{agent.name, before};
   PlacedAgent placed;
   placed.agent = &agent;
   placed.title = fit_text(agent.name, Face::Name, title_width_max);
@@ -123,12 +137,30 @@ PlacedAgent place(const Agent& agent, BoxText shown) {
   for (const std::string_view name : {"pre_turn", "", "post_turn"}) {
     for (const Sequence& sequence : agent.sequences) {
       if (sequence.name != name || sequence.blocks.empty()) continue;
-      placed.sequences.push_back(place(sequence, name.empty() ? agent.first_block() : first_of(sequence), shown));
+      placed.sequences.push_back(
+          place(sequence, name.empty() ? agent.first_block() : first_of(sequence), shown, earlier));
       if (!name.empty()) frame(placed.sequences.back());
     }
   }
   placed.size = stack(placed.title, placed.sequences);
   return placed;
+}
+
+namespace {
+
+void add_places(const std::string& agent, const PlacedSequence& sequence, Places& places) {
+  if (sequence.dot) places[agent + " " + sequence.sequence->path + "/"] = *sequence.dot;
+  for (const PlacedBlock& block : sequence.blocks) {
+    places[agent + " " + block.block->path] = {block.corner.x + block.size.width / 2,
+                                               block.corner.y + block.size.height / 2};
+    for (const PlacedSequence& nested : block.nested) add_places(agent, nested, places);
+  }
+}
+
+}  // namespace
+
+void add_places(const PlacedAgent& agent, Places& places) {
+  for (const PlacedSequence& sequence : agent.sequences) add_places(agent.agent->name, sequence, places);
 }
 
 std::string excerpt_of(const Block& block) {

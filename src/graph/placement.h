@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,7 +64,14 @@ struct PlacedAgent {
 
 inline constexpr double dot_size = 12;
 
-[[nodiscard]] PlacedAgent place(const Agent& agent, BoxText shown);
+/// Middles of boxes, relative to the contents of their sequences, by the agent and the path of their block; of a dot,
+/// by the path of its sequence with `/` at its end. From one drawing to the next, so that what is not changed stays
+/// where it is.
+using Places = std::map<std::string, Point>;
+
+[[nodiscard]] PlacedAgent place(const Agent& agent, BoxText shown, const Places& before = {});
+/// Those of a placed agent.
+void add_places(const PlacedAgent& agent, Places& places);
 
 /// The first line of what a block is about, at most `excerpt_length_max` characters: of its prompt or another option
 /// that is text, of its statements, or its tool. Empty if it has nothing of that kind.

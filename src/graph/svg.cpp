@@ -10,7 +10,7 @@
 namespace tenon::graph {
 namespace {
 
-constexpr double margin = 16;
+constexpr double page_margin = 16;
 
 // Colours are in the rules themselves: few programs other than browsers support variables.
 constexpr std::string_view style =
@@ -149,16 +149,16 @@ std::string to_svg(const Graph& graph) {
     for (const PlacedSequence& sequence : placed.sequences) sequences += moved(draw(sequence), sequence.corner);
     content += moved(fmt::format("<g class=\"agent\" data-agent=\"{}\">\n{}</g>\n", escaped(agent.name),
                                  framed(placed.title, agent.name, placed.size, sequences)),
-                     {margin, page.height + margin});
-    page.width = std::max(page.width, placed.size.width + 2 * margin);
-    page.height += placed.size.height + margin;
+                     {page_margin, page.height + page_margin});
+    page.width = std::max(page.width, placed.size.width + 2 * page_margin);
+    page.height += placed.size.height + page_margin;
   }
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
       "{1:.0f}\">\n"
       "{2}<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
       "orient=\"auto\"><path class=\"arrow\" d=\"M0 0 L8 4 L0 8 z\"/></marker></defs>\n{3}</svg>\n",
-      page.width, page.height + margin, style, content);
+      page.width, page.height + page_margin, style, content);
 }
 
 }  // namespace tenon::graph

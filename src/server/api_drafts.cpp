@@ -47,14 +47,15 @@ HttpResponse make_refusal(const graph::Refusal& refusal) {
   return response;
 }
 
-/// Draws the text and checks it.
-Json describe_draft(const ProgramFiles& programs, const ProgramFiles::File& program, const graph::Edited& draft) {
+/// Draws the text and checks it. `places`: of the drawing before.
+Json describe_draft(const ProgramFiles& programs, const ProgramFiles::File& program, const graph::Edited& draft,
+                    graph::Places& places) {
   const source::SourceFile file({0}, program.name, draft.text);
   diagnostics::Diagnostics ignored;
   const syntax::SyntaxTree tree = syntax::parse(file, ignored);
   return Json::object({{"version", graph::version_of(draft.text)},
                        {"patches", to_json(draft.patches)},
-                       {"agents", graph::placed_agents(graph::make_graph(tree), tree)},
+                       {"agents", graph::placed_agents(graph::make_graph(tree), tree, places)},
                        {"problems", diagnose(programs, program.path, draft.text)}});
 }
 
@@ -77,7 +78,7 @@ void Api::draft_program(const Call& call) {
     if (!edited) return call.answer(whole(make_refusal(edited.error())));
     draft = std::move(*edited);
   }
-  call.answer(whole(make_json(describe_draft(*parts_.programs, *file, draft).dump())));
+  call.answer(whole(make_json(describe_draft(*parts_.programs, *file, draft, drawn_[file->name]).dump())));
 }
 
 void Api::save_program(const Call& call) {
