@@ -104,6 +104,10 @@ export const api = {
     post(`${named('runs', run)}/cancel`, { reason: 'cancelled in the studio', ...(conversation && { conversation }) }),
 };
 
+export function hasBlocks(agent: Agent): boolean {
+  return agent.sequences.some((sequence) => sequence.blocks.length > 0);
+}
+
 /** All blocks of an agent, outer ones before those that they contain. */
 export function blocksOf(agent: Agent): Block[] {
   const found: Block[] = [];

@@ -21,6 +21,8 @@ interface Props {
   selected: Selected | null;
   onSelect: (selected: Selected) => void;
   actions?: GraphActions;
+  /** Said above the graph. */
+  note?: string;
   /** Blocks in which a run is, as AGENT/PATH. */
   running?: ReadonlySet<string>;
   /** Blocks that a run has left. */
@@ -111,6 +113,11 @@ export function GraphView(props: Props) {
       >
         <Canvas {...{ viewport, layout, selected, running, visited }} />
       </div>
+      {props.note && (
+        <p class="graph-note" role="status">
+          {props.note}
+        </p>
+      )}
       <div class="graph-tools" role="group" aria-label="Zoom">
         <button type="button" aria-label="Zoom out" onClick={() => viewport.zoomBy(1 / 1.25)}>
           −

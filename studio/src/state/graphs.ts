@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { api } from '../api/client';
+import { api, hasBlocks } from '../api/client';
 import type { Agent } from '../api/types';
 import { noteError, onChange, programs } from './live';
 
@@ -12,7 +12,7 @@ async function load(name: string): Promise<void> {
   try {
     const program = await api.program(name);
     const { agents } = await api.draft(name, program.text);
-    const drawn = agents.filter((agent) => agent.sequences.some((sequence) => sequence.blocks.length > 0));
+    const drawn = agents.filter(hasBlocks);
     savedAgents.value = new Map(savedAgents.value).set(name, drawn);
   } catch (error) {
     requested.delete(name);

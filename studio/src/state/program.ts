@@ -1,6 +1,6 @@
 import { ChangeSet, type Text } from '@codemirror/state';
-import { computed, signal } from '@preact/signals';
-import { api, blocksOf, RequestError } from '../api/client';
+import { batch, computed, signal } from '@preact/signals';
+import { api, blocksOf, hasBlocks, RequestError } from '../api/client';
 import type { Agent, Block, Draft, Edit, Problem } from '../api/types';
 import { converterOf, lineEndsOf, textOf, type LineEnds } from '../editor/bytes';
 import { mergeTexts } from '../editor/merge';
@@ -40,6 +40,8 @@ export class OpenProgram {
   readonly initial = signal<string | null>(null);
   readonly agents = signal<Agent[]>([]);
   readonly problems = signal<Problem[]>([]);
+  /** The agents are those of an earlier text, since none can be read in this one. */
+  readonly isOutdated = signal(false);
   /** The text that `agents` and `problems` describe. */
   readonly described = signal<Text | null>(null);
   readonly selected = signal<Selected | null>(null);
@@ -51,6 +53,7 @@ export class OpenProgram {
   readonly resolving = signal(false);
 
   readonly block = computed<Block | null>(() => {
+    if (this.isOutdated.value) return null;
     const selected = this.selected.value;
     const agent = this.agents.value.find((one) => one.name === selected?.agent);
     return (agent && blocksOf(agent).find((one) => one.path === selected?.path)) ?? null;
@@ -160,9 +163,15 @@ export class OpenProgram {
   }
 
   private show(draft: Draft, doc: Text): void {
-    this.described.value = doc;
-    this.agents.value = draft.agents;
-    this.problems.value = draft.problems;
+    const isBroken = draft.problems.some((problem) => problem.severity === 'error');
+    // While the head of an agent is being written, its graph does not come and go.
+    const isOutdated = isBroken && !draft.agents.some(hasBlocks) && this.agents.value.some(hasBlocks);
+    batch(() => {
+      this.described.value = doc;
+      this.isOutdated.value = isOutdated;
+      if (!isOutdated) this.agents.value = draft.agents;
+      this.problems.value = draft.problems;
+    });
   }
 
   private async makeEdit(ops: Edit[]): Promise<boolean> {
@@ -290,7 +299,7 @@ export class OpenProgram {
 
   /** The cursor is at this position: the block there becomes the selected one. */
   cursorAt(position: number): void {
-    if (!this.editor || this.described.value !== this.editor.doc()) return;
+    if (!this.editor || this.isOutdated.value || this.described.value !== this.editor.doc()) return;
     const offset = converterOf(this.described.value, this.ends).offset(position);
     const contains = ({ range }: Block): boolean => range.offset <= offset && offset <= range.offset + range.length;
     for (const agent of this.agents.value) {

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
+import { hasBlocks } from '../api/client';
 import type { Agent, Block, Problem } from '../api/types';
 import { Editor, focusEditor, redoIn, undoIn } from '../editor/Editor';
 import { GraphView, type GraphActions } from '../graph/GraphView';
@@ -104,7 +105,8 @@ function removeBlock(program: OpenProgram, agent: Agent, block: Block): void {
 }
 
 function GraphPane({ program, actions }: { program: OpenProgram; actions: GraphActions }) {
-  const agents = program.agents.value.filter((agent) => agent.sequences.some((sequence) => sequence.blocks.length > 0));
+  const agents = useMemo(() => program.agents.value.filter(hasBlocks), [program.agents.value]);
+  const isOutdated = program.isOutdated.value;
   if (program.described.value && agents.length === 0) {
     return (
       <div class="empty graph-empty">
@@ -118,13 +120,14 @@ function GraphPane({ program, actions }: { program: OpenProgram; actions: GraphA
   return (
     <GraphView
       agents={agents}
+      note={isOutdated ? 'No block can be read in this text. This is the graph from before.' : ''}
       selected={program.selected.value}
       onSelect={(selected) => {
         program.selected.value = selected;
         const block = program.block.value;
         if (block) program.reveal(block.range.offset, block.range.length, false);
       }}
-      actions={actions}
+      {...(!isOutdated && { actions })}
     />
   );
 }
