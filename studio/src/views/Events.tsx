@@ -17,6 +17,56 @@ function summaryOf(event: RunEvent): string {
     .join('  ');
 }
 
+interface RowProps {
+  event: RunEvent;
+  index: number;
+  isTabStop: boolean;
+  isOpened: boolean;
+  onClick: () => void;
+}
+
+function Row({ event, index, isTabStop, isOpened, onClick }: RowProps) {
+  return (
+    <div
+      role="row"
+      class={isOpened ? 'event-row opened' : 'event-row'}
+      aria-rowindex={index + 1}
+      tabIndex={isTabStop ? 0 : -1}
+      style={{ top: `${index * rowHeight}px` }}
+      onClick={onClick}
+    >
+      <span role="gridcell" class="event-number">
+        {event.number}
+      </span>
+      <span role="gridcell" class="event-time">
+        {timeOf(event.time)}
+      </span>
+      <span role="gridcell" class="event-type">
+        {event.type}
+      </span>
+      <span role="gridcell" class="event-agent">
+        {event.agent}
+      </span>
+      <span role="gridcell" class="event-summary">
+        <Marked text={summaryOf(event)} />
+      </span>
+    </div>
+  );
+}
+
+function Detail({ event, onClose }: { event: RunEvent; onClose: () => void }) {
+  return (
+    <div class="event-detail" role="region" aria-label={`Event ${event.number}`} tabIndex={0}>
+      <button type="button" aria-label="Close" title="Close" onClick={onClose}>
+        ×
+      </button>
+      <pre>
+        <Marked text={JSON.stringify(event, null, 2)} />
+      </pre>
+    </div>
+  );
+}
+
 /** The events of a run. Only the rows in sight are in the page; it stays at the end while the end is in sight. */
 export function Events({ events, version }: { events: RunEvent[]; version: number }) {
   const frame = useRef<HTMLDivElement>(null);
@@ -89,48 +139,22 @@ export function Events({ events, version }: { events: RunEvent[]; version: numbe
           {events.slice(first, last).map((event, at) => {
             const index = first + at;
             return (
-              <div
+              <Row
                 key={event.number}
-                role="row"
-                class={opened.value === event ? 'event-row opened' : 'event-row'}
-                aria-rowindex={index + 1}
-                tabIndex={index === stop ? 0 : -1}
-                style={{ top: `${index * rowHeight}px` }}
+                event={event}
+                index={index}
+                isTabStop={index === stop}
+                isOpened={opened.value === event}
                 onClick={() => {
                   current.value = index;
                   opened.value = opened.value === event ? null : event;
                 }}
-              >
-                <span role="gridcell" class="event-number">
-                  {event.number}
-                </span>
-                <span role="gridcell" class="event-time">
-                  {timeOf(event.time)}
-                </span>
-                <span role="gridcell" class="event-type">
-                  {event.type}
-                </span>
-                <span role="gridcell" class="event-agent">
-                  {event.agent}
-                </span>
-                <span role="gridcell" class="event-summary">
-                  <Marked text={summaryOf(event)} />
-                </span>
-              </div>
+              />
             );
           })}
         </div>
       </div>
-      {opened.value && (
-        <div class="event-detail" role="region" aria-label={`Event ${opened.value.number}`} tabIndex={0}>
-          <button type="button" aria-label="Close" title="Close" onClick={() => (opened.value = null)}>
-            ×
-          </button>
-          <pre>
-            <Marked text={JSON.stringify(opened.value, null, 2)} />
-          </pre>
-        </div>
-      )}
+      {opened.value && <Detail event={opened.value} onClose={() => (opened.value = null)} />}
     </section>
   );
 }

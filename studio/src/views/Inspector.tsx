@@ -115,7 +115,8 @@ function KindField({ program, block, rules }: { program: OpenProgram; block: Blo
 }
 
 function EdgeRow({ program, agent, block, edge }: { program: OpenProgram; agent: Agent; block: Block; edge: Edge }) {
-  const words = edge.kind === 'next' ? 'next' : edge.kind === 'else' ? 'else' : `${edge.kind === 'case' ? 'on' : edge.kind} ${edge.text ?? edge.label ?? ''}`;
+  const written = edge.kind === 'case' ? 'on' : edge.kind;
+  const words = edge.kind === 'next' || edge.kind === 'else' ? written : `${written} ${edge.text ?? edge.label ?? ''}`;
   const targets = targetsFor(agent, block);
   return (
     <li>
@@ -134,7 +135,12 @@ function EdgeRow({ program, agent, block, edge }: { program: OpenProgram; agent:
           </option>
         ))}
       </select>
-      <button type="button" aria-label={`Remove ${words}`} title="Remove" onClick={() => void program.edit([disconnectOp(agent, block, edge)])}>
+      <button
+        type="button"
+        aria-label={`Remove ${words}`}
+        title="Remove"
+        onClick={() => void program.edit([disconnectOp(agent, block, edge)])}
+      >
         ×
       </button>
     </li>

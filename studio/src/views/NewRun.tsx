@@ -6,7 +6,8 @@ import { loadStartables, noteError, readRunAgain } from '../state/live';
 import { openProgram } from '../state/program';
 import { go, runLink } from '../state/route';
 import { Dialog } from './Dialog';
-import { hasFields, readForm, SchemaField, type Entered } from './SchemaForm';
+import { hasFields, readForm, type Entered } from './schema';
+import { SchemaField } from './SchemaForm';
 
 interface Props {
   /** The program that the run is started from. */

@@ -4,13 +4,13 @@ import { hasBlocks } from '../api/client';
 import type { Agent, Block, Problem } from '../api/types';
 import { Editor, focusEditor, redoIn, undoIn } from '../editor/Editor';
 import { GraphView, type GraphActions } from '../graph/GraphView';
-import { placesOf } from '../graph/navigate';
 import type { FileState, OpenProgram } from '../state/program';
 import { AddBlock } from './AddBlock';
 import { ChangedOnDisk } from './ChangedOnDisk';
 import { ConnectBlock } from './ConnectBlock';
 import { Inspector } from './Inspector';
 import { NewRun } from './NewRun';
+import { removeOps } from './places';
 import { converterOf } from '../editor/bytes';
 
 const fileWords: Record<FileState, string> = {
@@ -76,31 +76,10 @@ function Problems({ program }: { program: OpenProgram }) {
   );
 }
 
-/** Removes a block. The edges that led to it lead where its own edge leads, if it has just one. */
 function removeBlock(program: OpenProgram, agent: Agent, block: Block): void {
-  const siblings = placesOf(agent).get(block.path)?.sequence.blocks ?? [];
-  const next = block.edges.length === 1 && block.edges[0]?.target !== block.name ? block.edges[0]?.target : undefined;
-  const ops = siblings
-    .filter((one) => one !== block)
-    .flatMap((one) =>
-      one.edges
-        .filter((edge) => edge.target === block.name)
-        .map((edge) => {
-          const key = {
-            agent: agent.name,
-            block: one.path,
-            kind: edge.kind,
-            ...(edge.label !== undefined && { label: edge.label }),
-            ...(edge.on !== undefined && { on: edge.on }),
-          };
-          if (edge.kind === 'to') return [{ op: 'disconnect', ...key, target: edge.target }, ...(next ? [{ op: 'connect', ...key, target: next }] : [])];
-          return [next ? { op: 'connect', ...key, target: next } : { op: 'disconnect', ...key }];
-        }),
-    )
-    .flat();
-  const path = siblings[siblings.indexOf(block) + 1]?.path ?? siblings[siblings.indexOf(block) - 1]?.path;
-  void program.edit([...ops, { op: 'delete', agent: agent.name, block: block.path }]).then((ok) => {
-    if (ok) program.selected.value = path ? { agent: agent.name, path } : null;
+  const { ops, next } = removeOps(agent, block);
+  void program.edit(ops).then((ok) => {
+    if (ok) program.selected.value = next ? { agent: agent.name, path: next.path } : null;
   });
 }
 

@@ -3,7 +3,8 @@ import { useEffect, useId } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Run, Schema, Startable } from '../api/types';
 import { loadStartables, noteError, readRunAgain } from '../state/live';
-import { readForm, SchemaField, type Entered } from './SchemaForm';
+import { readForm, type Entered } from './schema';
+import { SchemaField } from './SchemaForm';
 
 /** Starts the next turn of an idle conversation. */
 export function PromptBox({ run }: { run: Run }) {

@@ -3,7 +3,8 @@ import { api } from '../api/client';
 import type { Wait } from '../api/types';
 import { noteError, now, readRunAgain } from '../state/live';
 import { ageOf, dateOf, Marked } from '../text';
-import { hasFields, readForm, SchemaField, type Entered } from './SchemaForm';
+import { hasFields, readForm, type Entered } from './schema';
+import { SchemaField } from './SchemaForm';
 
 function Deadline({ until }: { until: number }) {
   const left = until - now.value;

@@ -103,6 +103,28 @@ export function redirectOps(agent: Agent, block: Block, edge: Edge, target: stri
   return edge.kind === 'to' ? [disconnectOp(agent, block, edge), connect] : [connect];
 }
 
+/**
+ * Removes a block. The edges that led to it lead where its own edge leads, if it has just one. `next` is the block to look at
+ * afterwards.
+ */
+export function removeOps(agent: Agent, block: Block): { ops: Edit[]; next: Block | null } {
+  const siblings = targetsFor(agent, block);
+  const only = block.edges.length === 1 ? block.edges[0]?.target : undefined;
+  const target = only === block.name ? undefined : only;
+  const ops = siblings
+    .filter((one) => one !== block)
+    .flatMap((one) =>
+      one.edges
+        .filter((edge) => edge.target === block.name)
+        .flatMap((edge) => (target === undefined ? [disconnectOp(agent, one, edge)] : redirectOps(agent, one, edge, target))),
+    );
+  const at = siblings.indexOf(block);
+  return {
+    ops: [...ops, { op: 'delete', agent: agent.name, block: block.path }],
+    next: siblings[at + 1] ?? siblings[at - 1] ?? null,
+  };
+}
+
 export const namePattern = /^(?!_$)[A-Za-z_][A-Za-z_0-9]*$/;
 
 export function nameProblem(agent: Agent, name: string, own?: string): string {

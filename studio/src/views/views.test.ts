@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { Agent, Block, Edge, KindRule, Schema } from '../api/types';
+import { neighbour, placesOf } from '../graph/navigate';
+import { hiddenCharacters } from '../text';
+import { addOps, gapsOf, nameProblem, redirectOps, removeOps } from './places';
+import { readForm } from './schema';
+
+const order: Schema = {
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    count: { type: 'integer' },
+    express: { type: 'boolean' },
+    size: { enum: ['small', 'large'] },
+    notes: { type: 'array', items: { type: 'string' } },
+    remark: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  },
+  required: ['name', 'count', 'express', 'size', 'notes', 'remark'],
+};
+
+describe('a form', () => {
+  it('gives a value of its schema', () => {
+    const entered = { '/name': 'Ann', '/count': ' 4 ', '/size': '1', '/notes': '["a"]' };
+    expect(readForm(order, entered)).toEqual({
+      value: { name: 'Ann', count: 4, express: false, size: 'large', notes: ['a'], remark: null },
+    });
+  });
+
+  it('names the field whose text is not a value', () => {
+    const complete = { '/name': '', '/count': '1', '/size': '0', '/notes': '[]' };
+    expect(readForm(order, { ...complete, '/count': '1.5' })).toEqual({ problems: { '/count': 'Expected a whole number.' } });
+    expect(readForm(order, { ...complete, '/notes': '[' })).toEqual({ problems: { '/notes': 'Expected JSON.' } });
+    expect(readForm(order, { ...complete, '/size': '' })).toEqual({ problems: { '/size': 'A value is missing.' } });
+  });
+
+  it('asks for yes or no, and leaves nothing to chance', () => {
+    expect(readForm({ type: 'boolean' }, {})).toEqual({ problems: { '': 'Choose yes or no.' } });
+    expect(readForm({ type: 'boolean' }, { '': 'false' })).toEqual({ value: false });
+    expect(readForm({ anyOf: [{ type: 'boolean' }, { type: 'null' }] }, { '': '0' })).toEqual({ value: true });
+    expect(readForm({ anyOf: [{ type: 'boolean' }, { type: 'null' }] }, {})).toEqual({ value: null });
+  });
+
+  it('keeps all digits of a number', () => {
+    expect(readForm({ type: 'integer' }, { '': '9007199254740993' })).toEqual({ value: '9007199254740993' });
+    expect(readForm({ type: 'number' }, { '': '-1.5e3' })).toEqual({ value: -1500 });
+  });
+});
+
+const block = (name: string, x: number, y: number, edges: Edge[], more: Partial<Block> = {}): Block => ({
+  path: name,
+  name,
+  kind: 'request',
+  range: { offset: 0, length: 0 },
+  options: [],
+  edges,
+  at: [x, y],
+  size: [100, 50],
+  ...more,
+});
+const next = (target: string): Edge => ({ kind: 'next', target });
+
+const inner = block('step', 20, 320, [], { path: 'each/step' });
+const agent: Agent = {
+  name: 'Desk',
+  range: { offset: 0, length: 0 },
+  start: 'sort',
+  sequences: [
+    {
+      path: '',
+      name: '',
+      blocks: [
+        block('sort', 100, 0, [{ kind: 'to', label: '"a"', target: 'left' }, { kind: 'else', target: 'right' }], { kind: 'route' }),
+        block('left', 0, 100, [next('each')]),
+        block('right', 200, 100, [next('sort')]),
+        block('each', 0, 250, [], { kind: 'for_each', sequences: [{ path: 'each', name: '', blocks: [inner] }] }),
+      ],
+    },
+  ],
+};
+const at = (path: string): Block => {
+  const found = placesOf(agent).get(path)?.block;
+  if (!found) throw new Error(path);
+  return found;
+};
+
+describe('the arrow keys', () => {
+  it('follow edges down and up, and lead to the next box sideways', () => {
+    expect(neighbour(agent, at('sort'), 'down')?.name).toBe('left');
+    expect(neighbour(agent, at('left'), 'right')?.name).toBe('right');
+    expect(neighbour(agent, at('right'), 'left')?.name).toBe('left');
+    expect(neighbour(agent, at('right'), 'up')?.name).toBe('sort');
+    expect(neighbour(agent, at('left'), 'down')?.name).toBe('each');
+  });
+  it('enter a block with nested ones, and leave it', () => {
+    expect(neighbour(agent, at('each'), 'right')?.path).toBe('each/step');
+    expect(neighbour(agent, at('each/step'), 'left')?.path).toBe('each');
+    expect(placesOf(agent).get('each/step')?.level).toBe(2);
+  });
+});
+
+const rules: KindRule[] = [
+  {
+    name: 'emit', meaning: '', options: [{ name: 'text', required: true, meaning: '' }], parts: [], has_statements: false,
+    is_restartable: false,
+  },
+  { name: 'route', meaning: '', options: [], parts: ['when', 'to', 'on', 'else'], has_statements: false, is_restartable: false },
+];
+const [emit, route] = rules as [KindRule, KindRule];
+const gap = (text: string) => {
+  const found = gapsOf(agent).find((one) => one.text === text);
+  if (!found) throw new Error(gapsOf(agent).map((one) => one.text).join('; '));
+  return found;
+};
+
+describe('edits of the graph', () => {
+  it('put a block between two others', () => {
+    expect(addOps(agent, gap('left and each'), 'say_it', emit, rules)).toEqual([
+      {
+        op: 'add', agent: 'Desk', name: 'say_it', kind: 'emit', sequence: '', after: 'left',
+        options: [{ name: 'text', value: '"say it"' }], next: 'each',
+      },
+      { op: 'connect', agent: 'Desk', block: 'left', kind: 'next', target: 'say_it' },
+    ]);
+  });
+  it('put a route before the first block', () => {
+    expect(addOps(agent, gap('before sort'), 'first', route, rules)).toEqual([
+      { op: 'add', agent: 'Desk', name: 'first', kind: 'route', sequence: '' },
+      { op: 'connect', agent: 'Desk', block: 'first', kind: 'else', target: 'sort' },
+      { op: 'set_start', agent: 'Desk', block: 'first' },
+    ]);
+  });
+  it('redirect an edge that is known by its target by making another', () => {
+    expect(redirectOps(agent, at('sort'), at('sort').edges[0] as Edge, 'each')).toEqual([
+      { op: 'disconnect', agent: 'Desk', block: 'sort', kind: 'to', label: '"a"', target: 'left' },
+      { op: 'connect', agent: 'Desk', block: 'sort', kind: 'to', label: '"a"', target: 'each' },
+    ]);
+  });
+  it('close the gap that a removed block leaves', () => {
+    const { ops } = removeOps(agent, at('right'));
+    expect(ops).toEqual([
+      { op: 'connect', agent: 'Desk', block: 'sort', kind: 'else', target: 'sort' },
+      { op: 'delete', agent: 'Desk', block: 'right' },
+    ]);
+  });
+  it('need a name that is free', () => {
+    expect(nameProblem(agent, 'left')).toContain('already');
+    expect(nameProblem(agent, 'left', 'left')).toBe('');
+    expect(nameProblem(agent, '1a')).not.toBe('');
+    expect(nameProblem(agent, 'step')).toContain('already');
+  });
+});
+
+describe('hidden characters', () => {
+  it('are found, and visible ones are not', () => {
+    expect('a\u202Eb\u200Bc\uFEFFd\u{E0041}'.match(hiddenCharacters)).toEqual(['\u202E', '\u200B', '\uFEFF', '\u{E0041}']);
+    expect('plain text\n\té😀 – “”'.match(hiddenCharacters)).toBeNull();
+  });
+});
