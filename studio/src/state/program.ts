@@ -25,7 +25,15 @@ export interface Selected {
   path: string;
 }
 
-export type FileState = 'loading' | 'saved' | 'saved_with_errors' | 'unsaved' | 'saving' | 'changed_on_disk' | 'failed';
+export type FileState =
+  | 'loading'
+  | 'unreadable'
+  | 'saved'
+  | 'saved_with_errors'
+  | 'unsaved'
+  | 'saving'
+  | 'changed_on_disk'
+  | 'failed';
 
 export interface OnDisk {
   version: string;
@@ -76,7 +84,7 @@ export class OpenProgram {
       onChange((change) => {
         if ('program' in change && change.program === this.name) void this.lookAtDisk(change.version);
       }),
-      onReconnect(() => void this.lookAtDisk()),
+      onReconnect(() => void this.catchUp()),
     ];
     void this.load();
   }
@@ -86,7 +94,15 @@ export class OpenProgram {
     for (const stop of this.stops) stop();
   }
 
+  /** After a lost connection: what could not be read is read again. */
+  private async catchUp(): Promise<void> {
+    if (this.initial.value === null) return this.load();
+    await this.lookAtDisk();
+    await this.pump();
+  }
+
   private async load(): Promise<void> {
+    this.fileState.value = 'loading';
     try {
       const program = await api.program(this.name);
       this.base = { version: program.version, text: program.text };
@@ -94,13 +110,13 @@ export class OpenProgram {
       this.fileState.value = 'saved';
       this.initial.value = program.text;
     } catch (error) {
-      this.fail(error);
+      this.fail(error, 'unreadable');
     }
   }
 
-  private fail(error: unknown): void {
+  private fail(error: unknown, state: 'unreadable' | 'failed'): void {
     noteError(error);
-    this.fileState.value = 'failed';
+    this.fileState.value = state;
     this.fileProblem.value = error instanceof Error ? error.message : String(error);
   }
 
@@ -219,7 +235,7 @@ export class OpenProgram {
         this.onDisk.value = { version, text: theirs };
         this.resolving.value = true;
       } else {
-        this.fail(error);
+        this.fail(error, 'failed');
       }
     }
     if (this.changedWhileSaving) void this.lookAtDisk();

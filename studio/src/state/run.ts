@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { checked, headers } from '../api/client';
+import { checked, headers, RequestError } from '../api/client';
 import { parseJson } from '../api/json';
 import { readStream } from '../api/stream';
 import type { RunEvent } from '../api/types';
@@ -18,6 +18,7 @@ export class OpenRun {
   readonly fold = new RunFold();
   /** Advances whenever the fold has changed. */
   readonly version = signal(0);
+  /** The server knows no run of this name. */
   readonly missing = signal(false);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
@@ -72,7 +73,10 @@ export class OpenRun {
       onConnection: (connected) => {
         if (!connected) this.fold.forgetPieces();
       },
-      onEnd: release,
+      onEnd: () => {
+        this.missing.value = this.fold.number === 0;
+        release();
+      },
     });
     this.stop = () => {
       stop();
@@ -93,6 +97,7 @@ export class OpenRun {
           await this.readList();
         } while (again && !this.closed);
       } catch (error) {
+        if (error instanceof RequestError && error.status === 404) this.missing.value = true;
         noteError(error);
       } finally {
         busy = false;

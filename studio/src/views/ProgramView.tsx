@@ -15,6 +15,7 @@ import { converterOf } from '../editor/bytes';
 
 const fileWords: Record<FileState, string> = {
   loading: 'Loading…',
+  unreadable: 'Cannot be read',
   saved: 'Saved',
   saved_with_errors: 'Saved, with errors: new runs use the last version without errors',
   unsaved: 'Unsaved changes',
@@ -27,7 +28,7 @@ type Open = { what: 'add' | 'connect'; agent: Agent; block: Block } | { what: 'r
 
 function FileStatus({ program }: { program: OpenProgram }) {
   const state = program.fileState.value;
-  const problem = state === 'failed' ? `: ${program.fileProblem.value}` : '';
+  const problem = state === 'failed' || state === 'unreadable' ? `: ${program.fileProblem.value}` : '';
   return (
     <span class={`file-state ${state}`} role="status" aria-label="File">
       {fileWords[state]}

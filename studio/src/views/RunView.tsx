@@ -84,6 +84,14 @@ export function RunView({ name }: { name: string }) {
   }, [version]);
   const graph = useMemo(() => run && agentsOf(run, lit.seen), [run?.agent, savedAgents.value, [...lit.seen].join(' ')]);
 
+  if (open.missing.value && !run) {
+    return (
+      <main class="page" id="main" tabIndex={-1}>
+        <h1>Run {name}</h1>
+        <p class="empty">The store contains no run of this name.</p>
+      </main>
+    );
+  }
   return (
     <main class="run" id="main" tabIndex={-1}>
       <header class="bar">
