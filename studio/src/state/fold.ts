@@ -19,9 +19,9 @@ export interface Writing {
   generation: string;
   agent: string;
   attempt: number;
+  /** With `…` in place of pieces that were missed, such as those from before the page was opened. */
   text: string;
-  /** A piece was missed: the text is shown again once it is complete. */
-  broken: boolean;
+  /** Where the next piece starts in the attempt's text. */
   bytes: number;
 }
 
@@ -54,7 +54,7 @@ export class RunFold {
   }
 
   get writing(): Writing[] {
-    return [...this.writings.values()].filter((one) => !one.broken && one.text !== '');
+    return [...this.writings.values()].filter((one) => one.text !== '');
   }
 
   /** The blocks in which the run is, as AGENT/PATH. */
@@ -85,16 +85,13 @@ export class RunFold {
     const offset = Number(event['offset']);
     let writing = this.writings.get(generation);
     if (!writing || attempt > writing.attempt) {
-      writing = { generation, agent: event.agent, attempt, text: '', broken: false, bytes: 0 };
+      writing = { generation, agent: event.agent, attempt, text: '', bytes: 0 };
       this.writings.set(generation, writing);
     }
-    if (attempt < writing.attempt || writing.broken) return;
-    if (offset !== writing.bytes) {
-      writing.broken = true;
-      return;
-    }
+    if (attempt < writing.attempt || offset < writing.bytes) return;
+    if (offset > writing.bytes) writing.text += '…';
     writing.text += text(event, 'text');
-    writing.bytes += encoder.encode(text(event, 'text')).length;
+    writing.bytes = offset + encoder.encode(text(event, 'text')).length;
   }
 
   private addBlocks(event: RunEvent): void {
@@ -189,7 +186,7 @@ export class RunFold {
       return;
     }
     const known = this.writings.get(generation);
-    if (known) this.writings.set(generation, { ...known, text: text(event, 'text'), broken: false });
+    if (known) this.writings.set(generation, { ...known, text: text(event, 'text') });
   }
 
   /** The value of a turn repeats what was emitted in it. */
