@@ -120,19 +120,39 @@ function Dialogs({ program, open, close }: { program: OpenProgram; open: Open; c
   return null;
 }
 
-export function ProgramView({ program }: { program: OpenProgram }) {
-  const open = useSignal<Open>(null);
+/** The focus goes to the next pane, or to the one before. */
+function focusPane(program: OpenProgram, step: 1 | -1): void {
+  const panes = ['.editor', '.problems', '.graph', '.inspector'].map((name) => document.querySelector<HTMLElement>(name));
+  const present = panes.filter((pane) => pane?.querySelector('[tabindex="0"], button, .editor-host'));
+  const at = present.findIndex((pane) => pane?.contains(document.activeElement));
+  const next = at < 0 ? present[0] : present[(at + step + present.length) % present.length];
+  if (next?.matches('.editor')) focusEditor(program);
+  else next?.querySelector<HTMLElement>('[role="treeitem"][tabindex="0"], button, input')?.focus();
+}
+
+/** Keys that work everywhere in the view: before the editor's own ones. */
+function useKeys(program: OpenProgram, startRun: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const command = event.ctrlKey || event.metaKey;
-      if (command && event.key === 's') {
-        event.preventDefault();
-        if (!document.querySelector('dialog[open]')) void program.save();
-      }
+      const isField = event.target instanceof Element && event.target.closest('.inspector') !== null;
+      let action: (() => void) | null = null;
+      if (command && event.key === 's') action = () => void program.save();
+      else if (command && event.key === 'Enter' && !isField) action = startRun;
+      else if (event.key === 'F6') action = () => focusPane(program, event.shiftKey ? -1 : 1);
+      if (!action) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (!document.querySelector('dialog[open]')) action();
     };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
+    addEventListener('keydown', onKey, { capture: true });
+    return () => removeEventListener('keydown', onKey, { capture: true });
   }, [program]);
+}
+
+export function ProgramView({ program }: { program: OpenProgram }) {
+  const open = useSignal<Open>(null);
+  useKeys(program, () => (open.value = { what: 'run' }));
 
   const text = program.initial.value;
   if (text === null) {
@@ -171,7 +191,7 @@ export function ProgramView({ program }: { program: OpenProgram }) {
         <button type="button" onClick={() => void program.save()} title="Ctrl+S">
           Save
         </button>
-        <button type="button" class="primary" onClick={() => (open.value = { what: 'run' })}>
+        <button type="button" class="primary" title="Ctrl+Enter" onClick={() => (open.value = { what: 'run' })}>
           New run
         </button>
       </header>
