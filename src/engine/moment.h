@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "effects/record.h"
+#include "engine/engine_error.h"
+#include "inference/model.h"
+#include "journal/store.h"
+
+namespace tenon::engine {
+
+/// A run as it was after one of its records, for a person who looks at what it did. All of it is found by replaying the
+/// run's journal, so nothing is recorded for it.
+struct Moment {
+  /// An entry of the context of a generation.
+  struct Entry {
+    std::string origin;  ///< of its text, as vm::LabelTable::describe names it: `model, extern fetch`
+    std::string role;    ///< `program`, `instructions`, `person`, `assistant`, `requirement` or `refusal`
+    std::string text;
+  };
+  struct Prompt {
+    std::string generation;  ///< its key
+    std::string label;       ///< the function that is completed or filled
+    std::vector<Entry> entries;
+    std::vector<inference::Message> messages;  ///< the first request for it, as a model without token masks gets it
+    std::string schema;                        ///< of the answer; empty: plain text
+    std::optional<effects::Cost> cost;         ///< once it has ended
+  };
+  struct Call {
+    std::string function;
+    std::string place;  ///< `FILE:LINE:COLUMN`
+  };
+
+  std::vector<Call> stack;       ///< innermost first; empty before and after the program runs
+  std::string agent;             ///< that has the turn; empty outside of conversations
+  std::string state;             ///< of that agent, as plain JSON; empty if it has none
+  std::optional<Prompt> prompt;  ///< if the record is that of a generation
+};
+
+/// `record`: its number, from 1.
+[[nodiscard]] Result<Moment, EngineError> find_moment(journal::Store& store, const journal::RunName& run,
+                                                      std::uint64_t record);
+
+}  // namespace tenon::engine
