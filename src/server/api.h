@@ -13,6 +13,7 @@
 #include "engine/event_hub.h"
 #include "engine/event_reader.h"
 #include "engine/hosting.h"
+#include "graph/placement.h"
 #include "journal/ownership.h"
 #include "journal/run_queries.h"
 #include "runtime/host/host.h"
@@ -46,12 +47,13 @@ struct ApiParts {
   Catalog& catalog;               ///< changed by the server's thread
   const Limits& limits;
   ServerCounts& counts;
-  const telemetry::ExportCounts* spans = nullptr;  ///< none: no spans are sent
-  std::string token;                               ///< empty: none is required
-  std::string model;                               ///< as `--model` names it
-  std::string reports = {};                        ///< the folder that has a folder of reports for each run
-  const ProgramFiles* programs = nullptr;          ///< none: they are neither shown nor edited
-  StudioFiles studio = {};                         ///< not empty: its page is served, to this machine alone
+  const telemetry::ExportCounts* spans = nullptr;      ///< none: no spans are sent
+  std::string token;                                   ///< empty: none is required
+  std::string model;                                   ///< as `--model` names it
+  std::string reports = {};                            ///< the folder that has a folder of reports for each run
+  const ProgramFiles* programs = nullptr;              ///< none: they are neither shown nor edited
+  StudioFiles studio = {};                             ///< not empty: its page is served, to this machine alone
+  std::map<std::string, graph::Places> drawings = {};  ///< the newest drawing of each program, for the next one
 };
 
 /// Why a process changes nothing that has no lease (journal::LeaseState), or reads nothing.
@@ -112,6 +114,7 @@ class Api {
   void fork_run(const Call& call);
   void cancel_run(const Call& call);
   void read_events(const Call& call);
+  void show_record(const Call& call);
   void list_reports(const Call& call);
   void read_report(const Call& call);
   void complete_chat(const Call& call);
@@ -132,7 +135,6 @@ class Api {
   void show_readiness(const Call& call);
   void show_metrics(const Call& call);
 
-  [[nodiscard]] const ProgramFiles::File* find_program_file(const Call& call);
   [[nodiscard]] std::optional<journal::RunHead> find_run(const Call& call);
   /// A request that changes a run.
   struct RunChange {
@@ -182,6 +184,8 @@ class Api {
 /// Returns a member that is a string; nothing when it is missing. Another type is answered, and sets `is_wrong`.
 [[nodiscard]] std::optional<std::string> find_text(const Json& body, std::string_view name, const OnAnswer& answer,
                                                    bool& is_wrong);
+/// The file that the request names; null when there is none, which was answered.
+[[nodiscard]] const ProgramFiles::File* find_program_file(const ProgramFiles* programs, const Api::Call& call);
 /// A run as the list of runs shows it.
 [[nodiscard]] Json describe_run(const journal::RunHead& head);
 [[nodiscard]] HttpAnswer make_answer(const runtime::HostFailure& failure);

@@ -23,7 +23,9 @@ class ChangesBody final : public BodySource {
 
   void watch(std::function<void()> notify) override { changes_->watch(std::move(notify)); }
   std::string take(std::size_t bytes_max) override {
-    std::string text;
+    // The reader learns at once that it is connected.
+    std::string text = is_new_ ? ": changes follow\n\n" : "";
+    is_new_ = false;
     while (text.size() < bytes_max) {
       const auto next = changes_->take();
       if (!next) break;
@@ -42,6 +44,7 @@ class ChangesBody final : public BodySource {
   std::shared_ptr<engine::Changes> changes_;
   Describe describe_;
   ServerCounts& counts_;
+  bool is_new_ = true;
   bool is_broken_off_ = false;
 };
 

@@ -62,7 +62,7 @@ Json describe_draft(const ProgramFiles& programs, const ProgramFiles::File& prog
 }  // namespace
 
 void Api::draft_program(const Call& call) {
-  const ProgramFiles::File* const file = find_program_file(call);
+  const ProgramFiles::File* const file = find_program_file(parts_.programs, call);
   if (file == nullptr) return;
   const auto body = read_body(call.request, call.answer, {"text", "ops"});
   if (!body) return;
@@ -78,11 +78,11 @@ void Api::draft_program(const Call& call) {
     if (!edited) return call.answer(whole(make_refusal(edited.error())));
     draft = std::move(*edited);
   }
-  call.answer(whole(make_json(describe_draft(*parts_.programs, *file, draft, drawn_[file->name]).dump())));
+  call.answer(whole(make_json(describe_draft(*parts_.programs, *file, draft, parts_.drawings[file->name]).dump())));
 }
 
 void Api::save_program(const Call& call) {
-  const ProgramFiles::File* const file = find_program_file(call);
+  const ProgramFiles::File* const file = find_program_file(parts_.programs, call);
   if (file == nullptr) return;
   const auto body = read_body(call.request, call.answer, {"version", "text"});
   if (!body) return;

@@ -29,13 +29,12 @@ std::string dumped(const Json& json) {
 
 }  // namespace
 
-/// Returns the file that the request names; null when there is none, which was answered.
-const ProgramFiles::File* Api::find_program_file(const Call& call) {
-  if (parts_.programs == nullptr) {
+const ProgramFiles::File* find_program_file(const ProgramFiles* programs, const Api::Call& call) {
+  if (programs == nullptr) {
     call.answer(whole(make_error(404, "editing_is_off", "this server was started without --edit")));
     return nullptr;
   }
-  const ProgramFiles::File* const file = parts_.programs->find(call.names.front());
+  const ProgramFiles::File* const file = programs->find(call.names.front());
   if (file == nullptr) {
     call.answer(whole(make_error(
         404, "not_found", fmt::format("unknown program `{}`; GET /v1/programs lists them", call.names.front()))));
@@ -53,7 +52,7 @@ void Api::list_programs(const Call& call) {
 }
 
 void Api::show_program(const Call& call) {
-  const ProgramFiles::File* const file = find_program_file(call);
+  const ProgramFiles::File* const file = find_program_file(parts_.programs, call);
   if (file == nullptr) return;
   const auto text = parts_.programs->read(file->path);
   if (!text) {
@@ -227,7 +226,7 @@ class RepeatableEdit final : public BodySource {
 
 void Api::edit_program(const Call& call) {
   if (!has_usable_key(call.request, call.answer)) return;
-  const ProgramFiles::File* const file = find_program_file(call);
+  const ProgramFiles::File* const file = find_program_file(parts_.programs, call);
   if (file == nullptr) return;
   const auto body = read_body(call.request, call.answer, {"version", "ops", "dry_run"});
   if (!body) return;

@@ -104,6 +104,21 @@ constexpr std::string_view answer_schemas = R"json({
 "Saved": {"type": "object", "required": ["version", "problems", "runs"], "properties": {
   "version": {"type": "string"}, "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}},
   "runs": {"enum": ["new", "old"]}}},
+"Moment": {"type": "object", "required": ["stack"], "properties": {
+  "stack": {"type": "array", "items": {"type": "object", "required": ["function", "place"], "properties": {
+    "function": {"type": "string"}, "place": {"type": "string"}}}},
+  "agent": {"type": "string"}, "state": {"type": "object"},
+  "prompt": {"type": "object", "required": ["generation", "label", "entries", "messages"], "properties": {
+    "generation": {"type": "string"}, "label": {"type": "string"},
+    "entries": {"type": "array", "items": {"type": "object", "required": ["origin", "role", "text"], "properties": {
+      "origin": {"type": "string"},
+      "role": {"enum": ["program", "instructions", "person", "assistant", "requirement", "refusal"]},
+      "text": {"type": "string"}}}},
+    "messages": {"type": "array", "items": {"type": "object", "required": ["role", "text"], "properties": {
+      "role": {"enum": ["system", "user", "assistant"]}, "text": {"type": "string"}}}},
+    "schema": {"type": "object"},
+    "tokens": {"type": "object", "required": ["computed", "reused", "generated"], "properties": {
+      "computed": {"type": "integer"}, "reused": {"type": "integer"}, "generated": {"type": "integer"}}}}}}},
 "Palette": {"type": "object", "required": ["kinds"], "properties": {"kinds": {"type": "array", "items": {
   "type": "object", "required": ["name", "meaning", "options", "parts", "has_statements", "is_restartable"],
   "properties": {"name": {"type": "string"}, "meaning": {"type": "string"}, "options": {"type": "array", "items": {

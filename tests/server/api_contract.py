@@ -628,6 +628,8 @@ def test_answers_conform_to_the_openapi_document(work):
         server.wait_for(added, "done")
         assert ask("GET", f"/v1/runs/{added}").json["end"]
         assert ask("GET", f"/v1/runs/{added}/events", Last_Event_ID=str(server.run(added)["records"])).status == 204
+        assert ask("GET", f"/v1/runs/{added}/records/1").json["stack"] is not None
+        assert ask("GET", f"/v1/runs/{added}/records/1000").status == 404
         assert ask("GET", f"/v1/runs/{added}/reports").status == 200
         assert ask("GET", f"/v1/runs/{added}/reports/none.md").status == 404
         assert ask("GET", "/v1/runs?limit=1").json["next"]

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import time
 
 from server_process import PROGRAM, Server, Stream
 
@@ -88,6 +89,34 @@ def test_edits_of_a_draft_are_patches_of_its_bytes(work):
         assert edge["target"] == "talk" and "points" not in edge, edge
         refused = draft(server, SUPPORT, [{"op": "delete", "agent": "Support", "block": "none"}])
         assert refused.status == 422 and refused.code == "edit_refused" and refused.json["edit"] == 0, refused.body
+
+
+def test_what_is_added_leaves_the_other_blocks_where_they_are(work):
+    names = [f"step_{number}" for number in range(200)]
+    blocks = []
+    for number, name in enumerate(names):
+        targets = [target for target in (number + 1, number * 7 % 190 + 9) if target < len(names)]
+        edges = "".join(f"        to {names[target]}: \"way {target}\"\n" for target in sorted(set(targets)))
+        blocks.append(f"    block {name}: route {{\n{edges}    }}\n" if edges else f"    block {name}: emit {{ text: \"end\" }}\n")
+    text = "agent Long {\n" + "\n".join(blocks) + "}\n"
+    with Server(work, "--edit", program="fn f() -> i32 { 1 }\n") as server:
+        def middles(text, ops=None):
+            reply = draft(server, text, ops)
+            assert reply.status == 200, reply.body
+            (agent,) = reply.json["agents"]
+            return {block["path"]: block["at"][0] + block["size"][0] / 2 for block in agent["sequences"][0]["blocks"]}
+
+        before = middles(text)
+        for after in ("step_3", "step_77", "step_150"):
+            ops = [{"op": "add", "agent": "Long", "name": f"{after}_more", "kind": "emit", "after": after,
+                    "options": [{"name": "text", "value": '"more"'}]},
+                   {"op": "connect", "agent": "Long", "block": after, "kind": "to", "target": f"{after}_more", "label": '"more"'}]
+            now = middles(text, ops)
+            shifts = sorted(now[name] - before[name] for name in names)
+            common = shifts[len(shifts) // 2]
+            moved = sum(abs(shift - common) > 20 for shift in shifts)
+            assert f"{after}_more" in now and moved < 20, (after, moved)
+            before = middles(text)
 
 
 def test_problems_of_a_draft_have_places_in_bytes(work):
@@ -195,6 +224,46 @@ def test_the_changes_of_a_program_on_disk(work):
         stream.close()
 
 
+def test_a_moment_of_a_run(work):
+    program = """agent Guide {
+    state { asked: i32 = 0 }
+    instructions { "Be brief."! }
+    fn turn(ctx: Context, input: String) -> String {
+        state.asked = state.asked + 1
+        let place = ask<String>("Where?")
+        describe(ctx, place)
+    }
+}
+
+fn describe(ctx: Context, place: String) -> String {
+    "Describe this place: {{ place }}"!
+}
+"""
+    script = 'describe when "sea" => "Water."\n* => "Nothing."\n'
+    with Server(work, program=program, script=script) as server:
+        run = server.begin({"agent": "Guide", "input": "I am here."})
+        server.wait_for(run, "waiting")
+        (wait,) = server.run(run)["waits"]
+        server.post(f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": "the sea"})
+        server.wait_for(run, "idle")
+        events = server.events(run)
+        (asked,) = [event for event in events if event["type"] == "wait_for_input"]
+        at_question = server.get(f"/v1/runs/{run}/records/{asked['number']}").json
+        assert [call["function"] for call in at_question["stack"]] == ["Guide::turn"], at_question
+        assert at_question["agent"] == "Guide" and at_question["state"] == {"asked": 1} and "prompt" not in at_question, at_question
+        for event in events:
+            if not event["type"].startswith("generation_"):
+                continue
+            moment = server.get(f"/v1/runs/{run}/records/{event['number']}").json
+            prompt = moment["prompt"]
+            found = [(entry["origin"], entry["role"], entry["text"]) for entry in prompt["entries"]]
+            assert ("program", "instructions", "Be brief.") in found and ("person", "person", "I am here.") in found, found
+            assert ("person", "program", "Describe this place: the sea") in found, found
+            assert prompt["messages"][0] == {"role": "system", "text": "Be brief."} and prompt["tokens"]["generated"] > 0, prompt
+        assert server.get(f"/v1/runs/{run}/records/0").status == 404
+        assert server.get(f"/v1/runs/{run}/records/x").status == 404
+
+
 class Studio(Server):
     """A `tenon studio` instead of a `tenon serve`."""
 
@@ -251,6 +320,22 @@ def test_a_studio_without_a_store_makes_one_beside_the_program(work):
     with Studio(work, "--no-open", names_store=False) as studio:
         assert (work / "program.store").exists()
         assert studio.stop() == 0
+
+
+def test_a_studio_opens_a_program_with_errors(work):
+    with Studio(work, "--no-open", program="fn f() -> i32 { nope }\n") as studio:
+        bearer = {"Authorization": f"Bearer {studio.found.group(2)}"}
+        shown = studio.ask("GET", "/v1/programs/program", None, bearer).json
+        assert studio.ask("GET", "/v1/agents", None, bearer).json["agents"] == []
+        mended = shown["text"].replace("nope", "7")
+        saved = studio.ask("POST", "/v1/programs/program/save", {"version": shown["version"], "text": mended}, bearer)
+        assert saved.json["runs"] == "new", saved.body
+        run = studio.ask("POST", "/v1/runs", {"fn": "f", "args": {}}, bearer).json["run"]
+        deadline = time.monotonic() + 60
+        while studio.ask("GET", f"/v1/runs/{run}", None, bearer).json["state"] != "done":
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert any("nope" in line for line in studio.output), studio.output
 
 
 def test_a_serve_has_no_studio(work):
