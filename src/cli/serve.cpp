@@ -24,7 +24,12 @@ std::optional<engine::HostedPrograms> load_programs(const ServeCommand& command,
                                                     int& code) {
   engine::HostedPrograms programs(role_of(command));
   for (const std::string& file : command.files) {
-    const auto warnings = programs.add(file, command.settings, environment.system);
+    auto warnings = programs.add(file, command.settings, environment.system);
+    if (!warnings && command.is_studio && warnings.error().kind == engine::EngineError::Kind::Program) {
+      // A person opens the studio to mend them.
+      report(warnings.error(), environment);
+      warnings = programs.add_empty(file, command.settings, environment.system);
+    }
     if (warnings) {
       report(*warnings, environment);
       continue;

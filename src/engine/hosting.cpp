@@ -51,6 +51,13 @@ Result<Problems, EngineError> HostedPrograms::add(const std::string& file, const
   return add(file, std::move(*program));
 }
 
+Result<Problems, EngineError> HostedPrograms::add_empty(const std::string& file, const Settings& settings,
+                                                        const System& system) {
+  auto program = load({.path = file, .text = "", .names = ProgramSource::Names::Public}, settings, system);
+  if (!program) return failure(std::move(program.error()));
+  return add(file, std::move(*program));
+}
+
 Result<Problems, EngineError> HostedPrograms::add(const std::string& file, Program program) {
   const ModelChoice& model = program.settings.model;
   if (model_.spec.empty()) model_ = model;

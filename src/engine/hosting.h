@@ -39,6 +39,9 @@ class HostedPrograms {
   /// placement of an agent than that of an earlier program; the error names the setting that decides.
   [[nodiscard]] Result<Problems, EngineError> add(const std::string& file, const Settings& settings,
                                                   const System& system);
+  /// The same for a file whose program has errors: a program without functions, for which a good one may come later.
+  [[nodiscard]] Result<Problems, EngineError> add_empty(const std::string& file, const Settings& settings,
+                                                        const System& system);
   /// The pool of the runs that are started.
   void set_pool(const std::string& pool);
 
