@@ -175,7 +175,7 @@ await runTests(
       await openProgram(page, "desk");
       await startRun(page, "Desk", { Input: "I want a refund." });
       await state(page, "waiting");
-      assert.equal(await block(page, "refund, call").getAttribute("aria-current"), "step");
+      await until(() => block(page, "refund, call").getAttribute("aria-current"), (found) => found === "step");
       await page.getByRole("link", { name: "Questions, 1" }).waitFor();
       const question = page.getByRole("form", { name: /^Question Allow a refund/ });
       await picture(page, "question");
@@ -192,6 +192,17 @@ await runTests(
       const recorded = await studio.ask(`/v1/runs/${run.run}/events`, { headers: { Accept: "application/json", Authorization: `Bearer ${studio.address.split("token=")[1]}` } });
       assert.equal(await events.getAttribute("aria-rowcount"), `${recorded.length}`);
       await events.getByRole("row").filter({ hasText: "turn_end" }).first().waitFor();
+      // What the model saw, where it came from, and the run as it was then.
+      await events.getByRole("row").filter({ hasText: "generation_started" }).first().click();
+      const seen = page.getByRole("list", { name: "What the model saw" });
+      const entries = await until(() => seen.getByRole("listitem").allTextContents(), (found) => found.length > 0);
+      assert.ok(entries.some((entry) => entry.startsWith("program") && entry.includes("You are the desk of a shop.")), entries);
+      assert.ok(entries.some((entry) => entry.startsWith("person") && entry.includes("I want a refund.")), entries);
+      assert.ok(entries.some((entry) => entry.includes("What is this about? One word.")), entries);
+      await until(() => page.getByRole("group", { name: "Tokens" }).textContent(), (found) => /computed \d+ reused \d+ generated \d+/.test(found));
+      assert.ok((await page.getByRole("tree", { name: "Stack" }).getByRole("treeitem").count()) > 0);
+      await checkAccess(page);
+      await picture(page, "record");
       await page.getByRole("textbox", { name: "Message" }).fill("Where is my order?");
       await page.keyboard.press("Enter");
       await until(() => log.textContent(), (found) => found.includes("Where is my order?"));

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from './json';
-import type { Agent, Block, Draft, Edit, Json, Palette, Program, ProgramEntry, Run, RunPage, Saved, Startable } from './types';
+import type { Agent, Block, Draft, Edit, Json, Moment, Palette, Program, ProgramEntry, Run, RunPage, Saved, Startable } from './types';
 
 const tokenKey = 'tenon-token';
 
@@ -92,6 +92,8 @@ export const api = {
     return (await get(`/v1/runs?limit=500${after === null ? '' : `&after=${after}`}`)) as RunPage;
   },
   run: async (run: string): Promise<Run> => (await get(named('runs', run))) as Run,
+  moment: async (run: string, record: number): Promise<Moment> =>
+    (await get(`${named('runs', run)}/records/${record}`)) as Moment,
   async start(what: Startable, input: Json): Promise<string> {
     const body = what.kind === 'agent' ? { agent: what.name, input } : { fn: what.name, args: input };
     return ((await post('/v1/runs', body)) as { run: string }).run;

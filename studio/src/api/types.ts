@@ -202,3 +202,27 @@ export interface Palette {
 export type Change =
   | { run: string; state: RunState; agent: string; updated_at: number }
   | { program: string; version: string };
+
+/** An entry of the context of a generation. `origin`: where its text comes from, such as `program` or `model, extern fetch`. */
+export interface SeenEntry {
+  origin: string;
+  role: string;
+  text: string;
+}
+
+export interface Prompt {
+  generation: string;
+  label: string;
+  entries: SeenEntry[];
+  messages: { role: string; text: string }[];
+  schema?: Schema;
+  tokens?: { computed: number; reused: number; generated: number };
+}
+
+/** A run as it was after a record. */
+export interface Moment {
+  stack: { function: string; place: string }[];
+  agent?: string;
+  state?: Json;
+  prompt?: Prompt;
+}

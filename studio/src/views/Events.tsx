@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { showShort } from '../api/json';
 import type { RunEvent } from '../api/types';
 import { Marked, timeOf } from '../text';
+import { MomentView } from './Moment';
 
 const rowHeight = 26;
 const around = 10;
@@ -60,6 +61,8 @@ function Detail({ event, onClose }: { event: RunEvent; onClose: () => void }) {
       <button type="button" aria-label="Close" title="Close" onClick={onClose}>
         ×
       </button>
+      {event.number !== undefined && <MomentView run={event.run} record={event.number} />}
+      <h3>The event</h3>
       <pre>
         <Marked text={JSON.stringify(event, null, 2)} />
       </pre>
