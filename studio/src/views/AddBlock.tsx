@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks';
 import type { Agent, Block } from '../api/types';
 import { palette } from '../state/live';
 import type { OpenProgram } from '../state/program';
-import { Dialog } from './Dialog';
+import { Dialog, DialogEnd } from './Dialog';
 import { Phrase } from './Phrase';
 import { addOps, gapAfter, gapsOf, nameProblem } from './places';
 
@@ -74,18 +74,7 @@ export function AddBlock({ program, agent, block, onClose }: Props) {
             ))}
           </select>
         </div>
-        <p class="field-problem" id={`${id}-problem`} role="alert">
-          {problem.value}
-        </p>
-        <div class="actions">
-          <span class="spacer" />
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Add
-          </button>
-        </div>
+        <DialogEnd problem={problem.value} problemId={`${id}-problem`} submit="Add" onClose={onClose} />
       </form>
     </Dialog>
   );

@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks';
 import type { Agent, Block, EdgeKind, Edit, KindRule } from '../api/types';
 import { palette } from '../state/live';
 import type { OpenProgram } from '../state/program';
-import { Dialog } from './Dialog';
+import { Dialog, DialogEnd } from './Dialog';
 import { targetsFor } from './places';
 
 interface Props {
@@ -87,18 +87,7 @@ export function ConnectBlock({ program, agent, block, onClose }: Props) {
             <input id={`${id}-label`} class="code" value={label.value} onInput={(event) => (label.value = event.currentTarget.value)} />
           </div>
         )}
-        <p class="field-problem" role="alert">
-          {problem.value}
-        </p>
-        <div class="actions">
-          <span class="spacer" />
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Connect
-          </button>
-        </div>
+        <DialogEnd problem={problem.value} submit="Connect" onClose={onClose} />
       </form>
     </Dialog>
   );

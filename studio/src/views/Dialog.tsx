@@ -35,3 +35,29 @@ export function Dialog({ title, onClose, children }: Props) {
     </dialog>
   );
 }
+
+/** The end of a form in a dialog: what is wrong with it, and its buttons. */
+export function DialogEnd({ problem, problemId, submit, disabled, onClose }: {
+  problem: string;
+  problemId?: string;
+  submit: string;
+  disabled?: boolean;
+  onClose: () => void;
+}) {
+  return (
+    <>
+      <p class="field-problem" id={problemId} role="alert">
+        {problem}
+      </p>
+      <div class="actions">
+        <span class="spacer" />
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" disabled={disabled}>
+          {submit}
+        </button>
+      </div>
+    </>
+  );
+}

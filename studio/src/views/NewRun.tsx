@@ -5,7 +5,7 @@ import type { Startable } from '../api/types';
 import { loadStartables, noteError, readRunAgain } from '../state/live';
 import { openProgram } from '../state/program';
 import { go, runLink } from '../state/route';
-import { Dialog } from './Dialog';
+import { Dialog, DialogEnd } from './Dialog';
 import { hasFields, readForm, type Entered } from './schema';
 import { SchemaField } from './SchemaForm';
 
@@ -106,18 +106,7 @@ export function NewRun({ program, onClose }: Props) {
           />
         )}
         {unsaved && <p class="hint">The text has unsaved changes, which this run does not use.</p>}
-        <p class="field-problem" role="alert">
-          {failure.value}
-        </p>
-        <div class="actions">
-          <span class="spacer" />
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={!what || sending.value}>
-            Start
-          </button>
-        </div>
+        <DialogEnd problem={failure.value} submit="Start" disabled={!what || sending.value} onClose={onClose} />
       </form>
     </Dialog>
   );
