@@ -45,6 +45,8 @@ Json to_json(const engine::Moment& moment) {
 }  // namespace
 
 void Api::show_record(const Call& call) {
+  // Prompts are part of the program, which clients of other servers do not learn.
+  if (parts_.programs == nullptr) return call.answer(whole(make_editing_is_off()));
   const auto head = find_run(call);
   if (!head) return;
   const auto record = parse_number<std::uint64_t>(call.names[1]);

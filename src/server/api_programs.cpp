@@ -29,9 +29,13 @@ std::string dumped(const Json& json) {
 
 }  // namespace
 
+HttpResponse make_editing_is_off() {
+  return make_error(404, "editing_is_off", "this server was started without --edit");
+}
+
 const ProgramFiles::File* find_program_file(const ProgramFiles* programs, const Api::Call& call) {
   if (programs == nullptr) {
-    call.answer(whole(make_error(404, "editing_is_off", "this server was started without --edit")));
+    call.answer(whole(make_editing_is_off()));
     return nullptr;
   }
   const ProgramFiles::File* const file = programs->find(call.names.front());

@@ -240,7 +240,7 @@ fn describe(ctx: Context, place: String) -> String {
 }
 """
     script = 'describe when "sea" => "Water."\n* => "Nothing."\n'
-    with Server(work, program=program, script=script) as server:
+    with Server(work, "--edit", program=program, script=script) as server:
         run = server.begin({"agent": "Guide", "input": "I am here."})
         server.wait_for(run, "waiting")
         (wait,) = server.run(run)["waits"]
@@ -262,6 +262,11 @@ fn describe(ctx: Context, place: String) -> String {
             assert prompt["messages"][0] == {"role": "system", "text": "Be brief."} and prompt["tokens"]["generated"] > 0, prompt
         assert server.get(f"/v1/runs/{run}/records/0").status == 404
         assert server.get(f"/v1/runs/{run}/records/x").status == 404
+        # A client that may not read the program does not learn its prompts.
+        server.stop()
+        server.options.remove("--edit")
+        server.start()
+        assert server.get(f"/v1/runs/{run}/records/1").code == "editing_is_off"
 
 
 class Studio(Server):
