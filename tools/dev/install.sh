@@ -51,13 +51,8 @@ apt_options=()  # with which apt knows of a newer Rust
 
 apt_update() { apt-get "${apt_options[@]}" update -qq >&2; }
 
-# Security updates may be missing in old lists, or in the sources of a machine.
-find_rust() {
-  if apt_has_rust; then return; fi
-  echo "./dev: fetching package lists, for a newer Rust"
-  apt_update
-  if apt_has_rust; then return; fi
-  # The archive of security updates beside the main one, for this command alone.
+# From now on apt also knows the archive of security updates, for this command alone.
+use_security_archive() {
   local parts uri
   uri=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' 2>/dev/null | head -1)
   parts=$(mktemp -d)
@@ -67,9 +62,18 @@ find_rust() {
   echo "deb ${uri%/}-security bookworm-security main" >"$parts/security.list"
   mkdir -p "$parts/lists/partial"
   cp /etc/apt/sources.list.d/* "$parts" 2>/dev/null || true
-  echo "./dev: fetching the list of Debian's security updates, for a newer Rust"
   apt_options=(-o "Dir::Etc::SourceParts=$parts" -o "Dir::State::Lists=$parts/lists")
   apt_update || true
+}
+
+# Security updates may be missing in old lists, or in the sources of a machine.
+find_rust() {
+  if apt_has_rust; then return; fi
+  echo "./dev: fetching package lists, for a newer Rust"
+  apt_update
+  if apt_has_rust; then return; fi
+  echo "./dev: fetching the list of Debian's security updates, for a newer Rust"
+  use_security_archive
   apt_has_rust "${apt_options[@]}"
 }
 
@@ -93,6 +97,10 @@ as_root() {
   if ! apt-get "${apt_options[@]}" "${install[@]}" >&2; then
     echo "./dev: trying again with fresh package lists"
     apt_update
+    if apt-get "${apt_options[@]}" "${install[@]}" >&2; then return; fi
+    # What an earlier command has installed from there may need the same versions of other packages.
+    echo "./dev: trying again with Debian's security updates"
+    use_security_archive
     apt-get "${apt_options[@]}" "${install[@]}" >&2
   fi
 }
