@@ -98,6 +98,7 @@ as_root() {
     echo "./dev: trying again with fresh package lists"
     apt_update
     if apt-get "${apt_options[@]}" "${install[@]}" >&2; then return; fi
+    if [ "${#apt_options[@]}" -gt 0 ]; then return 1; fi  # it knew them already
     # What an earlier command has installed from there may need the same versions of other packages.
     echo "./dev: trying again with Debian's security updates"
     use_security_archive
