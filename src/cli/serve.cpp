@@ -97,7 +97,7 @@ server::ProgramFiles program_files(const ServeCommand& command, const Environmen
     return engine::find_errors({path, std::string(text)}, system);
   };
   programs.diagnose = [system = environment.system](const std::string& path, std::string_view text) {
-    return engine::diagnose({path, std::string(text)}, system);
+    return engine::diagnose(path, std::string(text), system);
   };
   programs.load = [system = environment.system, settings = command.settings](const std::string& path) {
     return engine::load({.path = path, .names = engine::ProgramSource::Names::Public}, settings, system);

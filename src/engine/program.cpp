@@ -77,10 +77,9 @@ std::optional<std::string> find_errors(const ProgramSource& source, const System
   return text;
 }
 
-Json diagnose(const ProgramSource& source, const System& system) {
-  const std::string text = source.text.value_or("");
-  FilesWithText files(system.files, source.path, text);
-  types::Checked checked = types::check(source.path, source.text ? files : system.files, types::Strictness::Relaxed);
+Json diagnose(const std::string& path, const std::string& text, const System& system) {
+  FilesWithText files(system.files, path, text);
+  types::Checked checked = types::check(path, files, types::Strictness::Relaxed);
   // The compiler checks the limits of a program that has no other errors.
   if (!checked.diagnostics.has_errors()) static_cast<void>(compiler::compile(checked.program, checked.diagnostics));
   Json problems = Json::array();

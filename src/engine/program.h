@@ -42,8 +42,9 @@ struct CompiledProgram {
 /// The errors of a program as text; nothing if it has none.
 [[nodiscard]] std::optional<std::string> find_errors(const ProgramSource& source, const System& system);
 
-/// The errors, warnings and notes of a program, each as `tenon check --json` prints it.
-[[nodiscard]] Json diagnose(const ProgramSource& source, const System& system);
+/// The errors, warnings and notes of a program, as if the file at `path` contained the text. Each as `tenon check
+/// --json` prints it.
+[[nodiscard]] Json diagnose(const std::string& path, const std::string& text, const System& system);
 
 /// The `tenon.toml` of the program's project, if there is one. Fails with `Program` if it has errors.
 [[nodiscard]] Result<std::optional<project::Manifest>, EngineError> read_manifest(const std::string& program_path,
