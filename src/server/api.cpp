@@ -134,6 +134,11 @@ std::optional<HttpResponse> Api::refuse(const HttpRequest& request, const Target
 
 void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
   ++parts_.counts.requests;
+  if (parts_.changed != nullptr) {
+    for (const std::size_t file : parts_.changed->take()) {
+      static_cast<void>(reload(*parts_.programs, parts_.programs->files[file], parts_.catalog));
+    }
+  }
   const OnAnswer count = [this, answer](HttpAnswer given) {
     if (given.head.status >= 400) {
       ++parts_.counts.refused;

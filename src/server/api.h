@@ -52,6 +52,7 @@ struct ApiParts {
   std::string model;                                   ///< as `--model` names it
   std::string reports = {};                            ///< the folder that has a folder of reports for each run
   const ProgramFiles* programs = nullptr;              ///< none: they are neither shown nor edited
+  ChangedPrograms* changed = nullptr;                  ///< files to load again before a request; none: never
   StudioFiles studio = {};                             ///< not empty: its page is served, to this machine alone
   std::map<std::string, graph::Places> drawings = {};  ///< the newest drawing of each program, for the next one
 };
@@ -184,8 +185,6 @@ class Api {
 /// Returns a member that is a string; nothing when it is missing. Another type is answered, and sets `is_wrong`.
 [[nodiscard]] std::optional<std::string> find_text(const Json& body, std::string_view name, const OnAnswer& answer,
                                                    bool& is_wrong);
-/// For what only those may see who may edit the programs.
-[[nodiscard]] HttpResponse make_editing_is_off();
 /// The file that the request names; null when there is none, which was answered.
 [[nodiscard]] const ProgramFiles::File* find_program_file(const ProgramFiles* programs, const Api::Call& call);
 /// A run as the list of runs shows it.

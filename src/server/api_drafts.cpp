@@ -1,12 +1,10 @@
 // What an editor of programs uses: drafts, which are checked and drawn but not written, saving, and the kinds of
 // blocks.
-#include <fmt/format.h>
-
 #include "blocks/kinds.h"
 #include "graph/edit_json.h"
 #include "graph/graph_json.h"
-#include "json/reader.h"
 #include "server/api.h"
+#include "server/program_replies.h"
 #include "syntax/parse.h"
 
 namespace tenon::server {
@@ -36,15 +34,6 @@ Json diagnose(const ProgramFiles& programs, const std::string& path, std::string
   Json problems = programs.diagnose(path, text);
   remove_folder(problems, path);
   return problems;
-}
-
-HttpResponse make_refusal(const graph::Refusal& refusal) {
-  HttpResponse response = make_error(422, "edit_refused", refusal.reason);
-  if (!refusal.edit) return response;
-  Json body = parse_own_json(response.body);
-  body["edit"] = *refusal.edit;
-  response.body = body.dump();
-  return response;
 }
 
 /// Draws the text and checks it. `places`: of the drawing before.
@@ -92,27 +81,20 @@ void Api::save_program(const Call& call) {
   }
   const ProgramFiles& programs = *parts_.programs;
   const std::string& text = body->get("text").as_string();
-  const auto present = programs.read(file->path);
-  if (!present) {
-    return call.answer(whole(make_error(
-        503, "unavailable", without_folder(fmt::format("cannot read the program: {}", present.error()), file->path))));
-  }
+  auto present = read_program(programs, *file);
+  if (!present) return call.answer(whole(std::move(present.error())));
   const std::string version = graph::version_of(*present);
   if (version != body->get("version").as_string() && *present != text) {
-    HttpResponse response = make_error(409, "version_conflict", "the program has changed since that version");
-    Json conflict = parse_own_json(response.body);
-    conflict.update(Json::object({{"version", version}, {"text", *present}}));
-    response.body = conflict.dump();
-    return call.answer(whole(std::move(response)));
+    return call.answer(whole(refuse_edit(409, "version_conflict", "the program has changed since that version",
+                                         Json::object({{"version", version}, {"text", *present}}))));
   }
   if (*present != text && !programs.write(file->path, text)) {
     return call.answer(whole(make_error(503, "unavailable", "cannot write the program's file; it is unchanged")));
   }
-  const auto loaded = programs.load(file->path);
-  if (loaded) parts_.catalog.replace_program(file->path, loaded->image, loaded->options);
+  const bool is_loaded = reload(programs, *file, parts_.catalog);
   call.answer(whole(make_json(Json::object({{"version", graph::version_of(text)},
                                             {"problems", diagnose(programs, file->path, text)},
-                                            {"runs", loaded ? "new" : "old"}})
+                                            {"runs", is_loaded ? "new" : "old"}})
                                   .dump())));
 }
 

@@ -5,6 +5,7 @@
 #include "engine/moment.h"
 #include "json/reader.h"
 #include "server/api.h"
+#include "server/program_replies.h"
 
 namespace tenon::server {
 namespace {

@@ -7,6 +7,7 @@
 #include "graph/graph_json.h"
 #include "json/reader.h"
 #include "server/api.h"
+#include "server/program_replies.h"
 #include "syntax/parse.h"
 
 namespace tenon::server {
@@ -28,10 +29,6 @@ std::string dumped(const Json& json) {
 }
 
 }  // namespace
-
-HttpResponse make_editing_is_off() {
-  return make_error(404, "editing_is_off", "this server was started without --edit");
-}
 
 const ProgramFiles::File* find_program_file(const ProgramFiles* programs, const Api::Call& call) {
   if (programs == nullptr) {
@@ -58,23 +55,12 @@ void Api::list_programs(const Call& call) {
 void Api::show_program(const Call& call) {
   const ProgramFiles::File* const file = find_program_file(parts_.programs, call);
   if (file == nullptr) return;
-  const auto text = parts_.programs->read(file->path);
-  if (!text) {
-    return call.answer(whole(make_error(
-        503, "unavailable", without_folder(fmt::format("cannot read the program: {}", text.error()), file->path))));
-  }
+  auto text = read_program(*parts_.programs, *file);
+  if (!text) return call.answer(whole(std::move(text.error())));
   call.answer(whole(make_json(dumped(describe(file->name, *text)))));
 }
 
 namespace {
-
-HttpResponse refuse_edit(int status, std::string_view code, std::string_view message, const Json& more) {
-  HttpResponse response = make_error(status, code, message);
-  Json body = parse_own_json(response.body);
-  body.update(more);
-  response.body = dumped(body);
-  return response;
-}
 
 /// A request to edit a program, as its body has it.
 struct EditRequest {
@@ -91,28 +77,20 @@ struct Edited {
 };
 
 Result<Edited, HttpResponse> make_edited(const EditRequest& request, const ProgramFiles& programs) {
-  const auto present = programs.read(request.file.path);
-  if (!present) {
-    return failure(
-        make_error(503, "unavailable",
-                   without_folder(fmt::format("cannot read the program: {}", present.error()), request.file.path)));
-  }
+  auto present = read_program(programs, request.file);
+  if (!present) return failure(std::move(present.error()));
   if (const std::string version = graph::version_of(*present); request.version != version) {
     return failure(refuse_edit(409, "version_conflict", "the program has changed since that version; read it again",
                                Json::object({{"version", version}})));
   }
-  const auto refused = [](const graph::Refusal& refusal) {
-    return failure(refuse_edit(422, "edit_refused", refusal.reason,
-                               refusal.edit ? Json::object({{"edit", *refusal.edit}}) : Json::object()));
-  };
   const auto edits = graph::read_edits(request.ops);
-  if (!edits) return refused(edits.error());
+  if (!edits) return failure(make_refusal(edits.error()));
   const auto edited = graph::apply_edits(*present, *edits, [&](std::string_view changed) -> std::optional<std::string> {
     auto problem = programs.check(request.file.path, changed);
     if (!problem) return std::nullopt;
     return without_folder(std::move(*problem), request.file.path);
   });
-  if (!edited) return refused(edited.error());
+  if (!edited) return failure(make_refusal(edited.error()));
   Json answer = describe(request.file.name, edited->text);
   answer["inverse"] = parse_own_json(graph::to_json(edited->inverse));
   return Edited{edited->text, dumped(answer)};

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +36,24 @@ struct ProgramFiles {
 
   /// Null if there is none.
   [[nodiscard]] const File* find(std::string_view name) const;
+};
+
+class Catalog;
+
+/// Loads a program's file for new runs. False if its text has errors: then the catalog has the program as before.
+[[nodiscard]] bool reload(const ProgramFiles& programs, const ProgramFiles::File& file, Catalog& catalog);
+
+/// Programs whose files have changed, by index. Any thread.
+class ChangedPrograms {
+ public:
+  void add(std::size_t file);
+  /// Those since the last call.
+  [[nodiscard]] std::set<std::size_t> take();
+
+ private:
+  std::atomic<bool> has_some_{false};  ///< so that a request without changes before it takes no lock
+  std::mutex mutex_;
+  std::set<std::size_t> files_;
 };
 
 /// A message about a program with the names of its files relative to its folder, which clients do not learn.

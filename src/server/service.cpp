@@ -33,13 +33,15 @@ Service::Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions
             .model = hosting.programs().model().spec,
             .reports = hosting.reports(),
             .programs = options_.programs,
+            .changed = options_.studio.empty() ? nullptr : &changed_,
             .studio = options_.studio}),
       http_(api_, options_.limits, counts_, options_.stopped_by) {
   hub.watch_others(hosting.wakeups());
   if (options_.programs == nullptr) return;
   std::vector<std::string> paths;
   for (const ProgramFiles::File& file : options_.programs->files) paths.push_back(file.path);
-  files_.emplace(paths, [&hub, programs = options_.programs](std::size_t file) {
+  files_.emplace(paths, [this, &hub, programs = options_.programs](std::size_t file) {
+    changed_.add(file);
     hub.add_program_change(programs->files[file].name);
   });
 }

@@ -41,6 +41,7 @@ class Service final {
  private:
   const ServiceOptions options_;
   Catalog catalog_;
+  ChangedPrograms changed_;
   ServerCounts counts_;
   Api api_;
   HttpServer http_;

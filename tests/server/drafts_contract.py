@@ -327,6 +327,26 @@ def test_a_studio_without_a_store_makes_one_beside_the_program(work):
         assert studio.stop() == 0
 
 
+def test_new_runs_of_a_studio_use_the_text_on_disk(work):
+    with Studio(work, "--no-open", program="fn f() -> i32 { 1 }\n") as studio:
+        bearer = {"Authorization": f"Bearer {studio.found.group(2)}"}
+
+        def value():
+            run = studio.ask("POST", "/v1/runs", {"fn": "f", "args": {}}, bearer).json["run"]
+            deadline = time.monotonic() + 60
+            while (shown := studio.ask("GET", f"/v1/runs/{run}", None, bearer).json)["state"] != "done":
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            return shown["end"]["value"]
+
+        assert value() == 1
+        for text, expected in (("fn f() -> i32 { 2 }\n", 2), ("fn f() -> i32 { nope }\n", 2), ("fn f() -> i32 { 3 }\n", 3)):
+            (work / "program.tn").write_text(text)
+            deadline = time.monotonic() + 60
+            while value() != expected:
+                assert time.monotonic() < deadline, text
+
+
 def test_a_studio_opens_a_program_with_errors(work):
     with Studio(work, "--no-open", program="fn f() -> i32 { nope }\n") as studio:
         bearer = {"Authorization": f"Bearer {studio.found.group(2)}"}
