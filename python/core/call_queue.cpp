@@ -34,14 +34,26 @@ void CallQueue::add(std::shared_ptr<Extern> performer, tenon_call* call) {
       return give_up(call);
     }
     waiting_.push_back({std::move(performer), call});
-    if (waiting_.size() <= idle_) return added_.notify_one();
-    if (threads_ >= threads_max_) return;
-    ++threads_;
+    if (!call_thread()) return;
   }
-  need_thread();
+  start_thread();
 }
 
-void CallQueue::need_thread() {
+/// Has a thread take the next call, unless there is none, or one is about to. Returns whether one must be started.
+bool CallQueue::call_thread() {
+  if (waiting_.empty() || entering_ != Entering::None) return false;
+  if (sleeping_ > 0) {
+    entering_ = Entering::Called;
+    added_.notify_one();
+    return false;
+  }
+  if (threads_ >= threads_max_) return false;  // the first that has made its call
+  entering_ = Entering::Claimed;
+  ++threads_;
+  return true;
+}
+
+void CallQueue::start_thread() {
   const Callback callback;
   if (callback.is_allowed()) {
     try {
@@ -58,6 +70,7 @@ void CallQueue::need_thread() {
   std::deque<Waiting> left;
   {
     const std::scoped_lock lock(mutex_);
+    entering_ = Entering::None;
     if (--threads_ > 0) return;  // the other threads take the call
     left.swap(waiting_);
   }
@@ -89,27 +102,40 @@ bool CallQueue::pop(Waiting& next) {
   return true;
 }
 
-nb::object CallQueue::take() {
+/// Waits until this thread is called. Returns false if it ends instead. Without the interpreter's lock.
+bool CallQueue::await_call() {
+  std::unique_lock lock(mutex_);
+  ++sleeping_;
+  added_.wait_for(lock, idle_max, [this] { return is_closed_ || entering_ == Entering::Called; });
+  --sleeping_;
+  if (!is_closed_ && entering_ == Entering::Called) {
+    entering_ = Entering::Claimed;
+    return true;
+  }
+  --threads_;
+  return false;
+}
+
+nb::object CallQueue::take(bool is_first) {
   served = nullptr;
+  bool is_entering = is_first;
   for (;;) {
     Waiting next;
     bool has_next = false;
+    bool needs_thread = false;
     {
       const std::scoped_lock lock(mutex_);
+      if (is_entering) entering_ = Entering::None;
       has_next = pop(next);
+      needs_thread = call_thread();  // this one may block in its call
     }
+    if (needs_thread) start_thread();
     if (!has_next) {
-      has_next = without_lock([&] {
-        std::unique_lock lock(mutex_);
-        ++idle_;
-        added_.wait_for(lock, idle_max, [this] { return is_closed_ || !waiting_.empty(); });
-        --idle_;
-        if (pop(next)) return true;
-        --threads_;
-        return false;
-      });
+      if (!without_lock([this] { return await_call(); })) return nb::none();
+      is_entering = true;
+      continue;
     }
-    if (!has_next) return nb::none();
+    is_entering = false;
     nb::object begun = next.performer->begin(next.call);
     if (begun.is_none()) continue;
     if (next.performer->thread() == ExternThread::Suitable) served = this;

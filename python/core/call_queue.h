@@ -19,7 +19,9 @@ namespace nb = nanobind;
 class Extern;
 
 /// Calls that wait for a thread. The engine adds them without the interpreter's lock; threads of Python `take` them. A
-/// thread is started when all others are busy, and ends when it had nothing to do for some seconds.
+/// thread is started when all others are busy, and ends when it had nothing to do for some seconds. One thread at a
+/// time waits for the lock in order to take a call, and makes all that are quick: each thread that waits for the lock
+/// beside a thread that computes waits for a switch interval of the interpreter.
 class CallQueue {
  public:
   /// `start_thread()` starts a thread of Python that calls `take` until it gets None. `threads_max`: so many at most;
@@ -37,8 +39,8 @@ class CallQueue {
   bool cancel(const tenon_call* call);
 
   // With the lock.
-  /// Waits for a call. Returns it as Extern::begin does; None: the thread ends.
-  [[nodiscard]] nb::object take();
+  /// Waits for a call. Returns it as Extern::begin does; None: the thread ends. `is_first`: of this thread.
+  [[nodiscard]] nb::object take(bool is_first);
   /// Whether this thread performs a plain function of the engine that may as well be called on the engine's thread. It
   /// cannot use the engine then, wherever it is called.
   [[nodiscard]] bool is_served_here() const;
@@ -52,7 +54,15 @@ class CallQueue {
     std::shared_ptr<Extern> performer;
     tenon_call* call = nullptr;
   };
-  void need_thread();
+  /// The thread that will take a call, and has not got the interpreter's lock yet.
+  enum class Entering {
+    None,
+    Called,   ///< one of those that sleep
+    Claimed,  ///< one that was woken or started
+  };
+  [[nodiscard]] bool call_thread();
+  void start_thread();
+  [[nodiscard]] bool await_call();
   [[nodiscard]] bool pop(Waiting& next);
 
   const nb::object start_thread_;
@@ -62,7 +72,8 @@ class CallQueue {
   std::deque<Waiting> waiting_;
   std::unordered_set<const void*> taken_;
   std::size_t threads_ = 0;
-  std::size_t idle_ = 0;
+  std::size_t sleeping_ = 0;
+  Entering entering_ = Entering::None;
   bool is_closed_ = false;
 };
 

@@ -5,12 +5,14 @@
 namespace tenon::python {
 
 Contexts::Contexts(bool is_used) {
-  if (is_used) copy_ = nb::module_::import_("contextvars").attr("copy_context");
+  if (!is_used) return;
+  copy_ = nb::module_::import_("contextvars").attr("copy_context");
+  engines_ = copy_();
 }
 
 nb::object Contexts::find(std::uint64_t run) const {
   const auto found = contexts_.find(run);
-  return found == contexts_.end() ? nb::object(nb::none()) : found->second;
+  return found == contexts_.end() ? engines_ : found->second;
 }
 
 nb::object key_of_run(const void* engine, std::uint64_t number) {

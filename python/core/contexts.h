@@ -14,8 +14,9 @@ namespace nb = nanobind;
 /// continue.
 [[nodiscard]] nb::object key_of_run(const void* engine, std::uint64_t number);
 
-/// The context variables (`contextvars`) of runs: those of where a run was started, prompted or answered last. Its
-/// externs that are called elsewhere get them. Everything here with the interpreter's lock.
+/// The context variables (`contextvars`) of runs: those of where a run was started, prompted or answered last, or else
+/// of where the engine was made. Its externs that are called elsewhere get them. Everything here with the interpreter's
+/// lock.
 class Contexts {
  public:
   /// `is_used`: otherwise nothing is kept.
@@ -23,12 +24,13 @@ class Contexts {
   Contexts(const Contexts&) = delete;
   Contexts& operator=(const Contexts&) = delete;
 
-  /// A `contextvars.Context`; None: that of the run is not known.
+  /// A `contextvars.Context`; None: contexts are not used.
   [[nodiscard]] nb::object find(std::uint64_t run) const;
 
  private:
   friend class KeptContext;
   nb::object copy_;                                         ///< `contextvars.copy_context`; none: nothing is kept
+  nb::object engines_ = nb::none();                         ///< of where the engine was made
   std::unordered_map<std::uint64_t, nb::object> contexts_;  ///< by tenon_run_number
 };
 

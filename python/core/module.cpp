@@ -141,7 +141,7 @@ static void add_engine(nb::module_& module) {
                     const std::vector<std::string>&, nb::object, nb::object, std::size_t>(),
            "options"_a, "secrets"_a, "externs"_a, "model_name"_a, "start_model"_a.none(), "worker"_a, "need_loop"_a,
            "start_thread"_a, "threads_max"_a)
-      .def("take_call", &Setup::take_call)
+      .def("take_call", &Setup::take_call, "is_first"_a)
       .def("close_calls", &Setup::close_calls);
 
   nb::class_<Engine>(module, "Engine")

@@ -31,7 +31,7 @@ class Setup {
   [[nodiscard]] const tenon_options* options() const { return options_.get(); }
   [[nodiscard]] const std::shared_ptr<Dispatcher>& dispatcher() const { return dispatcher_; }
   /// As CallQueue::take and CallQueue::close.
-  [[nodiscard]] nb::object take_call() { return dispatcher_->calls().take(); }
+  [[nodiscard]] nb::object take_call(bool is_first) { return dispatcher_->calls().take(is_first); }
   void close_calls() { dispatcher_->calls().close(); }
   /// Starts what is ready. With the lock.
   void dispatch() { dispatcher_->run_ready(start_model_); }

@@ -44,7 +44,7 @@ def make(function: Callable[..., Any], background: Background) -> Any:
     marked = getattr(function, "tenon_extern", None)
     schedule = None
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
-        def schedule(deferred: Any, called: Any, arguments: tuple[Any, ...], context: contextvars.Context | None) -> Any:
+        def schedule(deferred: Any, called: Any, arguments: tuple[Any, ...], context: contextvars.Context) -> Any:
             return background.create_task(_complete(deferred, called, arguments), deferred.interrupt, context)
     blocking = None if marked is None else marked.blocking
     thread = _core.ExternThread.Suitable
@@ -56,26 +56,26 @@ def make(function: Callable[..., Any], background: Background) -> Any:
 class CallThreads:
     """The threads that call plain functions. They do not keep the interpreter from ending. Kept by what owns the engine."""
 
-    def __init__(self, context: contextvars.Context) -> None:
-        """Functions get a copy of the context of their run, or without one of this."""
-        self._context = context
+    def __init__(self) -> None:
         self.core: Any = None
 
     def start(self) -> None:
-        threading.Thread(target=_make_calls, args=(self.core.take_call, self._context), name="tenon-extern", daemon=True).start()
+        threading.Thread(target=_make_calls, args=(self.core.take_call,), name="tenon-extern", daemon=True).start()
 
 
-def _make_calls(take_call: Callable[[], Any], context: contextvars.Context) -> None:
-    while (taken := take_call()) is not None:
-        deferred, function, arguments, own = taken
+def _make_calls(take_call: Callable[[bool], Any]) -> None:
+    is_first = True
+    while (taken := take_call(is_first)) is not None:
+        is_first = False
+        deferred, function, arguments, context = taken
         try:
-            value = (context if own is None else own).copy().run(function, *arguments)
+            value = context.copy().run(function, *arguments)
         except BaseException as exception:  # the thread has other calls to make
             _fail(deferred, exception)
         else:
             deferred.finish(value)
             del value
-        del taken, deferred, function, arguments, own
+        del taken, deferred, function, arguments, context
 
 
 def signature_of(declared: Mapping[str, Any], types: Types) -> list[str]:

@@ -97,7 +97,7 @@ class Setup:
             given.append(("model", path_of(model, "model")))
         worker = [sys.executable, "-c", "import sys; from tenon._core import extern_worker; sys.exit(extern_worker())"]
         threads_max = _threads_of(options.get("extern_threads"))
-        self.calls = CallThreads(self.background.context)
+        self.calls = CallThreads()
         """Kept by what owns the engine: the engine refers to it weakly."""
         self.core = _core.Setup(given, secrets, list(self.externs.items()), model_name, start, worker, need_loop, weakly(self.calls.start),
                                 threads_max)
