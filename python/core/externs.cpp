@@ -152,9 +152,18 @@ nb::object Extern::read_arguments(tenon_call* call, const nb::object& deferred) 
 void Extern::call(tenon_call* call) {
   const nb::object arguments = read_arguments(call, nb::none());
   if (tenon_failed(call)) return;
-  const nb::object result = nb::steal(PyObject_CallObject(function_.ptr(), arguments.ptr()));
+  write_result(call, call_function(call, arguments), *result_);
+}
+
+/// A thread that waits for its run has the context variables of the run already.
+nb::object Extern::call_function(const tenon_call* call, const nb::object& arguments) const {
+  if (!is_callers_thread()) {
+    const nb::object context = dispatcher_->contexts()->find(tenon_call_run(call));
+    return context.attr("copy")().attr("run")(function_, *nb::borrow<nb::args>(arguments));
+  }
+  nb::object result = nb::steal(PyObject_CallObject(function_.ptr(), arguments.ptr()));
   if (!result.is_valid()) throw nb::python_error();
-  write_result(call, result, *result_);
+  return result;
 }
 
 nb::object Extern::begin(tenon_call* call) {
@@ -184,7 +193,7 @@ nb::object Extern::start(tenon_call* call) {
 
 bool Extern::needs_thread(const tenon_call* call) const {
   if (thread_ == ExternThread::Engine || !dispatcher_->calls().has_threads()) return false;
-  return thread_ == ExternThread::Own || !tenon_is_lone(call) || !is_callers_thread();
+  return thread_ == ExternThread::Own || !tenon_is_lone(call);
 }
 
 void Extern::perform(tenon_call* call, void* user) {

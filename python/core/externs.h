@@ -75,12 +75,13 @@ class Extern : public std::enable_shared_from_this<Extern> {
   /// Starts a call that was deferred. With the lock.
   [[nodiscard]] nb::object start(tenon_call* call);
   /// Prepares a call that was deferred for a thread that makes it: what completes it, the function, its arguments, and
-  /// the context variables of its run or None. None: it has ended. With the lock.
+  /// the context variables of its run. None: it has ended. With the lock.
   [[nodiscard]] nb::object begin(tenon_call* call);
 
  private:
   [[nodiscard]] bool needs_thread(const tenon_call* call) const;
   void call(tenon_call* call);
+  [[nodiscard]] nb::object call_function(const tenon_call* call, const nb::object& arguments) const;
   [[nodiscard]] nb::object read_arguments(tenon_call* call, const nb::object& deferred) const;
 
   nb::object function_;

@@ -58,7 +58,30 @@ def test_a_quick_function_is_called_on_the_callers_thread(load_desk):
     assert threads.count(threading.current_thread()) > 100
 
 
+def test_a_quick_function_is_called_on_the_engines_thread_beside_a_loop(tmp_path):
+    """With the context variables of its run."""
+    seen = []
+
+    def look_up(item):
+        seen.append((threading.current_thread().name, request.get()))
+        return 1
+
+    async def main(program):
+        request.set("call")
+        for _ in range(200):
+            assert await program.one.aio("a") == 1
+
+    request.set("load")
+    with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": look_up, "look_up_soon": block}) as program:
+        asyncio.run(main(program))
+    threads = [thread for thread, _ in seen]
+    assert threads[0] == "tenon-extern"  # it is not known yet whether it is quick
+    assert sum(thread not in ("tenon-extern", threading.current_thread().name) for thread in threads) > 100
+    assert {context for _, context in seen} == {"call"}
+
+
 BLOCK_SECONDS = 0.3
+request = contextvars.ContextVar("request", default="none")
 BESIDE = """
 extern fn look_up(item: String) -> i32
 extern(within: 100ms) fn look_up_soon(item: String) -> i32
@@ -141,7 +164,7 @@ def test_the_number_of_threads_is_bounded(tmp_path):
         return 1
 
     externs = {"look_up": look_up, "look_up_soon": block}
-    for threads in (2, 1):
+    for threads in (8, 2, 1):
         running = most = 0
         with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs=externs, extern_threads=threads) as program:
             assert sum(run.result() for run in [program.one.start("a") for _ in range(8)]) == 8
@@ -383,9 +406,6 @@ def test_an_extern_without_a_function_has_a_hint_for_python(load_desk):
         load_desk(externs=[prize])
     assert "externs=[function]" in str(raised.value) and "given: `prize`" in str(raised.value)
     assert "--extern" not in str(raised.value) and raised.value.place.line == 9
-
-
-request = contextvars.ContextVar("request", default="none")
 
 
 def seeing(blocking, seen):
