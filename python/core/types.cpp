@@ -64,37 +64,34 @@ nb::object python_text(tenon_text text) {
   return nb::steal(PyUnicode_FromStringAndSize(text.data, static_cast<Py_ssize_t>(text.length)));
 }
 
-/// Calls a class with the values of its members.
-nb::object construct(const nb::object& python_class, const std::vector<nb::object>& values) {
-  nb::object arguments = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
-  for (std::size_t at = 0; at < values.size(); ++at) {
-    PyTuple_SetItem(arguments.ptr(), static_cast<Py_ssize_t>(at), nb::object(values[at]).release().ptr());
+/// Makes an object of a struct's or a case's class, and sets its fields: as the class itself does, whose `__init__` is
+/// that of a dataclass, without entering Python. `read_at(index)` is the value of a field.
+template <class ReadAt>
+nb::object construct(const nb::object& python_class, const std::vector<Member>& members, ReadAt read_at) {
+  auto* const type = reinterpret_cast<PyTypeObject*>(python_class.ptr());
+  const auto make = reinterpret_cast<newfunc>(PyType_GetSlot(type, Py_tp_new));
+  const nb::object nothing = nb::steal(PyTuple_New(0));
+  nb::object made = nb::steal(make(type, nothing.ptr(), nullptr));
+  if (!made.is_valid()) throw nb::python_error();
+  for (std::size_t at = 0; at < members.size(); ++at) {
+    const nb::object value = read_at(at);
+    if (PyObject_SetAttr(made.ptr(), members[at].key.ptr(), value.ptr()) != 0) throw nb::python_error();
   }
-  PyObject* const made = PyObject_CallObject(python_class.ptr(), arguments.ptr());
-  if (made == nullptr) throw nb::python_error();
-  return nb::steal(made);
+  return made;
 }
 
 nb::object read_members(tenon_call* call, const tenon_value* value, const nb::object& python_class,
                         const std::vector<Member>& members) {
-  std::vector<nb::object> values;
-  values.reserve(members.size());
-  for (std::size_t at = 0; at < members.size(); ++at) {
-    values.push_back(read(call, tenon_item(call, value, at), *members[at].type));
-  }
-  return construct(python_class, values);
+  return construct(python_class, members,
+                   [&](std::size_t at) { return read(call, tenon_item(call, value, at), *members[at].type); });
 }
 
 nb::object read_struct(tenon_call* call, const tenon_value* value, const Type& type) {
   if (!type.is_read_by_name) return read_members(call, value, type.python_class, type.members);
-  std::vector<nb::object> values;
-  values.reserve(type.members.size());
-  for (const Member& member : type.members) {
-    const tenon_value* const field = tenon_field(call, value, member.name.c_str());
-    if (tenon_failed(call)) return nb::none();
-    values.push_back(read(call, field, *member.type));
-  }
-  return construct(type.python_class, values);
+  return construct(type.python_class, type.members, [&](std::size_t at) {
+    const Member& member = type.members[at];
+    return read(call, tenon_field(call, value, member.name.c_str()), *member.type);
+  });
 }
 
 nb::object read_list(tenon_call* call, const tenon_value* value, const Type& item) {
@@ -327,7 +324,7 @@ void TypeList::describe(Type& type, const nb::dict& description, const nb::handl
     for (const nb::handle field : description["fields"]) {
       const auto described = nb::cast<nb::dict>(field);
       const std::string name = text_at(described, "name");
-      const nb::object key = nb::borrow(described["attribute"]);
+      const nb::object key = interned(text_at(described, "attribute"));
       type.members.push_back({name, key, types_.at(index_at(described, "type")).get(), interned(name)});
     }
     for (Member& member : type.members) {
