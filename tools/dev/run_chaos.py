@@ -17,6 +17,7 @@ CHAOS = {
     "kills": (["tests/durability/run", "--long"], "real processes that are killed, or whose disk calls fail, at every write"),
     "simulation": (["build/release/tests/simulation/simulation", "--long"], "10,000 seeds of the simulator"),
     "postgres": (["tests/several_servers/run", "--long"], "servers on one PostgreSQL store that are killed, stopped or cut off"),
+    "hour": (["tests/several_servers/run", "--hour"], "two servers on one PostgreSQL store under load for an hour"),
     "ray": (["tests/ray/run", "--long"], "nodes, hosts, gateways and services of a Ray cluster that are killed"),
 }
 
@@ -32,7 +33,6 @@ def main():
             print(f"  {name:<12}{meaning}", file=sys.stderr)
         return 2
     environment = dict(os.environ, TENON=str(ROOT / "build/tenon"), TENON_BUILD=str(ROOT / "build/release"), PYTHONFAULTHANDLER="1")
-    kept = json.loads(results.read_text()) if results.exists() else {}
     passed = failed = 0
     for name in wanted:
         command, meaning = CHAOS[name]
@@ -47,8 +47,9 @@ def main():
         code = process.wait()
         one = (int(counts[1]), int(counts[2])) if counts else (0, 1)
         one = (one[0], max(one[1], 1 if code else 0))
-        kept[name] = {"passed": one[0], "failed": one[1], "seconds": round(time.monotonic() - started)}
         passed, failed = passed + one[0], failed + one[1]
+        kept = json.loads(results.read_text()) if results.exists() else {}  # of other parts, which may run at the same time
+        kept[name] = {"passed": one[0], "failed": one[1], "seconds": round(time.monotonic() - started)}
         results.write_text(json.dumps(kept, indent=2) + "\n")
     print(f"the figures are in {results.relative_to(ROOT)}")
     print(f"{passed} passed, {failed} failed")
