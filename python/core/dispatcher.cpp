@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -85,6 +86,7 @@ void Dispatcher::run_ready(const nb::object& start_model) {
     std::uint64_t count = 0;
     static_cast<void>(::read(descriptor_, &count, sizeof count));
   }
+  std::optional<nb::python_error> ending;
   for (const Item& item : items) {
     try {
       if (const auto* const call = std::get_if<StartedCall>(&item)) {
@@ -94,13 +96,18 @@ void Dispatcher::run_ready(const nb::object& start_model) {
       } else {
         cancel(std::get<Cancelled>(item).which);
       }
-    } catch (nb::python_error& error) {
-      error.discard_as_unraisable("what an engine has started");
-    } catch (const std::exception& exception) {  // the others are started even so
+    } catch (nb::python_error& error) {  // the others are started even so
+      if (error.matches(PyExc_KeyboardInterrupt) || error.matches(PyExc_SystemExit)) {
+        ending.emplace(error);
+      } else {
+        error.discard_as_unraisable("what an engine has started");
+      }
+    } catch (const std::exception& exception) {
       PyErr_SetString(PyExc_RuntimeError, exception.what());
       PyErr_WriteUnraisable(nullptr);
     }
   }
+  if (ending) throw nb::python_error(std::move(*ending));  // a coroutine has raised it, so it ends the event loop
 }
 
 /// Notes what can be cancelled, unless it has ended while it was started.
@@ -122,12 +129,9 @@ void Dispatcher::start(const StartedCall& started) {
 void Dispatcher::start(const StartedGeneration& started, const nb::object& start_model) {
   started_[started.generation] = nb::none();
   auto owned = std::make_unique<Generation>(started.generation, shared_from_this());
-  try {
-    keep(started.generation,
-         start_model(nb::cast(std::move(owned)), nb::str(started.request.data(), started.request.size())));
-  } catch (nb::python_error& error) {
-    error.discard_as_unraisable("the model of an engine");  // the answer has failed with its object
-  }
+  // If that fails, so does the answer, with its object.
+  keep(started.generation,
+       start_model(nb::cast(std::move(owned)), nb::str(started.request.data(), started.request.size())));
 }
 
 void Dispatcher::cancel(const void* which) {

@@ -60,10 +60,23 @@ class Background:
         `give_up` ends these if the coroutine has not: one that is cancelled before it begins does nothing."""
         loop = running_loop()
         assert loop is not None
-        given = self.context if context is None else context
-        task = given.copy().run(loop.create_task, coroutine, name=_TASK_NAME)
-        task.add_done_callback(give_up)
+        given = (self.context if context is None else context).copy()
+        task = _start_task(loop, coroutine, given)
+        if task.done():
+            give_up(task)
+        else:
+            task.add_done_callback(give_up)
         return task
+
+
+def _start_task(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None], context: contextvars.Context) -> asyncio.Task[None]:
+    """Runs the coroutine to where it first waits, from Python 3.12 on and if the loop makes tasks as asyncio does. Otherwise it begins
+    in the loop's next round: before that, another thread may take the interpreter's lock for a switch interval."""
+    if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
+        import asyncio
+
+        return asyncio.Task(coroutine, loop=loop, name=_TASK_NAME, context=context, eager_start=True)
+    return context.run(loop.create_task, coroutine, name=_TASK_NAME)
 
 
 EXTERN_THREADS_DEFAULT = 32

@@ -495,3 +495,16 @@ def test_the_context_of_a_call_is_not_kept_after_it(load_desk):
     mark = contextvars.copy_context().run(call)
     gc.collect()
     assert mark() is None
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_what_ends_the_interpreter_ends_the_loop_of_its_coroutine(load_desk, waits):
+    async def price(item: str) -> int:
+        if waits:
+            await asyncio.sleep(0)
+        raise SystemExit(3)
+
+    desk = load_desk(externs=[price])
+    with pytest.raises(SystemExit) as raised:
+        asyncio.run(desk.total.aio(desk.Order("tea", 1, [])))
+    assert raised.value.code == 3
