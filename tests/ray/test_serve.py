@@ -81,7 +81,7 @@ def test_a_question_is_answered(served):
         for event in client.events(run):
             if event["type"] == "wait_for_input" and event["question"] == question:
                 break
-        status, value = client.post(f"/v1/runs/{run}/resume", {"input": answer}, key=f"answer {question}")
+        status, value = client.post(f"/v1/runs/{run}/resume", {"wait": event["wait"], "input": answer}, key=f"answer {question}")
         assert status == 202, value
     events = list(client.events(run))
     assert events[-1]["value"] == "yes, paid asked, no"
