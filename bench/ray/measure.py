@@ -20,6 +20,7 @@ from tenon.ray._local_postgres import LocalPostgres
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PROGRAM = str(FOLDER / "runs.tn")
+PLACED = str(FOLDER / "placed" / "calls.tn")
 BUSY, WAITING = 200, 1_000
 LEASE_MS = 3_000
 HEALTHY_SECONDS = float(os.environ.get("TENON_BENCH_HEALTHY_SECONDS", "60"))
@@ -27,6 +28,7 @@ CONVERSATIONS, TURNS = 10_000, 2
 MANY_WAITING = int(os.environ.get("TENON_BENCH_WAITING", "100000"))
 STEP_ROUNDS, STEP_RUNS, STEPS = 7, 100, 40
 LONE_STEPS = 400
+CALL_ROUNDS, CALLS = 7, 100
 PARALLEL = 400  # requests at once
 SECONDS_MAX = 300.0
 
@@ -380,6 +382,23 @@ def measure_steps(database):
     return found
 
 
+def measure_calls(database):
+    """Milliseconds of a call of an agent in another actor, with its answer: the run moves there and back."""
+    path = os.pathsep.join([str(FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])])
+    deployment = tenon.ray.deploy(PLACED, store=database.new_store(), externs="placed_externs", name="calls", hosts_per_node=1,
+                                  runtime_env={"env_vars": {"PYTHONPATH": path}})
+    deployment.wait_until_ready(2)
+    samples = []
+    for _ in range(CALL_ROUNDS + 1):  # the first one starts the actor
+        begun = time.perf_counter()
+        apart = deployment.start("calls", {"count": CALLS}).result(SECONDS_MAX)
+        samples.append((time.perf_counter() - begun) / CALLS * 1e3)
+        if apart != CALLS:
+            sys.exit(f"{CALLS - apart} of {CALLS} calls were made in the same process")
+    deployment.shut_down(0.0)
+    return {"best": round(min(samples[1:]), 2), "median": round(statistics.median(samples[1:]), 2)}
+
+
 def main():
     chosen = sys.argv[1:]
     found = {}
@@ -388,7 +407,8 @@ def main():
         import ray
 
         cluster.wait_for_nodes(2)
-        measures = {"steps": lambda: measure_steps(database), "healthy": lambda: measure_healthy(database, cluster),
+        measures = {"steps": lambda: measure_steps(database), "calls": lambda: measure_calls(database),
+                    "healthy": lambda: measure_healthy(database, cluster),
                     **{how: lambda how=how: measure_end(database, cluster, how) for how in ("process", "stop", "node")},
                     "raylet": lambda: measure_raylet(database, cluster), "conversations": lambda: measure_conversations(database, cluster),
                     "many waiting": lambda: measure_many_waiting(database, cluster)}

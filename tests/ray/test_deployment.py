@@ -6,8 +6,8 @@ import sys
 
 import chaos
 import pytest
-import tenon
-from conftest import alive_nodes, host_name, host_names, hosts_of
+import tenon.ray
+from conftest import FOLDER, alive_nodes, host_name, host_names, hosts_of, variables
 from test_chaos import pid_of_a_host
 
 
@@ -29,6 +29,18 @@ def test_metrics(own_scene, cluster):
         assert chaos.exported(f"tenon_host_{metric}", deployment=name), metric
 
 
+def test_why_hosts_do_not_start(cluster, postgres):
+    """The functions of chaos_externs are not those of placed/desk.tn."""
+    deployment = tenon.ray.deploy(str(FOLDER / "placed" / "desk.tn"), store=postgres.new_url(), externs="chaos_externs", name="wrong",
+                                  runtime_env={"env_vars": variables()})
+    try:
+        chaos.wait_until(lambda: any("unresolved extern `place`" in host.get("error", "") for host in deployment.hosts()))
+        with pytest.raises(TimeoutError, match="unresolved extern `place`"):
+            deployment.wait_until_ready(1, timeout=0.1)
+    finally:
+        deployment.shut_down(0.0)
+
+
 def test_hosts_are_scaled(scene, postgres):
     """Runs in progress move when there are fewer."""
     nodes = [node.id for node in alive_nodes()]
@@ -46,8 +58,6 @@ def test_hosts_are_scaled(scene, postgres):
 
 
 def check_what_may_not_change(scene, postgres):
-    import tenon.ray
-
     given = tenon.ray.connect(scene.deployment.name).spec
     for what, changed in (("programs", {"programs": __file__}), ("store", {"store": postgres.new_url()}), ("pool", {"pool": "other"})):
         with pytest.raises(tenon.Error, match=f"whose {what} differs"):
@@ -80,8 +90,6 @@ def test_a_node_is_drained(scene, cluster):
 
 def test_a_folder_is_sent_to_the_nodes(cluster, postgres, tmp_path, monkeypatch):
     """The programs are relative to it, and the externs are imported from it."""
-    import tenon.ray
-
     (tmp_path / "sent.tn").write_text("extern fn twice(n: i32) -> i32\nfn four(n: i32) -> i32 { twice(twice(n)) }")
     (tmp_path / "sent_externs.py").write_text("import tenon\n\n\n@tenon.extern\ndef twice(n: int) -> int:\n    return 2 * n\n")
     monkeypatch.chdir(tmp_path)

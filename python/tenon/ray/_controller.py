@@ -107,6 +107,8 @@ class Controller:
         self._attempts: dict[str, tuple[int, float]] = {}
         self._seen: set[str] = set()
         self._stopping: set[str] = set()
+        self._starting: dict[str, Any] = {}  # hosts that were made -> their first answer, which comes when they are ready
+        self._problems: dict[str, str] = {}
         self._reported = 0.0
         threading.Thread(target=self._run, name="tenon-controller", daemon=True).start()
 
@@ -133,6 +135,7 @@ class Controller:
             for _ in self._seen - present - self._stopping:
                 store.metrics.note_lost_host()
             self._seen = present
+            self._note_problems(wanted)
             self._stopping &= present
             self._attempts = {name: tried for name, tried in self._attempts.items() if name in wanted}
             for one in wanted.values():
@@ -144,6 +147,19 @@ class Controller:
                 self._remove(spec, name)
             self._keep_models(spec, list(cores))
             self._report(store, len(wanted), starved)
+
+    def _note_problems(self, wanted: Mapping[str, Wanted]) -> None:
+        """Why hosts that were made did not become ready."""
+        ended, _ = ray.wait(list(self._starting.values()), num_returns=len(self._starting), timeout=0) if self._starting else ([], [])
+        for name, answer in list(self._starting.items()):
+            if answer in ended:
+                del self._starting[name]
+                self._problems.pop(name, None)
+                try:
+                    ray.get(answer)
+                except ray.exceptions.RayError as error:
+                    self._problems[name] = cause_of(error)
+        self._problems = {name: problem for name, problem in self._problems.items() if name in wanted}
 
     def _keep_models(self, spec: Spec, nodes: list[str]) -> None:
         shared = spec.load_model()
@@ -170,8 +186,9 @@ class Controller:
     def _make(self, spec: Spec, wanted: Wanted) -> None:
         logger.info("%s is started%s", wanted.name, f" on the node {wanted.node}" if wanted.node else "")
         options = _placement(spec, wanted.node, wanted.needs)
-        ray.remote(HostActor).options(name=wanted.name, namespace=spec.namespace, lifetime="detached", get_if_exists=True,
-                                      max_restarts=-1, **options).remote(spec, wanted.name, wanted.agent)
+        host = ray.remote(HostActor).options(name=wanted.name, namespace=spec.namespace, lifetime="detached", get_if_exists=True,
+                                             max_restarts=-1, **options).remote(spec, wanted.name, wanted.agent)
+        self._starting[wanted.name] = host.status.remote()
 
     def _remove(self, spec: Spec, name: str) -> None:
         try:
@@ -193,6 +210,20 @@ class Controller:
 
     async def ping(self) -> str:
         return self._name
+
+    async def problems(self) -> dict[str, str]:
+        """Why hosts that there should be do not become ready, by their names."""
+        return dict(self._problems)
+
+
+def cause_of(error: ray.exceptions.RayError) -> str:
+    """What an actor's constructor has raised: Ray puts it below the traceback."""
+    lines = str(error).splitlines()
+    begin = max((at + 1 for at, line in enumerate(lines) if line.startswith('  File "')), default=0)
+    while begin < len(lines) and lines[begin].startswith("    "):  # of the source
+        begin += 1
+    raised = lines[begin:] or lines
+    return "\n".join(raised).strip() or type(error).__name__
 
 
 def _is_idle_on_demand(spec: Spec, placements: list[dict[str, Any]], name: str) -> bool:

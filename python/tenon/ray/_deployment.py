@@ -14,7 +14,7 @@ from .._errors import Error
 from .._host import Gateway
 from .._models import ModelFunction
 from ._cluster import pickled, with_uploaded_folder
-from ._controller import CONTROLLER, Controller, end_host, end_model, host_names, model_names
+from ._controller import CONTROLLER, Controller, cause_of, end_host, end_model, host_names, model_names
 from ._shared_model import SharedModel
 from ._spec import Spec, keep_externs, paths_of
 
@@ -35,7 +35,7 @@ class Deployment(Gateway):
         return self.spec.name
 
     def hosts(self) -> list[dict[str, Any]]:
-        """What each host says of itself; with `error` instead if it does not answer now."""
+        """What each host says of itself; with `error` instead if it does not answer now, or could not be started."""
         names = host_names(self.spec.namespace)
         asked: dict[str, Any] = {}
         for name in names:
@@ -49,8 +49,15 @@ class Deployment(Gateway):
             try:
                 found.append(ray.get(reference) if reference in answered else {"name": name, "error": "it does not answer"})
             except ray.exceptions.RayError as error:
-                found.append({"name": name, "error": str(error).splitlines()[0]})
-        return found
+                found.append({"name": name, "error": cause_of(error)})
+        return found + [{"name": name, "error": error} for name, error in self._problems().items() if name not in asked]
+
+    def _problems(self) -> dict[str, str]:
+        try:
+            controller = ray.get_actor(CONTROLLER, namespace=self.spec.namespace)
+            return dict(ray.get(controller.problems.remote(), timeout=_STATUS_SECONDS))
+        except (ValueError, ray.exceptions.RayError):
+            return {}  # it is being started
 
     def wait_until_ready(self, hosts: int = 1, timeout: float = 60.0) -> None:
         """Waits until this many hosts can continue runs."""

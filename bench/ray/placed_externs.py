@@ -1,0 +1,9 @@
+"""The function of placed/calls.tn."""
+import os
+
+import tenon
+
+
+@tenon.extern
+def process() -> int:
+    return os.getpid()
