@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file_names.h"
+#include "base/file_with_text.h"
 #include "compiler/compile.h"
 #include "diagnostics/render.h"
 #include "inference/answers/json_values.h"
@@ -12,24 +13,6 @@
 
 namespace tenon::engine {
 namespace {
-
-/// The files of `files`, except that one has another text.
-class FilesWithText final : public FileSystem {
- public:
-  FilesWithText(FileSystem& files, const std::string& path, const std::string& text)
-      : files_(files), path_(path), text_(text) {}
-
-  [[nodiscard]] Result<std::string, FileError> read_file(const std::string& path, std::size_t bytes_max) override {
-    if (path != path_) return files_.read_file(path, bytes_max);
-    if (text_.size() > bytes_max) return failure(FileError{"the text is too long", false, text_.size()});
-    return text_;
-  }
-
- private:
-  FileSystem& files_;
-  const std::string& path_;
-  const std::string& text_;
-};
 
 EngineError program_error(Problems problems) {
   return {EngineError::Kind::Program, {}, {}, std::move(problems)};
@@ -63,7 +46,7 @@ Result<CompiledProgram, EngineError> compile_file(const std::string& path, Progr
 
 Result<CompiledProgram, EngineError> compile(const ProgramSource& source, const System& system) {
   if (!source.text) return compile_file(source.path, source.names, system.files);
-  FilesWithText files(system.files, source.path, *source.text);
+  FileWithText files(system.files, source.path, *source.text);
   return compile_file(source.path, source.names, files);
 }
 
@@ -78,7 +61,7 @@ std::optional<std::string> find_errors(const ProgramSource& source, const System
 }
 
 Json diagnose(const std::string& path, const std::string& text, const System& system) {
-  FilesWithText files(system.files, path, text);
+  FileWithText files(system.files, path, text);
   types::Checked checked = types::check(path, files, types::Strictness::Relaxed);
   // The compiler checks the limits of a program that has no other errors.
   if (!checked.diagnostics.has_errors()) static_cast<void>(compiler::compile(checked.program, checked.diagnostics));

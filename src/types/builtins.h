@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace tenon::types {
 
@@ -88,5 +89,8 @@ struct BuiltinInfo {
 
 /// Nothing if no built-in has this number.
 [[nodiscard]] const BuiltinInfo* find_builtin(std::uint16_t number);
+
+/// The names of the types that every program has: `String`, `List`.
+[[nodiscard]] std::vector<std::string_view> builtin_type_names();
 
 }  // namespace tenon::types

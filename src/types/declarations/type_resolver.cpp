@@ -76,6 +76,13 @@ bool contains_error(const TypeTable& types, TypeId type) {
 
 }  // namespace
 
+std::vector<std::string_view> builtin_type_names() {
+  std::vector<std::string_view> names(std::begin(generic_types), std::end(generic_types));
+  for (const BuiltinType& builtin : builtin_types) names.push_back(builtin.name);
+  names.insert(names.end(), {"Tools", "ToolResult", "ContextEntry"});
+  return names;
+}
+
 std::optional<TypeId> TypeResolver::find_type_in(ModuleId module, const std::string& name) {
   const Module& in = program_.modules[module.index];
   if (const auto found = in.type_names.find(name); found != in.type_names.end()) return found->second;
@@ -85,9 +92,7 @@ std::optional<TypeId> TypeResolver::find_type_in(ModuleId module, const std::str
 }
 
 std::vector<std::string_view> TypeResolver::type_names_in_scope() const {
-  std::vector<std::string_view> names(std::begin(generic_types), std::end(generic_types));
-  for (const BuiltinType& builtin : builtin_types) names.push_back(builtin.name);
-  names.insert(names.end(), {"Tools", "ToolResult", "ContextEntry"});
+  std::vector<std::string_view> names = builtin_type_names();
   for (const auto& [name, type] : module_->type_names) names.push_back(name);
   for (const auto& [name, type] : module_->aliases) names.push_back(name);
   if (const auto open = open_aliases_.find(module_id_.index); open != open_aliases_.end()) {
