@@ -93,6 +93,104 @@ struct SetNextTurn {
   std::string agent;
   std::optional<std::string> mode;
 };
+/// The two groups of entries of an agent.
+enum class Section : std::uint8_t { State, Scratchpad };
+/// `state`, `scratchpad`.
+[[nodiscard]] std::string_view name_of(Section section);
+
+/// Adds an entry after `after`, or as the last one. A missing section is created.
+struct AddField {
+  std::string agent;
+  Section section = Section::State;
+  Setting field;
+  std::optional<std::string> after;
+};
+/// Another type or initial value.
+struct SetField {
+  std::string agent;
+  Section section = Section::State;
+  std::string field;
+  std::optional<std::string> type, value;
+};
+/// Renames the entry and all its uses in the agent: `state.NAME`, `scratchpad.NAME`.
+struct RenameField {
+  std::string agent;
+  Section section = Section::State;
+  std::string field;
+  std::string name;
+};
+/// Removes the entry, and the section with its last one, but not what uses it.
+struct RemoveField {
+  std::string agent;
+  Section section = Section::State;
+  std::string field;
+};
+/// Without statements, the section is removed.
+struct SetInstructions {
+  std::string agent;
+  std::string statements;
+};
+/// Replaces the doc comment of the agent; of one of its blocks, entries or functions, where that is given; or of a
+/// declaration of the file. An empty text removes it.
+struct SetDocumentation {
+  std::optional<std::string> agent;
+  std::optional<std::string> block;
+  std::optional<Section> section;
+  std::string field;  ///< of the section
+  std::optional<std::string> declaration;
+  std::string text;
+};
+/// Adds an empty branch to a `parallel`, as the last one.
+struct AddBranch {
+  std::string agent;
+  std::string block;
+  std::string branch;
+};
+struct RenameBranch {
+  std::string agent;
+  std::string block;
+  std::string branch;
+  std::string name;
+};
+/// Removes the branch with its blocks.
+struct RemoveBranch {
+  std::string agent;
+  std::string block;
+  std::string branch;
+};
+/// Puts an edge at another position among those of its block that are written like it: clauses among clauses, cases of
+/// an `on` among its cases. Comments stay where they are.
+struct MoveEdge {
+  std::string agent;
+  std::string block;
+  EdgeKey edge;
+  std::optional<std::string> target;
+  std::size_t position = 0;
+};
+/// What a for_each iterates over.
+struct SetItem {
+  std::string agent;
+  std::string block;
+  Item item;
+};
+/// Adds a function, a type, an agent or another declaration to the file, or a function to an agent: after `after`, or
+/// as the last one.
+struct AddDeclaration {
+  std::optional<std::string> agent;
+  std::string source;
+  std::optional<std::string> after;
+};
+/// Renames a declaration of the file, or a function of an agent, and all its uses in the file.
+struct RenameDeclaration {
+  std::optional<std::string> agent;
+  std::string declaration;
+  std::string name;
+};
+/// Removes it with its doc comment, but not what uses it.
+struct RemoveDeclaration {
+  std::optional<std::string> agent;
+  std::string declaration;
+};
 /// Replaces bytes: the edits that `invert` returns. Rejected if the text has changed since.
 struct Replace {
   std::size_t offset = 0;
@@ -101,7 +199,9 @@ struct Replace {
 };
 
 using Edit = std::variant<AddBlock, Connect, Disconnect, RenameBlock, DeleteBlock, SetOption, SetStatements, MoveBlock,
-                          SetStart, SetNextTurn, Replace>;
+                          SetStart, SetNextTurn, AddField, SetField, RenameField, RemoveField, SetInstructions,
+                          SetDocumentation, AddBranch, RenameBranch, RemoveBranch, MoveEdge, SetItem, AddDeclaration,
+                          RenameDeclaration, RemoveDeclaration, Replace>;
 
 /// Why edits were rejected; nothing was changed.
 struct Refusal {

@@ -17,17 +17,6 @@ using syntax::SyntaxTree;
 using syntax::TokenIndex;
 using syntax::TokenKind;
 
-/// The last child of one of these kinds; it may be absent.
-NodeId last_of(const SyntaxTree& tree, NodeId parent, std::initializer_list<NodeKind> kinds) {
-  NodeId last;
-  for (NodeId child = tree.first(parent); child.exists(); child = tree.next(child)) {
-    for (const NodeKind kind : kinds) {
-      if (tree.kind(child) == kind) last = child;
-    }
-  }
-  return last;
-}
-
 constexpr std::initializer_list<NodeKind> sections = {NodeKind::StateSection,        NodeKind::ScratchpadSection,
                                                       NodeKind::InstructionsSection, NodeKind::StartSection,
                                                       NodeKind::NextTurnSection,     NodeKind::TurnSection};
@@ -43,14 +32,7 @@ std::string no_sequence(std::string_view agent, std::string_view path) {
 Result<std::string, std::string> new_block(const AddBlock& edit) {
   if (!is_name(edit.name)) return failure(fmt::format("`{}` is not a valid block name", edit.name));
   if (!is_name(edit.kind)) return failure(fmt::format("`{}` is not a block kind", edit.kind));
-  std::string out;
-  std::string_view documentation = edit.documentation;
-  while (!documentation.empty()) {
-    const std::size_t end = documentation.find('\n');
-    const std::string_view line = documentation.substr(0, end);
-    out += fmt::format("///{}{}\n", line.empty() ? "" : " ", line);
-    documentation = end == std::string_view::npos ? std::string_view() : documentation.substr(end + 1);
-  }
+  std::string out = documentation_lines(edit.documentation);
   std::vector<std::string> parts;
   if (edit.item) parts.push_back(fmt::format("item {}: {} in {}", edit.item->name, edit.item->type, edit.item->list));
   for (const Setting& option : edit.options) {
@@ -67,6 +49,16 @@ Result<std::string, std::string> new_block(const AddBlock& edit) {
 }
 
 }  // namespace
+
+NodeId last_of(const SyntaxTree& tree, NodeId parent, std::initializer_list<NodeKind> kinds) {
+  NodeId last;
+  for (NodeId child = tree.first(parent); child.exists(); child = tree.next(child)) {
+    for (const NodeKind kind : kinds) {
+      if (tree.kind(child) == kind) last = child;
+    }
+  }
+  return last;
+}
 
 bool is_name(std::string_view text) {
   const source::SourceFile file({0}, "", std::string(text));

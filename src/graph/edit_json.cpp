@@ -47,6 +47,18 @@ class Fields {
     key.on = text_or_nothing("on");
     return key;
   }
+  std::optional<Section> optional_section() {
+    const auto name = optional_text("section");
+    if (!name) return std::nullopt;
+    if (*name == "state") return Section::State;
+    if (*name != "scratchpad") complain(fmt::format("`{}` is not a section: expected state or scratchpad", *name));
+    return Section::Scratchpad;
+  }
+  Section section() {
+    const auto found = optional_section();
+    if (!found) complain("`section` is missing");
+    return found.value_or(Section::State);
+  }
   Place place() { return {text_or_nothing("sequence"), optional_text("after")}; }
   std::vector<Setting> options() {
     std::vector<Setting> options;
@@ -101,9 +113,82 @@ class Fields {
   std::string problem_;
 };
 
-constexpr std::array<std::string_view, 11> ops = {"add",       "connect",       "disconnect",     "rename",
-                                                  "delete",    "set_option",    "set_statements", "move",
-                                                  "set_start", "set_next_turn", "replace"};
+constexpr std::array<std::string_view, 25> ops = {
+    "add",          "connect",         "disconnect",         "rename",
+    "delete",       "set_option",      "set_statements",     "move",
+    "set_start",    "set_next_turn",   "add_field",          "set_field",
+    "rename_field", "remove_field",    "set_instructions",   "set_documentation",
+    "add_branch",   "rename_branch",   "remove_branch",      "move_edge",
+    "set_item",     "add_declaration", "rename_declaration", "remove_declaration",
+    "replace"};
+
+/// Edits of entries of an agent; nothing for another edit.
+std::optional<Edit> read_field_edit(std::string_view op, const std::string& agent, Fields& fields) {
+  if (op == "add_field") {
+    const Section section = fields.section();
+    Setting field{fields.text("name"), fields.text("type"), fields.text("value"),
+                  fields.text_or_nothing("documentation")};
+    return AddField{agent, section, std::move(field), fields.optional_text("after")};
+  }
+  if (op == "set_field") {
+    const Section section = fields.section();
+    return SetField{agent, section, fields.text("field"), fields.optional_text("type"), fields.optional_text("value")};
+  }
+  if (op == "rename_field") {
+    const Section section = fields.section();
+    return RenameField{agent, section, fields.text("field"), fields.text("name")};
+  }
+  if (op == "remove_field") {
+    const Section section = fields.section();
+    return RemoveField{agent, section, fields.text("field")};
+  }
+  return std::nullopt;
+}
+
+/// Edits of what a file or an agent declares; nothing for another edit.
+std::optional<Edit> read_declaration_edit(std::string_view op, Fields& fields) {
+  if (op == "set_documentation") {
+    SetDocumentation edit{fields.optional_text("agent"),       fields.optional_text("block"), std::nullopt, "",
+                          fields.optional_text("declaration"), fields.text_or_nothing("text")};
+    edit.section = fields.optional_section();
+    if (edit.section) edit.field = fields.text("field");
+    return edit;
+  }
+  if (op == "add_declaration") {
+    auto agent = fields.optional_text("agent");
+    return AddDeclaration{std::move(agent), fields.text("source"), fields.optional_text("after")};
+  }
+  if (op == "rename_declaration") {
+    auto agent = fields.optional_text("agent");
+    return RenameDeclaration{std::move(agent), fields.text("declaration"), fields.text("name")};
+  }
+  if (op == "remove_declaration") {
+    auto agent = fields.optional_text("agent");
+    return RemoveDeclaration{std::move(agent), fields.text("declaration")};
+  }
+  return std::nullopt;
+}
+
+/// Edits of branches, ways and items; nothing for another edit.
+std::optional<Edit> read_way_edit(std::string_view op, const std::string& agent, const std::string& block,
+                                  Fields& fields) {
+  if (op == "add_branch") return AddBranch{agent, block, fields.text("branch")};
+  if (op == "rename_branch") {
+    const std::string branch = fields.text("branch");
+    return RenameBranch{agent, block, branch, fields.text("name")};
+  }
+  if (op == "remove_branch") return RemoveBranch{agent, block, fields.text("branch")};
+  if (op == "move_edge") {
+    const EdgeKey edge = fields.edge();
+    return MoveEdge{agent, block, edge, fields.optional_text("target"), fields.number("position")};
+  }
+  if (op == "set_item") {
+    const auto item = fields.item();
+    if (!item) fields.complain("`item` is missing");
+    return SetItem{agent, block, item.value_or(Item{})};
+  }
+  return std::nullopt;
+}
 
 Edit read_edit(Fields& fields) {
   const std::string op = fields.text("op");
@@ -113,7 +198,10 @@ Edit read_edit(Fields& fields) {
     return DeleteBlock{};
   }
   if (op == "replace") return Replace{fields.number("offset"), fields.text("removed"), fields.text("inserted")};
+  if (auto edit = read_declaration_edit(op, fields)) return std::move(*edit);
   const std::string agent = fields.text("agent");
+  if (auto edit = read_field_edit(op, agent, fields)) return std::move(*edit);
+  if (op == "set_instructions") return SetInstructions{agent, fields.text_or_nothing("statements")};
   if (op == "set_start") return SetStart{agent, fields.optional_text("block")};
   if (op == "set_next_turn") return SetNextTurn{agent, fields.optional_text("mode")};
   if (op == "add") {
@@ -128,6 +216,7 @@ Edit read_edit(Fields& fields) {
                     fields.optional_text("next")};
   }
   const std::string block = fields.text("block");
+  if (auto edit = read_way_edit(op, agent, block, fields)) return std::move(*edit);
   if (op == "connect") return Connect{agent, block, fields.edge(), fields.text("target")};
   if (op == "disconnect") return Disconnect{agent, block, fields.edge(), fields.optional_text("target")};
   if (op == "rename") return RenameBlock{agent, block, fields.text("name")};
@@ -151,6 +240,10 @@ void add_edge(Json& json, const EdgeKey& edge) {
 void add_place(Json& json, const Place& place) {
   json["sequence"] = place.sequence;
   add_text(json, "after", place.after);
+}
+
+Json field_json(std::string_view op, const std::string& agent, Section section) {
+  return Json::object({{"op", op}, {"agent", agent}, {"section", name_of(section)}});
 }
 
 struct ToJson {
@@ -211,6 +304,90 @@ struct ToJson {
   Json operator()(const SetNextTurn& edit) const {
     Json json = Json::object({{"op", "set_next_turn"}, {"agent", edit.agent}});
     add_text(json, "mode", edit.mode);
+    return json;
+  }
+  Json operator()(const AddField& edit) const {
+    Json json = field_json("add_field", edit.agent, edit.section);
+    json["name"] = edit.field.name;
+    json["type"] = edit.field.type;
+    json["value"] = edit.field.value;
+    add_text(json, "documentation", edit.field.documentation);
+    add_text(json, "after", edit.after);
+    return json;
+  }
+  Json operator()(const SetField& edit) const {
+    Json json = field_json("set_field", edit.agent, edit.section);
+    json["field"] = edit.field;
+    add_text(json, "type", edit.type);
+    add_text(json, "value", edit.value);
+    return json;
+  }
+  Json operator()(const RenameField& edit) const {
+    Json json = field_json("rename_field", edit.agent, edit.section);
+    json["field"] = edit.field;
+    json["name"] = edit.name;
+    return json;
+  }
+  Json operator()(const RemoveField& edit) const {
+    Json json = field_json("remove_field", edit.agent, edit.section);
+    json["field"] = edit.field;
+    return json;
+  }
+  Json operator()(const SetInstructions& edit) const {
+    return Json::object({{"op", "set_instructions"}, {"agent", edit.agent}, {"statements", edit.statements}});
+  }
+  Json operator()(const SetDocumentation& edit) const {
+    Json json = Json::object({{"op", "set_documentation"}});
+    add_text(json, "agent", edit.agent);
+    add_text(json, "block", edit.block);
+    if (edit.section) json["section"] = name_of(*edit.section);
+    if (edit.section) json["field"] = edit.field;
+    add_text(json, "declaration", edit.declaration);
+    json["text"] = edit.text;
+    return json;
+  }
+  Json operator()(const AddBranch& edit) const {
+    return Json::object({{"op", "add_branch"}, {"agent", edit.agent}, {"block", edit.block}, {"branch", edit.branch}});
+  }
+  Json operator()(const RenameBranch& edit) const {
+    return Json::object({{"op", "rename_branch"},
+                         {"agent", edit.agent},
+                         {"block", edit.block},
+                         {"branch", edit.branch},
+                         {"name", edit.name}});
+  }
+  Json operator()(const RemoveBranch& edit) const {
+    return Json::object(
+        {{"op", "remove_branch"}, {"agent", edit.agent}, {"block", edit.block}, {"branch", edit.branch}});
+  }
+  Json operator()(const MoveEdge& edit) const {
+    Json json = Json::object({{"op", "move_edge"}, {"agent", edit.agent}, {"block", edit.block}});
+    add_edge(json, edit.edge);
+    add_text(json, "target", edit.target);
+    json["position"] = edit.position;
+    return json;
+  }
+  Json operator()(const SetItem& edit) const {
+    return Json::object(
+        {{"op", "set_item"},
+         {"agent", edit.agent},
+         {"block", edit.block},
+         {"item", Json::object({{"name", edit.item.name}, {"type", edit.item.type}, {"list", edit.item.list}})}});
+  }
+  Json operator()(const AddDeclaration& edit) const {
+    Json json = Json::object({{"op", "add_declaration"}, {"source", edit.source}});
+    add_text(json, "agent", edit.agent);
+    add_text(json, "after", edit.after);
+    return json;
+  }
+  Json operator()(const RenameDeclaration& edit) const {
+    Json json = Json::object({{"op", "rename_declaration"}, {"declaration", edit.declaration}, {"name", edit.name}});
+    add_text(json, "agent", edit.agent);
+    return json;
+  }
+  Json operator()(const RemoveDeclaration& edit) const {
+    Json json = Json::object({{"op", "remove_declaration"}, {"declaration", edit.declaration}});
+    add_text(json, "agent", edit.agent);
     return json;
   }
   Json operator()(const Replace& edit) const {

@@ -66,12 +66,6 @@ bool is_edge(const Edge& edge, const EdgeKey& key, const std::optional<std::stri
   return false;
 }
 
-const Edge* find_edge(const Block& block, const EdgeKey& key, const std::optional<std::string>& target) {
-  const auto found = std::find_if(block.edges.begin(), block.edges.end(),
-                                  [&](const Edge& edge) { return is_edge(edge, key, target); });
-  return found == block.edges.end() ? nullptr : &*found;
-}
-
 std::optional<std::string> find_key_problem(const EdgeKey& key, bool needs_label) {
   const bool labelled = key.kind != EdgeKind::Next && key.kind != EdgeKind::Else;
   const std::string_view label = trimmed(key.label);
@@ -101,6 +95,12 @@ Change add_case(const SyntaxTree& tree, const Block& block, const EdgeKey& key, 
 }
 
 }  // namespace
+
+const Edge* find_edge(const Block& block, const EdgeKey& key, const std::optional<std::string>& target) {
+  const auto found = std::find_if(block.edges.begin(), block.edges.end(),
+                                  [&](const Edge& edge) { return is_edge(edge, key, target); });
+  return found == block.edges.end() ? nullptr : &*found;
+}
 
 Change change(const EditedText& text, const Connect& edit) {
   const auto block = get_block(text, edit.agent, edit.block);

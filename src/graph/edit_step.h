@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,20 @@ using Change = Result<std::vector<Patch>, std::string>;
 [[nodiscard]] Change change(const EditedText& text, const SetStatements& edit);
 [[nodiscard]] Change change(const EditedText& text, const SetStart& edit);
 [[nodiscard]] Change change(const EditedText& text, const SetNextTurn& edit);
+[[nodiscard]] Change change(const EditedText& text, const AddField& edit);
+[[nodiscard]] Change change(const EditedText& text, const SetField& edit);
+[[nodiscard]] Change change(const EditedText& text, const RenameField& edit);
+[[nodiscard]] Change change(const EditedText& text, const RemoveField& edit);
+[[nodiscard]] Change change(const EditedText& text, const SetInstructions& edit);
+[[nodiscard]] Change change(const EditedText& text, const SetDocumentation& edit);
+[[nodiscard]] Change change(const EditedText& text, const AddBranch& edit);
+[[nodiscard]] Change change(const EditedText& text, const RenameBranch& edit);
+[[nodiscard]] Change change(const EditedText& text, const RemoveBranch& edit);
+[[nodiscard]] Change change(const EditedText& text, const MoveEdge& edit);
+[[nodiscard]] Change change(const EditedText& text, const SetItem& edit);
+[[nodiscard]] Change change(const EditedText& text, const AddDeclaration& edit);
+[[nodiscard]] Change change(const EditedText& text, const RenameDeclaration& edit);
+[[nodiscard]] Change change(const EditedText& text, const RemoveDeclaration& edit);
 [[nodiscard]] Change change(const EditedText& text, const Replace& edit);
 /// The second half of a MoveBlock, after a DeleteBlock: `source` is the block's text without indentation.
 [[nodiscard]] Change insert_block(const EditedText& text, std::string_view agent, const Place& place,
@@ -40,6 +55,15 @@ using Change = Result<std::vector<Patch>, std::string>;
 [[nodiscard]] Result<const Agent*, std::string> get_agent(const EditedText& text, std::string_view agent);
 [[nodiscard]] Result<const Block*, std::string> get_block(const EditedText& text, std::string_view agent,
                                                           std::string_view path);
+/// A declaration of the file, or a function of the agent.
+[[nodiscard]] Result<const Declaration*, std::string> get_declaration(const EditedText& text,
+                                                                      const std::optional<std::string>& agent,
+                                                                      std::string_view name);
+/// The last child of one of these kinds; it may be absent.
+[[nodiscard]] syntax::NodeId last_of(const syntax::SyntaxTree& tree, syntax::NodeId parent,
+                                     std::initializer_list<syntax::NodeKind> kinds);
+/// Whether an edge is the one of the key: a `to` that of the target.
+[[nodiscard]] const Edge* find_edge(const Block& block, const EdgeKey& key, const std::optional<std::string>& target);
 /// Whether a text can be the name of a block.
 [[nodiscard]] bool is_name(std::string_view text);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace tenon::graph {
 namespace {
@@ -26,7 +27,8 @@ bool are_same(const Items& left, const Items& right, Same is_same) {
 }
 
 bool is_same_setting(const Setting& left, const Setting& right) {
-  return left.name == right.name && is_same_text(left.type, right.type) && is_same_text(left.value, right.value);
+  return left.name == right.name && is_same_text(left.type, right.type) && is_same_text(left.value, right.value) &&
+         is_same_text(left.documentation, right.documentation);
 }
 
 bool is_same_item(const std::optional<Item>& left, const std::optional<Item>& right) {
@@ -45,6 +47,57 @@ std::vector<Sequence>::iterator find_by_path(std::vector<Sequence>& sequences, s
 
 std::vector<Block>::iterator find_by_name(std::vector<Block>& blocks, std::string_view name) {
   return std::find_if(blocks.begin(), blocks.end(), [&](const Block& at) { return at.name == name; });
+}
+
+/// The text with another word in place of one.
+void replace_word(std::string& text, std::string_view from, std::string_view to) {
+  const auto is_word = [](char byte) { return byte == '_' || std::isalnum(static_cast<unsigned char>(byte)) != 0; };
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+    const std::size_t end = at + from.size();
+    const bool is_whole = (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
+    if (is_whole) text.replace(at, from.size(), to);
+    at += is_whole ? to.size() : from.size();
+  }
+}
+
+void replace_words(std::vector<Sequence>& sequences, std::string_view from, std::string_view to) {
+  for (Sequence& sequence : sequences) {
+    for (Block& block : sequence.blocks) {
+      for (Setting& option : block.options) replace_word(option.value, from, to);
+      if (block.item) replace_word(block.item->type, from, to);
+      if (block.item) replace_word(block.item->list, from, to);
+      replace_word(block.statements, from, to);
+      for (Edge& edge : block.edges) {
+        replace_word(edge.label, from, to);
+        replace_word(edge.on, from, to);
+      }
+      replace_words(block.nested, from, to);
+    }
+  }
+}
+
+void replace_words(std::vector<Declaration>& declarations, std::string_view from, std::string_view to) {
+  for (Declaration& one : declarations) {
+    replace_word(one.name, from, to);
+    replace_word(one.text, from, to);
+  }
+}
+
+void replace_words(Graph& graph, std::string_view from, std::string_view to) {
+  replace_words(graph.declarations, from, to);
+  for (Agent& agent : graph.agents) {
+    replace_word(agent.name, from, to);
+    replace_word(agent.instructions, from, to);
+    for (std::vector<Setting>* const fields : {&agent.state, &agent.scratchpad}) {
+      for (Setting& field : *fields) {
+        replace_word(field.name, from, to);
+        replace_word(field.type, from, to);
+        replace_word(field.value, from, to);
+      }
+    }
+    replace_words(agent.functions, from, to);
+    replace_words(agent.sequences, from, to);
+  }
 }
 
 /// Applies an edit to a graph, in which everything that the edit names exists.
@@ -131,14 +184,103 @@ class Expectation {
 
   void apply(const SetStart& edit) { agent(edit.agent).start = edit.block; }
   void apply(const SetNextTurn& edit) { agent(edit.agent).next_turn = edit.mode; }
+  void apply(const AddField& edit) {
+    std::vector<Setting>& fields = this->fields(edit.agent, edit.section);
+    auto at = fields.end();
+    if (edit.after) {
+      at = std::ranges::find(fields, *edit.after, &Setting::name);
+      if (at != fields.end()) ++at;
+    }
+    fields.insert(at, edit.field);
+  }
+  void apply(const SetField& edit) {
+    std::vector<Setting>& fields = this->fields(edit.agent, edit.section);
+    const auto field = std::ranges::find(fields, edit.field, &Setting::name);
+    if (edit.type) field->type = *edit.type;
+    if (edit.value) field->value = *edit.value;
+  }
+  void apply(const RenameField& edit) {
+    std::vector<Setting>& fields = this->fields(edit.agent, edit.section);
+    std::ranges::find(fields, edit.field, &Setting::name)->name = edit.name;
+    renamed_ = {edit.field, edit.name};
+  }
+  void apply(const RemoveField& edit) {
+    std::vector<Setting>& fields = this->fields(edit.agent, edit.section);
+    fields.erase(std::ranges::find(fields, edit.field, &Setting::name));
+  }
+  void apply(const SetInstructions& edit) { agent(edit.agent).instructions = edit.statements; }
+  void apply(const SetDocumentation& edit) {
+    if (edit.declaration) {
+      find_declaration(edit.agent, *edit.declaration)->documentation = edit.text;
+    } else if (edit.block) {
+      get(*edit.agent, *edit.block).documentation = edit.text;
+    } else if (edit.section) {
+      std::ranges::find(fields(*edit.agent, *edit.section), edit.field, &Setting::name)->documentation = edit.text;
+    } else {
+      agent(*edit.agent).documentation = edit.text;
+      find_declaration(std::nullopt, *edit.agent)->documentation = edit.text;
+    }
+    // That of an agent is known twice.
+    if (edit.declaration && !edit.agent) {
+      for (Agent& agent : graph_.agents) {
+        if (agent.name == *edit.declaration) agent.documentation = edit.text;
+      }
+    }
+  }
+  void apply(const AddBranch& edit) {
+    Block& block = get(edit.agent, edit.block);
+    block.nested.push_back({{}, block.path + '/' + edit.branch, edit.branch, {}});
+  }
+  void apply(const RenameBranch& edit) {
+    Block& block = get(edit.agent, edit.block);
+    std::ranges::find(block.nested, edit.branch, &Sequence::name)->name = edit.name;
+    set_path(block, sequence_of(edit.block));
+  }
+  void apply(const RemoveBranch& edit) {
+    std::vector<Sequence>& nested = get(edit.agent, edit.block).nested;
+    nested.erase(std::ranges::find(nested, edit.branch, &Sequence::name));
+  }
+  void apply(const MoveEdge& edit) { reordered_ = edit.block; }
+  void apply(const SetItem& edit) { get(edit.agent, edit.block).item = edit.item; }
+  void apply(const AddDeclaration& edit) {
+    added_declaration_ = true;
+    if (!edit.agent) added_to_file_ = true;
+  }
+  void apply(const RenameDeclaration& edit) {
+    find_declaration(edit.agent, edit.declaration)->name = edit.name;
+    if (!edit.agent) {
+      for (Agent& agent : graph_.agents) {
+        if (agent.name == edit.declaration) agent.name = edit.name;
+      }
+    }
+    renamed_ = {edit.declaration, edit.name};
+  }
+  void apply(const RemoveDeclaration& edit) {
+    std::vector<Declaration>& all = declarations(edit.agent);
+    all.erase(find_declaration(edit.agent, edit.declaration));
+    if (!edit.agent) std::erase_if(graph_.agents, [&](const Agent& at) { return at.name == edit.declaration; });
+  }
   void apply(const Replace& /*edit*/) {}
 
-  [[nodiscard]] std::optional<std::string> find_difference(const Graph& now) const {
+  [[nodiscard]] std::optional<std::string> find_difference(Graph now) {
+    if (auto difference = find_difference(graph_.declarations, now.declarations, added_to_file_)) return difference;
+    if (added_to_file_) {
+      std::erase_if(now.agents, [&](const Agent& at) { return graph_.find(at.name) == nullptr; });
+    }
     if (graph_.agents.size() != now.agents.size()) return "another agent";
     for (std::size_t at = 0; at < now.agents.size(); ++at) {
       if (auto difference = find_difference(graph_.agents[at], now.agents[at])) return difference;
     }
     return std::nullopt;
+  }
+
+  /// The uses of a renamed name can be anywhere: both graphs get the new one.
+  [[nodiscard]] std::optional<std::string> compare(const Graph& now) {
+    if (!renamed_) return find_difference(now);
+    Graph changed = now;
+    replace_words(changed, renamed_->first, renamed_->second);
+    replace_words(graph_, renamed_->first, renamed_->second);
+    return find_difference(std::move(changed));
   }
 
  private:
@@ -152,6 +294,45 @@ class Expectation {
   [[nodiscard]] Agent& agent(std::string_view name) {
     return *std::find_if(graph_.agents.begin(), graph_.agents.end(),
                          [&](const Agent& agent) { return agent.name == name; });
+  }
+
+  [[nodiscard]] std::vector<Setting>& fields(std::string_view agent_name, Section section) {
+    Agent& found = agent(agent_name);
+    return section == Section::State ? found.state : found.scratchpad;
+  }
+
+  [[nodiscard]] std::vector<Declaration>& declarations(const std::optional<std::string>& agent_name) {
+    return agent_name ? agent(*agent_name).functions : graph_.declarations;
+  }
+  [[nodiscard]] std::vector<Declaration>::iterator find_declaration(const std::optional<std::string>& agent_name,
+                                                                    std::string_view name) {
+    std::vector<Declaration>& all = declarations(agent_name);
+    return std::ranges::find_if(all, [&](const Declaration& one) { return one.name == name && one.kind != "impl"; });
+  }
+
+  /// `may_have_more`: one was added, anywhere.
+  [[nodiscard]] std::optional<std::string> find_difference(const std::vector<Declaration>& wanted,
+                                                           const std::vector<Declaration>& now,
+                                                           bool may_have_more) const {
+    if (now.size() != wanted.size() + (may_have_more ? 1 : 0)) return "another declaration";
+    std::size_t at = 0;
+    for (const Declaration& one : now) {
+      if (at < wanted.size() && is_same_declaration(wanted[at], one)) {
+        ++at;
+      } else if (may_have_more) {
+        may_have_more = false;
+      } else {
+        return fmt::format("the declaration `{}`", at < wanted.size() ? wanted[at].name : one.name);
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Tests can name blocks, which may be renamed.
+  [[nodiscard]] static bool is_same_declaration(const Declaration& left, const Declaration& right) {
+    const bool is_same =
+        left.kind == right.kind && left.name == right.name && is_same_text(left.documentation, right.documentation);
+    return is_same && (left.kind == "test" || is_same_text(left.text, right.text));
   }
 
   static Sequence* find(std::vector<Sequence>& sequences, std::string_view path) {
@@ -229,6 +410,9 @@ class Expectation {
     if (wanted.next_turn != now.next_turn) return in_agent("`next_turn`");
     if (!are_same(wanted.state, now.state, is_same_setting)) return in_agent("the state");
     if (!are_same(wanted.scratchpad, now.scratchpad, is_same_setting)) return in_agent("the scratchpad");
+    if (!is_same_text(wanted.instructions, now.instructions)) return in_agent("the instructions");
+    const bool may_have_more = added_declaration_ && wanted.functions.size() != now.functions.size();
+    if (auto difference = find_difference(wanted.functions, now.functions, may_have_more)) return difference;
     return find_difference(wanted.sequences, now.sequences, in_agent("the sequences"));
   }
 
@@ -265,6 +449,10 @@ class Expectation {
 
   /// The block's edges in their order, with the added one at any position.
   [[nodiscard]] bool has_edges(const Block& wanted, const Block& now) const {
+    if (reordered_ == wanted.path) {
+      return std::is_permutation(wanted.edges.begin(), wanted.edges.end(), now.edges.begin(), now.edges.end(),
+                                 is_same_edge);
+    }
     if (!added_ || added_->block != wanted.path) return are_same(wanted.edges, now.edges, is_same_edge);
     for (std::size_t at = 0; at < now.edges.size(); ++at) {
       if (!is_same_edge(now.edges[at], added_->edge)) continue;
@@ -277,6 +465,10 @@ class Expectation {
 
   Graph graph_;
   std::optional<NewEdge> added_;
+  std::optional<std::string> reordered_;  ///< a block whose edges change places
+  bool added_declaration_ = false;
+  bool added_to_file_ = false;
+  std::optional<std::pair<std::string, std::string>> renamed_;  ///< from, to
 };
 
 }  // namespace
@@ -285,7 +477,7 @@ std::optional<std::string> find_unexpected_change(const Graph& before, const Edi
   if (std::holds_alternative<Replace>(edit)) return std::nullopt;
   Expectation expected(before);
   std::visit([&](const auto& single) { expected.apply(single); }, edit);
-  return expected.find_difference(now);
+  return expected.compare(now);
 }
 
 }  // namespace tenon::graph

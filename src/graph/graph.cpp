@@ -32,6 +32,12 @@ class Reader {
         case NodeKind::ScratchpadSection:
           add_fields(part, agent.scratchpad);
           break;
+        case NodeKind::InstructionsSection:
+          if (agent.instructions.empty()) agent.instructions = inside_of(tree_, part);
+          break;
+        case NodeKind::FunctionItem:
+          agent.functions.push_back(declaration(part));
+          break;
         case NodeKind::StartSection:
           if (!agent.start) agent.start = name(part);
           break;
@@ -51,6 +57,18 @@ class Reader {
     std::stable_sort(agent.sequences.begin() + 1, agent.sequences.end(),
                      [](const Sequence& left, const Sequence& right) { return left.name > right.name; });
     return agent;
+  }
+
+  [[nodiscard]] Declaration declaration(NodeId node) const {
+    Declaration found;
+    found.node = node;
+    found.kind = declaration_kind(tree_.kind(node));
+    found.name = tree_.kind(node) == NodeKind::TestItem || tree_.kind(node) == NodeKind::UseItem
+                     ? text(tree_.first(node))
+                     : name(node);
+    found.documentation = tree_.documentation(node);
+    if (tree_.kind(node) != NodeKind::AgentItem) found.text = text(node);
+    return found;
   }
 
  private:
@@ -75,7 +93,8 @@ class Reader {
   void add_fields(NodeId section, std::vector<Setting>& fields) const {
     for (const NodeId field : tree_.children(section, NodeKind::StateField)) {
       const NodeId type = tree_.first(field);
-      fields.push_back({std::string(tree_.main_text(field)), text(type), type.exists() ? text(tree_.next(type)) : ""});
+      fields.push_back({std::string(tree_.main_text(field)), text(type), type.exists() ? text(tree_.next(type)) : "",
+                        tree_.documentation(field)});
     }
   }
 
@@ -196,8 +215,36 @@ const Agent* Graph::find(std::string_view agent) const {
 Graph make_graph(const SyntaxTree& tree) {
   Graph graph;
   const Reader reader(tree);
-  for (const NodeId node : tree.children(tree.root, NodeKind::AgentItem)) graph.agents.push_back(reader.agent(node));
+  for (NodeId node = tree.first(tree.root); node.exists(); node = tree.next(node)) {
+    if (tree.kind(node) == NodeKind::AgentItem) graph.agents.push_back(reader.agent(node));
+    if (!declaration_kind(tree.kind(node)).empty()) graph.declarations.push_back(reader.declaration(node));
+  }
   return graph;
+}
+
+std::string_view declaration_kind(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::FunctionItem:
+      return "fn";
+    case NodeKind::ExternItem:
+      return "extern";
+    case NodeKind::StructItem:
+      return "struct";
+    case NodeKind::EnumItem:
+      return "enum";
+    case NodeKind::ImplItem:
+      return "impl";
+    case NodeKind::TypeItem:
+      return "type";
+    case NodeKind::TestItem:
+      return "test";
+    case NodeKind::AgentItem:
+      return "agent";
+    case NodeKind::UseItem:
+      return "use";
+    default:
+      return {};
+  }
 }
 
 std::string_view sequence_of(std::string_view block_path) {

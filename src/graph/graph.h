@@ -38,6 +38,7 @@ struct Setting {
   std::string name;
   std::string type;
   std::string value;
+  std::string documentation = {};  ///< of a field
 };
 
 /// What a for_each iterates over.
@@ -72,14 +73,25 @@ struct Sequence {
   [[nodiscard]] const Block* find(std::string_view block) const;
 };
 
+/// What a file or an agent declares: a function, a type, an agent.
+struct Declaration {
+  syntax::NodeId node;
+  std::string kind;  ///< `fn`, `extern`, `struct`, `enum`, `impl`, `type`, `test`, `agent`, `use`
+  std::string name;
+  std::string documentation;
+  std::string text;  ///< of an agent, which has other parts, empty
+};
+
 struct Agent {
   syntax::NodeId node;
   std::string name;
   std::string documentation;
-  std::optional<std::string> start;      ///< as written; if absent, the first block is the start
+  std::optional<std::string> start;      ///< as written; if absent, the first block is the start; empty: there is none
   std::optional<std::string> next_turn;  ///< as written
   std::vector<Setting> state;
   std::vector<Setting> scratchpad;
+  std::string instructions;  ///< their statements, without the indentation of the first
+  std::vector<Declaration> functions;
   std::vector<Sequence> sequences;  ///< the main one, then `pre_turn` and `post_turn` if they are there
 
   [[nodiscard]] const Sequence& main() const { return sequences.front(); }
@@ -92,12 +104,16 @@ struct Agent {
 /// The agents of a file as graphs of blocks: a second view of the same text.
 struct Graph {
   std::vector<Agent> agents;
+  std::vector<Declaration> declarations;  ///< of the file, in its order
 
   [[nodiscard]] const Agent* find(std::string_view agent) const;
 };
 
 /// Only reads the tree. What is missing in damaged text is empty.
 [[nodiscard]] Graph make_graph(const syntax::SyntaxTree& tree);
+
+/// `fn`, `struct`, …; empty for a node that declares nothing.
+[[nodiscard]] std::string_view declaration_kind(syntax::NodeKind kind);
 
 /// The path of the sequence that contains a block: `both/pro` of `both/pro/x`.
 [[nodiscard]] std::string_view sequence_of(std::string_view block_path);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/sha256.h"
+#include "graph/call_graph.h"
 #include "json/json.h"
 
 namespace tenon::graph {
@@ -46,8 +47,21 @@ class Writer {
     if (agent.next_turn) json["next_turn"] = *agent.next_turn;
     json["state"] = fields(agent.state);
     json["scratchpad"] = fields(agent.scratchpad);
+    if (!agent.instructions.empty()) json["instructions"] = agent.instructions;
+    json["functions"] = declarations(agent.functions);
     if (placed != nullptr) json["size"] = pair_of(placed->size.width, placed->size.height);
     json["sequences"] = sequences(agent.sequences, placed == nullptr ? nullptr : &placed->sequences, {});
+    return json;
+  }
+
+  [[nodiscard]] Json declarations(const std::vector<Declaration>& declarations) const {
+    Json json = Json::array();
+    for (const Declaration& declaration : declarations) {
+      Json one = Json::object({{"kind", declaration.kind}, {"name", declaration.name}});
+      if (!declaration.documentation.empty()) one["documentation"] = declaration.documentation;
+      one["range"] = range(declaration.node);
+      json.push_back(std::move(one));
+    }
     return json;
   }
 
@@ -60,7 +74,9 @@ class Writer {
   [[nodiscard]] static Json fields(const std::vector<Setting>& settings) {
     Json json = Json::array();
     for (const Setting& field : settings) {
-      json.push_back(Json::object({{"name", field.name}, {"type", field.type}, {"value", field.value}}));
+      Json one = Json::object({{"name", field.name}, {"type", field.type}, {"value", field.value}});
+      if (!field.documentation.empty()) one["documentation"] = field.documentation;
+      json.push_back(std::move(one));
     }
     return json;
   }
@@ -144,11 +160,25 @@ class Writer {
 
 }  // namespace
 
+Json to_json(const std::vector<Declaration>& declarations, const syntax::SyntaxTree& tree) {
+  return Writer(tree).declarations(declarations);
+}
+
 std::string to_json(const Graph& graph, const syntax::SyntaxTree& tree) {
   Json agents = Json::array();
   for (const Agent& agent : graph.agents) agents.push_back(Writer(tree).agent(agent, nullptr));
-  return Json::object({{"version", version_of(tree.file().text())}, {"agents", std::move(agents)}})
+  return Json::object({{"version", version_of(tree.file().text())},
+                       {"agents", std::move(agents)},
+                       {"declarations", to_json(graph.declarations, tree)}})
       .dump(JsonForm::Pretty);
+}
+
+Json placed_calls(const syntax::SyntaxTree& tree, Places& places) {
+  const Agent calls = make_call_graph(tree);
+  const PlacedAgent placed = place(calls, BoxText::Excerpt, places);
+  places.clear();
+  add_places(placed, places);
+  return Writer(tree).agent(calls, &placed);
 }
 
 Json placed_agents(const Graph& graph, const syntax::SyntaxTree& tree, Places& places) {

@@ -12,9 +12,15 @@ namespace tenon::graph {
 /// The graph as JSON; docs/guides/graph.md describes its fields.
 [[nodiscard]] std::string to_json(const Graph& graph, const syntax::SyntaxTree& tree);
 
+/// Its `declarations`.
+[[nodiscard]] Json to_json(const std::vector<Declaration>& declarations, const syntax::SyntaxTree& tree);
+
 /// The `agents` of it with places and sizes in pixels, for who draws them (docs/guides/graph.md). `places`: those of
 /// the drawing before, which become those of this one.
 [[nodiscard]] Json placed_agents(const Graph& graph, const syntax::SyntaxTree& tree, Places& places);
+
+/// The calls of the file (call_graph.h) in the same form, with places of their own.
+[[nodiscard]] Json placed_calls(const syntax::SyntaxTree& tree, Places& places);
 
 /// `sha256:` and the hash of a program's text, with which an edit identifies the text that it applies to.
 [[nodiscard]] std::string version_of(std::string_view text);

@@ -55,6 +55,54 @@ Braces braces_of(const syntax::SyntaxTree& tree, NodeId node) {
   return {token, tree[node].end_token - 1};
 }
 
+namespace {
+
+/// The offsets of what is between the braces, without white space at both ends.
+std::pair<std::size_t, std::size_t> find_inside(const syntax::SyntaxTree& tree, Braces braces) {
+  const std::string_view text = tree.file().text();
+  std::size_t begin = tree.tokens[braces.opening].offset + 1;
+  std::size_t end = tree.tokens[braces.closing].offset;
+  const auto is_blank = [&](std::size_t at) {
+    return std::string_view(" \t\r\n").find(text[at]) != std::string_view::npos;
+  };
+  while (begin < end && is_blank(begin)) ++begin;
+  while (end > begin && is_blank(end - 1)) --end;
+  return {begin, end};
+}
+
+/// Whether the node has braces, which damaged text can lack.
+bool has_braces(const syntax::SyntaxTree& tree, NodeId node) {
+  if (tree.tokens[tree[node].end_token - 1].kind != TokenKind::RightBrace) return false;
+  for (TokenIndex at = tree[node].main_token; at + 1 < tree[node].end_token; ++at) {
+    if (tree.tokens[at].kind == TokenKind::LeftBrace) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string inside_of(const syntax::SyntaxTree& tree, NodeId node) {
+  if (!has_braces(tree, node)) return "";
+  const auto [begin, end] = find_inside(tree, braces_of(tree, node));
+  const std::string_view text = tree.file().text();
+  const std::string_view inside = text.substr(begin, end - begin);
+  if (inside.find('\n') == std::string_view::npos) return std::string(inside);
+  const std::string_view line = text.substr(0, begin).substr(text.substr(0, begin).rfind('\n') + 1);
+  return unindented_lines(inside, line.substr(0, line.find_first_not_of(" \t")));
+}
+
+std::string documentation_lines(std::string_view words) {
+  std::string out;
+  while (!words.empty()) {
+    const std::size_t end = words.find('\n');
+    std::string_view line = words.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    out += line.empty() ? "///\n" : "/// " + std::string(line) + '\n';
+    words = end == std::string_view::npos ? std::string_view() : words.substr(end + 1);
+  }
+  return out;
+}
+
 Patches::Patches(const syntax::SyntaxTree& tree)
     : tree_(tree), text_(tree.file().text()), newline_(text_.find("\r\n") != std::string_view::npos ? "\r\n" : "\n") {}
 
@@ -140,6 +188,21 @@ void Patches::insert_lines(Braces braces, NodeId anchor, std::string_view text, 
   patches_.push_back({at, removed, std::move(lines)});
 }
 
+void Patches::insert_declaration(NodeId anchor, std::string_view text) {
+  const std::string lines = indented_lines(text, "", newline_);
+  if (!anchor.exists()) {
+    const std::size_t begin = text_.find_last_not_of(" \t\r\n") + 1;  // 0 if there is nothing
+    const std::string before = begin == 0 ? "" : newline_ + newline_;
+    patches_.push_back({begin, text_.size() - begin, before + lines + newline_});
+    return;
+  }
+  // After the comment on its line.
+  std::size_t at = tree_.span(anchor).end();
+  while (at < text_.size() && !at_newline(at)) ++at;
+  const bool is_followed = at < text_.size() && !is_empty_line(skip_newline(at));
+  patches_.push_back({at, 0, newline_ + newline_ + lines + (is_followed ? newline_ : "")});
+}
+
 void Patches::insert_element(Braces braces, NodeId anchor, std::string_view text) {
   const std::size_t after = anchor.exists() ? tree_.span(anchor).end() : end_of(braces.opening);
   const TokenIndex next = tree_.next_significant(anchor.exists() ? tree_[anchor].end_token - 1 : braces.opening);
@@ -157,6 +220,39 @@ void Patches::insert_element(Braces braces, NodeId anchor, std::string_view text
   } else {
     patches_.push_back({tree_.tokens[next].offset, 0, std::string(text) + ", "});
   }
+}
+
+void Patches::replace_inside(Braces braces, std::string_view text) {
+  const auto [begin, end] = find_inside(tree_, braces);
+  const std::size_t opening = end_of(braces.opening);
+  const std::size_t closing = tree_.tokens[braces.closing].offset;
+  const std::string outer = indentation_at(tree_.tokens[braces.opening].offset);
+  const bool has_lines = text_.substr(opening, closing - opening).find('\n') != std::string_view::npos;
+  if (!has_lines && text.find('\n') == std::string_view::npos) {
+    patches_.push_back({opening, closing - opening, text.empty() ? "" : " " + std::string(text) + " "});
+  } else if (has_lines && begin < end && begins_line(begin)) {
+    patches_.push_back({begin, end - begin, shifted(text, "", indentation_at(begin), newline_)});
+  } else {
+    const std::string inner = outer + std::string(indentation_step);
+    patches_.push_back(
+        {opening, closing - opening, newline_ + indented_lines(text, inner, newline_) + newline_ + outer});
+  }
+}
+
+bool Patches::replace_documentation(NodeId node, std::string_view text) {
+  const std::size_t at = tree_.span(node).offset;
+  if (!begins_line(at)) return text.empty();
+  const std::size_t begin = documented_begin(node);
+  const std::string indentation = indentation_at(at);
+  const std::string lines = documentation_lines(text);
+  std::string inserted;
+  for (std::size_t from = 0; from < lines.size();) {
+    const std::size_t end = lines.find('\n', from);
+    inserted += lines.substr(from, end - from) + newline_ + indentation;
+    from = end + 1;
+  }
+  patches_.push_back({begin, at - begin, std::move(inserted)});
+  return true;
 }
 
 void Patches::remove(NodeId node) {

@@ -24,6 +24,13 @@ struct Braces {
 /// Those of an agent, a section of an agent, a block or an `on`.
 [[nodiscard]] Braces braces_of(const syntax::SyntaxTree& tree, syntax::NodeId node);
 
+/// The text between the braces of `instructions` or of another section, without the white space at both ends and the
+/// indentation of its first line.
+[[nodiscard]] std::string inside_of(const syntax::SyntaxTree& tree, syntax::NodeId node);
+
+/// A doc comment of these words: lines that begin with `///`.
+[[nodiscard]] std::string documentation_lines(std::string_view words);
+
 /// Collects the changes of one edit to a text. Lines are inserted and removed so that the lines around them are
 /// unchanged, including comments and empty lines. The changes must not touch each other.
 class Patches {
@@ -33,6 +40,10 @@ class Patches {
   void replace(source::Span span, std::string_view text) {
     patches_.push_back({span.offset, span.length, std::string(text)});
   }
+  /// What is between the braces, as `inside_of` returns it. It stays on one line if it can.
+  void replace_inside(Braces braces, std::string_view text);
+  /// The doc comment before a node: empty for none. False if the node shares its line with what is before it.
+  [[nodiscard]] bool replace_documentation(syntax::NodeId node, std::string_view text);
   /// The statements of a body.
   void replace_lines(syntax::NodeId node, std::string_view text);
   /// Whether an empty line separates new lines from the other contents of the braces.
@@ -40,6 +51,8 @@ class Patches {
   /// Inserts lines between the braces, after the node `anchor` or, without one, after the opening brace. `text` is not
   /// indented.
   void insert_lines(Braces braces, syntax::NodeId anchor, std::string_view text, Gap gap = Gap::None);
+  /// Inserts a declaration of the file after another one, or at its end, with empty lines around it.
+  void insert_declaration(syntax::NodeId anchor, std::string_view text);
   /// Inserts an element of `{ a, b }` after `anchor`, on a separate line if `anchor` has its own line.
   void insert_element(Braces braces, syntax::NodeId anchor, std::string_view text);
   /// Removes a part with its comma, and its line if nothing else is on it.

@@ -137,8 +137,8 @@ PlacedAgent place(const Agent& agent, BoxText shown, const Places& before) {
   for (const std::string_view name : {"pre_turn", "", "post_turn"}) {
     for (const Sequence& sequence : agent.sequences) {
       if (sequence.name != name || sequence.blocks.empty()) continue;
-      placed.sequences.push_back(
-          place(sequence, name.empty() ? agent.first_block() : first_of(sequence), shown, earlier));
+      const std::string_view first = name.empty() ? agent.first_block() : first_of(sequence);
+      placed.sequences.push_back(place(sequence, first, shown, earlier));
       if (!name.empty()) frame(placed.sequences.back());
     }
   }

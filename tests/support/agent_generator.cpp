@@ -106,6 +106,50 @@ void AgentGenerator::block(const std::string& name, const std::vector<std::strin
   line("}");
 }
 
+namespace {
+
+/// An edit of what is not a block; nothing if the agent has nothing of that kind.
+std::optional<Edit> random_agent_edit(const Graph& graph, const Agent& agent, const std::string& fresh,
+                                      std::mt19937& random) {
+  const auto below = [&](std::size_t end) { return random() % end; };
+  const Section section = below(2) == 0 ? Section::State : Section::Scratchpad;
+  const std::vector<Setting>& fields = section == Section::State ? agent.state : agent.scratchpad;
+  const std::string field = fields.empty() ? "" : fields[below(fields.size())].name;
+  const std::string documentation = below(2) == 0 ? "" : "New.\n\nAnd more.";
+  const std::optional<std::string> owner = below(2) == 0 ? std::optional(agent.name) : std::nullopt;
+  const std::vector<Declaration>& declared = owner ? agent.functions : graph.declarations;
+  const std::string declaration = declared.empty() ? "" : declared[below(declared.size())].name;
+  switch (below(10)) {
+    case 0:
+      return AddField{agent.name, section, {fresh, "List<String>", "[]", documentation}, std::nullopt};
+    case 1:
+      return SetField{agent.name, section, field, "String?",
+                      below(2) == 0 ? std::nullopt : std::optional<std::string>("None")};
+    case 2:
+      return RenameField{agent.name, section, field, fresh};
+    case 3:
+      return RemoveField{agent.name, section, field};
+    case 4:
+      return SetInstructions{agent.name, below(3) == 0   ? ""
+                                         : below(2) == 0 ? "\"brief\"!"
+                                                         : "\"one\"!\nif x {\n    \"two\"!\n}"};
+    case 5:
+      return SetDocumentation{agent.name, std::nullopt, std::nullopt, "", std::nullopt, documentation};
+    case 6:
+      return SetDocumentation{owner, std::nullopt, std::nullopt, "", declaration, documentation};
+    case 7:
+      return AddDeclaration{owner, "/// Adds.\nfn " + fresh + "(a: i32) -> i32 {\n    a + 1\n}", std::nullopt};
+    case 8:
+      return RenameDeclaration{owner, declaration, fresh};
+    default:
+      // An agent has to stay.
+      if (!owner && (graph.agents.size() < 2 || declaration != agent.name)) return std::nullopt;
+      return RemoveDeclaration{owner, declaration};
+  }
+}
+
+}  // namespace
+
 Edit random_edit(const std::string& text, std::mt19937& random) {
   const source::SourceFile file({0}, "", text);
   diagnostics::Diagnostics diagnostics;
@@ -125,6 +169,9 @@ Edit random_edit(const std::string& text, std::mt19937& random) {
   };
   for (const Sequence& sequence : agent.sequences) gather(gather, sequence);
   const std::string fresh = "n" + std::to_string(random() % 1'000'000);
+  if (below(3) == 0) {
+    if (auto edit = random_agent_edit(graph, agent, fresh, random)) return std::move(*edit);
+  }
   const std::string place = sequences[below(sequences.size())];
   if (blocks.empty() || below(6) == 0) {
     AddBlock add{agent.name, {place, std::nullopt}, fresh, below(2) == 0 ? "code" : "request", "", {}, {}, "", {}};
@@ -137,7 +184,20 @@ Edit random_edit(const std::string& text, std::mt19937& random) {
   const Sequence& around = *agent.find_sequence(sequence_of(block.path));
   const std::string beside = around.blocks[below(around.blocks.size())].name;
   const Edge* const edge = block.edges.empty() ? nullptr : &block.edges[below(block.edges.size())];
-  switch (below(11)) {
+  switch (below(16)) {
+    case 11:
+      return AddBranch{agent.name, block.path, fresh};
+    case 12:
+      if (block.nested.empty()) return SetItem{agent.name, block.path, {fresh, "Order", "state.orders"}};
+      return RenameBranch{agent.name, block.path, block.nested.front().name, fresh};
+    case 13:
+      if (block.nested.empty()) return SetItem{agent.name, block.path, {fresh, "Order", "state.orders"}};
+      return RemoveBranch{agent.name, block.path, block.nested.back().name};
+    case 14:
+      if (edge == nullptr) return SetDocumentation{agent.name, block.path, std::nullopt, "", std::nullopt, "Words."};
+      return MoveEdge{agent.name, block.path, {edge->kind, edge->label, edge->on}, edge->target, below(3)};
+    case 15:
+      return SetDocumentation{agent.name, block.path, std::nullopt, "", std::nullopt, below(2) == 0 ? "" : "Words."};
     case 0:
       return RenameBlock{agent.name, block.path, fresh};
     case 1:
