@@ -2,36 +2,23 @@
 
 #include <fmt/format.h>
 
+#include "engine/plans.h"
 #include "json/json.h"
 #include "json/text.h"
 
 namespace tenon::cli {
 namespace {
 
+using engine::names_of;
+using engine::passage;
+using engine::place_of;
+using engine::state_name;
+using engine::target_name;
 using types::DecidedBy;
 using types::PlanEdge;
 using types::PlannedRequirement;
 using types::PursuitPlan;
 using types::Relation;
-
-std::string place_of(const types::CheckedProgram& program, const PursuitPlan& plan) {
-  const types::Module& module = program.modules[plan.module.index];
-  const source::Position at = module.file->position(module.tree->span(plan.node).offset);
-  return fmt::format("{}:{}:{}", module.file->path(), at.line, at.column);
-}
-
-std::string state_name(const PursuitPlan& plan, std::uint32_t state) {
-  return state == 0 ? "start" : plan.actions[state - 1].name;
-}
-std::string target_name(const PursuitPlan& plan, std::uint32_t to) {
-  return to == plan.actions.size() ? "goal" : plan.actions[to].name;
-}
-
-std::string_view passage(const PlanEdge& edge) {
-  if (edge.is_closed()) return "never";
-  if (edge.is_certain()) return "always";
-  return edge.decided_by() == DecidedBy::Undecided ? "undecided" : "perhaps";
-}
 
 /// Describes what is known about one requirement.
 std::string explain(const PlannedRequirement& requirement) {
@@ -57,14 +44,6 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-std::vector<std::string> names_of(const PursuitPlan& plan, bool are_reachable) {
-  std::vector<std::string> names;
-  for (const types::PlannedAction& action : plan.actions) {
-    if (action.is_reachable == are_reachable) names.push_back(action.name);
-  }
-  return names;
-}
-
 std::string text_of_one(const types::CheckedProgram& program, const PursuitPlan& plan) {
   std::string text = fmt::format("{}: pursue {}\nfrom `{}` to `{}`\n\n", place_of(program, plan), plan.goal,
                                  plan.start_type, plan.goal_type);
@@ -86,46 +65,6 @@ std::string text_of_one(const types::CheckedProgram& program, const PursuitPlan&
   return text;
 }
 
-Json requirement_json(const PlannedRequirement& requirement) {
-  Json json = Json::object({{"words", requirement.words},
-                            {"judged", requirement.is_judged},
-                            {"relation", types::relation_name(requirement.relation)},
-                            {"by", types::decider_name(requirement.by)}});
-  if (!requirement.reason.empty()) json["reason"] = requirement.reason;
-  return json;
-}
-
-Json json_of_one(const types::CheckedProgram& program, const PursuitPlan& plan) {
-  Json actions = Json::array();
-  for (const types::PlannedAction& action : plan.actions) {
-    actions.push_back(Json::object(
-        {{"name", action.name}, {"takes", action.takes}, {"gives", action.gives}, {"reachable", action.is_reachable}}));
-  }
-  Json edges = Json::array();
-  for (const PlanEdge& edge : plan.edges) {
-    Json requirements = Json::array();
-    for (const PlannedRequirement& one : edge.requirements) requirements.push_back(requirement_json(one));
-    edges.push_back(Json::object({{"from", state_name(plan, edge.from)},
-                                  {"to", target_name(plan, edge.to)},
-                                  {"passage", passage(edge)},
-                                  {"by", types::decider_name(edge.decided_by())},
-                                  {"requirements", std::move(requirements)}}));
-  }
-  Json missing = Json::array();
-  for (const types::MissingAction& one : plan.missing) {
-    missing.push_back(Json::object({{"of", target_name(plan, one.action)}, {"words", one.words}}));
-  }
-  return Json::object({{"place", place_of(program, plan)},
-                       {"goal", plan.goal},
-                       {"start_type", plan.start_type},
-                       {"goal_type", plan.goal_type},
-                       {"actions", std::move(actions)},
-                       {"edges", std::move(edges)},
-                       {"dead", Json::array_of(names_of(plan, false))},
-                       {"missing", std::move(missing)},
-                       {"goal_entailed", plan.is_goal_entailed()}});
-}
-
 /// A string literal of Graphviz, which writes a line break as `\n` too.
 std::string quote(const std::string& text) {
   return make_json_string(text);
@@ -141,7 +80,7 @@ std::string plan_text(const types::CheckedProgram& program, std::span<const Purs
 
 std::string plan_json(const types::CheckedProgram& program, std::span<const PursuitPlan> plans) {
   Json all = Json::array();
-  for (const PursuitPlan& plan : plans) all.push_back(json_of_one(program, plan));
+  for (const PursuitPlan& plan : plans) all.push_back(engine::describe_plan(program, plan));
   return all.dump(JsonForm::Pretty) + "\n";
 }
 
