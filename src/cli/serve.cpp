@@ -9,6 +9,7 @@
 #include "cli/store_wait.h"
 #include "cli/studio.h"
 #include "engine/hosting.h"
+#include "engine/plans.h"
 #include "server/service.h"
 
 namespace tenon::cli {
@@ -98,6 +99,21 @@ server::ProgramFiles program_files(const ServeCommand& command, const Environmen
   };
   programs.diagnose = [system = environment.system](const std::string& path, std::string_view text) {
     return engine::diagnose(path, std::string(text), system);
+  };
+  programs.complete = [&files = environment.system.files](const std::string& path, std::string_view text,
+                                                          std::size_t offset) {
+    return completion::complete(path, text, offset, files);
+  };
+  programs.explain = [&files = environment.system.files](const std::string& path, std::string_view text,
+                                                         std::size_t offset) {
+    return completion::find_meaning(path, text, offset, files);
+  };
+  programs.prompts = [system = environment.system, settings = command.settings](const std::string& path,
+                                                                                std::string_view text) {
+    return engine::find_prompts({path, std::string(text)}, settings, system);
+  };
+  programs.plans = [&files = environment.system.files](const std::string& path, std::string_view text) {
+    return engine::find_plans(path, text, files);
   };
   programs.load = [system = environment.system, settings = command.settings](const std::string& path) {
     return engine::load({.path = path, .names = engine::ProgramSource::Names::Public}, settings, system);

@@ -36,15 +36,18 @@ Json diagnose(const ProgramFiles& programs, const std::string& path, std::string
   return problems;
 }
 
-/// Draws the text and checks it. `places`: of the drawing before.
+/// Draws the text and checks it. `drawings`: the ones before.
 Json describe_draft(const ProgramFiles& programs, const ProgramFiles::File& program, const graph::Edited& draft,
-                    graph::Places& places) {
+                    std::map<std::string, graph::Places>& drawings) {
   const source::SourceFile file({0}, program.name, draft.text);
   diagnostics::Diagnostics ignored;
   const syntax::SyntaxTree tree = syntax::parse(file, ignored);
+  const graph::Graph graph = graph::make_graph(tree);
   return Json::object({{"version", graph::version_of(draft.text)},
                        {"patches", to_json(draft.patches)},
-                       {"agents", graph::placed_agents(graph::make_graph(tree), tree, places)},
+                       {"agents", graph::placed_agents(graph, tree, drawings[program.name])},
+                       {"calls", graph::placed_calls(tree, drawings[program.name + " calls"])},
+                       {"declarations", graph::to_json(graph.declarations, tree)},
                        {"problems", diagnose(programs, program.path, draft.text)}});
 }
 
@@ -67,7 +70,7 @@ void Api::draft_program(const Call& call) {
     if (!edited) return call.answer(whole(make_refusal(edited.error())));
     draft = std::move(*edited);
   }
-  call.answer(whole(make_json(describe_draft(*parts_.programs, *file, draft, parts_.drawings[file->name]).dump())));
+  call.answer(whole(make_json(describe_draft(*parts_.programs, *file, draft, parts_.drawings).dump())));
 }
 
 void Api::save_program(const Call& call) {

@@ -95,12 +95,36 @@ constexpr std::string_view answer_schemas = R"json({
   "offset": {"type": "integer", "description": "in bytes of UTF-8, as the length"}, "length": {"type": "integer"},
   "labels": {"type": "array", "items": {"type": "object"}}, "hints": {"type": "array", "items": {"type": "string"}},
   "fix": {"type": "object"}}},
-"Draft": {"type": "object", "required": ["version", "patches", "agents", "problems"], "properties": {
+"Draft": {"type": "object", "required": ["version", "patches", "agents", "calls", "declarations", "problems"],
+  "properties": {"calls": {"type": "object"},
+  "declarations": {"type": "array", "items": {"type": "object", "required": ["kind", "name", "range"], "properties": {
+    "kind": {"type": "string"}, "name": {"type": "string"}, "documentation": {"type": "string"},
+    "range": {"type": "object"}}}},
   "version": {"type": "string"}, "patches": {"type": "array", "items": {"type": "object",
   "required": ["offset", "removed", "inserted"], "properties": {"offset": {"type": "integer"},
   "removed": {"type": "integer"}, "inserted": {"type": "string"}}}},
   "agents": {"type": "array", "items": {"type": "object"}},
   "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}}}},
+"Completions": {"type": "object", "required": ["from", "to", "complete", "suggestions"], "properties": {
+  "from": {"type": "integer", "description": "in bytes of UTF-8, as the other places"}, "to": {"type": "integer"},
+  "complete": {"type": "boolean", "description": "whether these are all"},
+  "suggestions": {"type": "array", "items": {"type": "object", "required": ["label", "kind"], "properties": {
+    "label": {"type": "string"}, "kind": {"type": "string"}, "detail": {"type": "string"},
+    "documentation": {"type": "string"}, "inserted": {"type": "string"}}}}}},
+"Meaning": {"type": "object", "properties": {"from": {"type": "integer"}, "to": {"type": "integer"},
+  "title": {"type": "string"}, "documentation": {"type": "string"}}},
+"Prompts": {"type": "object", "required": ["prompts", "tools", "has_errors"], "properties": {
+  "has_errors": {"type": "boolean", "description": "then there are no prompts"},
+  "prompts": {"type": "array", "items": {"type": "object",
+    "required": ["kind", "function", "line", "column", "messages", "other_forms"], "properties": {
+    "kind": {"type": "string"}, "function": {"type": "string"}, "line": {"type": "integer"},
+    "column": {"type": "integer"}, "note": {"type": "string"}, "schema": {"type": "object"},
+    "other_forms": {"type": "integer"}, "messages": {"type": "array", "items": {"type": "object",
+    "required": ["role", "text"], "properties": {"role": {"type": "string"}, "text": {"type": "string"}}}}}}},
+  "tools": {"type": "array", "items": {"type": "string"}}}},
+"Plans": {"type": "object", "required": ["plans", "has_errors"], "properties": {
+  "has_errors": {"type": "boolean", "description": "then there are no plans"},
+  "plans": {"type": "array", "items": {"type": "object"}}}},
 "Saved": {"type": "object", "required": ["version", "problems", "runs"], "properties": {
   "version": {"type": "string"}, "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}},
   "runs": {"enum": ["new", "old"]}}},

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "completion/completion.h"
 #include "engine/program.h"
+#include "engine/shown_prompts.h"
 #include "json/json.h"
 
 namespace tenon::server {
@@ -31,6 +33,16 @@ struct ProgramFiles {
   std::function<std::optional<std::string>(const std::string& path, std::string_view text)> check;
   /// Errors, warnings and notes, each as an object of `tenon check --json`.
   std::function<Json(const std::string& path, std::string_view text)> diagnose;
+  /// completion::complete.
+  std::function<completion::Completions(const std::string& path, std::string_view text, std::size_t offset)> complete;
+  /// completion::find_meaning.
+  std::function<std::optional<completion::Meaning>(const std::string& path, std::string_view text, std::size_t offset)>
+      explain;
+  /// What would be sent to models; the problems of a program with errors.
+  std::function<Result<engine::ShownPrompts, engine::EngineError>(const std::string& path, std::string_view text)>
+      prompts;
+  /// engine::find_plans.
+  std::function<std::optional<Json>(const std::string& path, std::string_view text)> plans;
   /// The program in the file, for new runs; why not.
   std::function<Result<engine::Program, engine::EngineError>(const std::string& path)> load;
 

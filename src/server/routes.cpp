@@ -1,6 +1,9 @@
 #include "server/routes.h"
 
 #include <array>
+#include <vector>
+
+#include "server/program_questions.h"
 
 namespace tenon::server {
 
@@ -37,16 +40,59 @@ constexpr std::string_view edits_body =
 constexpr std::string_view draft_body =
     R"({"type":"object","properties":{"text":{"type":"string"},"ops":{"type":"array","items":{"type":"object"}}},)"
     R"("required":["text"],"additionalProperties":false})";
+constexpr std::string_view place_body =
+    R"({"type":"object","properties":{"text":{"type":"string"},"offset":{"type":"integer","minimum":0}},)"
+    R"("required":["text","offset"],"additionalProperties":false})";
+constexpr std::string_view text_body =
+    R"({"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false})";
 constexpr std::string_view save_body =
     R"({"type":"object","properties":{"version":{"type":"string"},"text":{"type":"string"}},)"
     R"("required":["version","text"],"additionalProperties":false})";
 }  // namespace
 
-std::span<const Route> Routes::all() {
-  static constexpr std::string_view json = "application/json";
+namespace {
+
+constexpr std::string_view json = "application/json";
+constexpr std::string_view key = "Idempotency-Key";
+
+}  // namespace
+
+std::span<const Route> Routes::of_programs() {
+  static constexpr auto table = std::to_array<Route>({
+      {"GET", "/v1/programs", "listPrograms", "Programs whose texts can be read and edited; none without `--edit`", "",
+       "", "", "200", json, "Programs", "", false, &Api::list_programs},
+      {"GET", "/v1/programs/{name}", "getProgram",
+       "A program's text, its graph of blocks, and the version that an edit names", "", "", "", "200 404", json,
+       "Program", "", false, &Api::show_program},
+      {"POST", "/v1/programs/{name}/edits", "editProgram", "Edits the graph of a program's blocks: all edits or none",
+       edits_body, "", key, "200 404 409", json, "Program", "", false, &Api::edit_program},
+      {"POST", "/v1/programs/{name}/draft", "draftProgram",
+       "Checks and draws a text that is being edited, after edits of its graph if there are any; writes nothing",
+       draft_body, "", "", "200 404", json, "Draft", "", false, &Api::draft_program},
+      {"POST", "/v1/programs/{name}/save", "saveProgram",
+       "Writes a program's text, also one with errors; new runs use it if it has none", save_body, "", "",
+       "200 404 409", json, "Saved", "", false, &Api::save_program},
+      {"POST", "/v1/programs/{name}/complete", "completeProgram",
+       "The names that can be written at a place of a text that is being edited", place_body, "", "", "200 404", json,
+       "Completions", "", false, nullptr, false, complete_program},
+      {"POST", "/v1/programs/{name}/explain", "explainProgram",
+       "What the name at a place of a text that is being edited means", place_body, "", "", "200 404", json, "Meaning",
+       "", false, nullptr, false, explain_program},
+      {"POST", "/v1/programs/{name}/prompts", "showPrompts",
+       "What would be sent to models at each site of a text that is being edited", text_body, "", "", "200 404", json,
+       "Prompts", "", false, nullptr, false, show_prompts},
+      {"POST", "/v1/programs/{name}/plans", "showPlans",
+       "The states and steps of each `pursue` of a text that is being edited, with places of a drawing", text_body, "",
+       "", "200 404", json, "Plans", "", false, nullptr, false, show_plans},
+      {"GET", "/v1/palette", "getPalette", "The kinds of blocks with their options and parts", "", "", "", "200", json,
+       "Palette", "", false, &Api::show_palette},
+  });
+  return table;
+}
+
+std::span<const Route> Routes::others() {
   static constexpr std::string_view stream = "text/event-stream";
   static constexpr std::string_view either = "application/json text/event-stream";
-  static constexpr std::string_view key = "Idempotency-Key";
   static constexpr std::string_view changes = "202 404 409 500";
   static constexpr auto table = std::to_array<Route>({
       {"GET", "/v1/agents", "listAgents",
@@ -107,21 +153,6 @@ std::span<const Route> Routes::all() {
       {"POST", "/agui/{agent}", "runAgui",
        "Sends a message to an agent or function that takes one text, in the format of AG-UI", agui_body, "", key,
        "200 404 409 500", stream, "", "X-Tenon-Conversation", false, &Api::run_agui},
-      {"GET", "/v1/programs", "listPrograms", "Programs whose texts can be read and edited; none without `--edit`", "",
-       "", "", "200", json, "Programs", "", false, &Api::list_programs},
-      {"GET", "/v1/programs/{name}", "getProgram",
-       "A program's text, its graph of blocks, and the version that an edit names", "", "", "", "200 404", json,
-       "Program", "", false, &Api::show_program},
-      {"POST", "/v1/programs/{name}/edits", "editProgram", "Edits the graph of a program's blocks: all edits or none",
-       edits_body, "", key, "200 404 409", json, "Program", "", false, &Api::edit_program},
-      {"POST", "/v1/programs/{name}/draft", "draftProgram",
-       "Checks and draws a text that is being edited, after edits of its graph if there are any; writes nothing",
-       draft_body, "", "", "200 404", json, "Draft", "", false, &Api::draft_program},
-      {"POST", "/v1/programs/{name}/save", "saveProgram",
-       "Writes a program's text, also one with errors; new runs use it if it has none", save_body, "", "",
-       "200 404 409", json, "Saved", "", false, &Api::save_program},
-      {"GET", "/v1/palette", "getPalette", "The kinds of blocks with their options and parts", "", "", "", "200", json,
-       "Palette", "", false, &Api::show_palette},
       {"GET", "/v1/events", "readChanges", "Each run that changes, as the list of runs shows it", "", "", "", "200",
        stream, "", "", false, &Api::read_changes},
       {"GET", "/", "getStudio", "The studio's page", "", "", "", "200", "text/html", "", "", true, &Api::show_studio,
@@ -140,6 +171,15 @@ std::span<const Route> Routes::all() {
       {"GET", "/metrics", "getMetrics", "Counters, in the text format of Prometheus", "", "", "", "200", "text/plain",
        "", "", false, &Api::show_metrics},
   });
+  return table;
+}
+
+std::span<const Route> Routes::all() {
+  static const std::vector<Route> table = [] {
+    std::vector<Route> routes(others().begin(), others().end());
+    routes.insert(routes.end(), of_programs().begin(), of_programs().end());
+    return routes;
+  }();
   return table;
 }
 

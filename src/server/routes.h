@@ -22,12 +22,17 @@ struct Route {
   std::string_view answer_headers = {};  ///< of a good answer, separated by blanks
   bool is_open = false;                  ///< also without a token
   void (Api::*handler)(const Api::Call&) = nullptr;
-  bool is_studio = false;  ///< only where the studio is served
+  bool is_studio = false;                                             ///< only where the studio is served
+  void (*question)(const ProgramFiles*, const Api::Call&) = nullptr;  ///< instead of a handler: program_questions.h
 };
 
 /// Gives the table access to the handlers.
 struct Routes {
   static std::span<const Route> all();
+
+ private:
+  static std::span<const Route> of_programs();
+  static std::span<const Route> others();
 };
 [[nodiscard]] inline std::span<const Route> routes() {
   return Routes::all();

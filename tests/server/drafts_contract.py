@@ -3,11 +3,13 @@ import gzip
 import http.client
 import json
 import os
+import pathlib
 import re
 import time
 
 from server_process import PROGRAM, Server, Stream
 
+FOLDER = pathlib.Path(__file__).resolve().parent
 SUPPORT = """\
 /// Answers customers.
 agent Support {
@@ -89,6 +91,92 @@ def test_edits_of_a_draft_are_patches_of_its_bytes(work):
         assert edge["target"] == "talk" and "points" not in edge, edge
         refused = draft(server, SUPPORT, [{"op": "delete", "agent": "Support", "block": "none"}])
         assert refused.status == 422 and refused.code == "edit_refused" and refused.json["edit"] == 0, refused.body
+
+
+def test_edits_of_agents_and_declarations(work):
+    with Server(work, "--edit", program=SUPPORT) as server:
+        ops = [{"op": "rename_field", "agent": "Support", "section": "state", "field": "topic", "name": "subject"},
+               {"op": "add_field", "agent": "Support", "section": "scratchpad", "name": "note", "type": "String", "value": '""'},
+               {"op": "set_instructions", "agent": "Support", "statements": '"Be brief."!'},
+               {"op": "set_documentation", "agent": "Support", "block": "talk", "text": "Speaks."},
+               {"op": "add_branch", "agent": "Support", "block": "both", "branch": "two"},
+               {"op": "rename_declaration", "declaration": "double", "name": "twice"},
+               {"op": "add_declaration", "source": "fn half(n: i32) -> i32 { n / 2 }"}]
+        reply = draft(server, SUPPORT, ops)
+        assert reply.status == 200 and not [one for one in reply.json["problems"] if one["severity"] == "error"], reply.body
+        after = patched(SUPPORT, reply.json["patches"])
+        assert "into: state.subject" in after and "    // Keep this short.\n    /// Speaks.\n    block talk" in after, after
+        (agent,) = reply.json["agents"]
+        assert agent["instructions"] == '"Be brief."!' and [field["name"] for field in agent["scratchpad"]] == ["note"], agent
+        declared = [(one["kind"], one["name"]) for one in reply.json["declarations"]]
+        assert declared == [("agent", "Support"), ("fn", "twice"), ("fn", "half")], declared
+        for op, reason in (({"op": "remove_field", "agent": "Support", "section": "state", "field": "none"}, "no entry `none`"),
+                           ({"op": "rename_declaration", "declaration": "double", "name": "Support"}, "already"),
+                           ({"op": "add_declaration", "source": "nonsense"}, "the declaration has an error")):
+            refused = draft(server, SUPPORT, [op])
+            assert refused.status == 422 and reason in refused.body, refused.body
+
+
+def test_names_at_a_place_of_a_text(work):
+    with Server(work, "--edit", program=SUPPORT) as server:
+        def labels(text, **more):
+            at = text.encode().index(b"^")
+            reply = server.post("/v1/programs/program/complete", {"text": text.replace("^", ""), "offset": at} | more)
+            assert reply.status == 200, reply.body
+            assert reply.json["from"] <= at <= reply.json["to"] and reply.json["complete"], reply.body
+            return {one["label"]: one for one in reply.json["suggestions"]}
+
+        # After characters of several bytes, in a text that does not compile.
+        fields = labels(SUPPORT.replace("into: state.topic", "into: state.^"))
+        assert fields["topic"]["kind"] == "field" and fields["topic"]["detail"] == "String", fields
+        assert list(labels(SUPPORT.replace("-> both", "-> ^"))) == ["find", "both", "talk"]
+        options = labels(SUPPORT.replace("into: state.topic", "re^"))
+        assert options["restartable"]["inserted"] == "restartable: " and "prompt" not in options, options
+        assert labels(SUPPORT.replace("find: request", "find: re^"))["route"]["documentation"]
+        assert labels(SUPPORT.replace("n + n", "dou^"))["double"]["detail"] == "(n: i32) -> i32"
+        assert labels(SUPPORT.replace("One word", "One ^word")) == {}
+        place = SUPPORT.encode().index(b"-> talk") + 4
+        meaning = server.post("/v1/programs/program/explain", {"text": SUPPORT, "offset": place}).json
+        assert meaning["title"] == "talk: request" and meaning["to"] - meaning["from"] == 4, meaning
+        assert server.post("/v1/programs/program/explain", {"text": "", "offset": 0}).json == {}
+        for body in ({"text": "", "offset": 1}, {"text": "", "offset": -1}, {"text": ""}, {"offset": 0}, {"text": "", "offset": 0, "a": 1}):
+            assert server.post("/v1/programs/program/complete", body).status == 422, body
+        assert server.post("/v1/programs/other/complete", {"text": "", "offset": 0}).status == 404
+    with Server(work) as server:
+        assert server.post("/v1/programs/program/complete", {"text": "", "offset": 0}).code == "editing_is_off"
+
+
+def test_calls_prompts_and_plans_of_a_text(work):
+    text = """extern fn fetch(url: String) -> String
+
+fn summary(ctx: Context, url: String) -> String {
+    "Summarize: {{ fetch(url) }}"!
+}
+
+fn both(ctx: Context) -> String { summary(ctx, "a") + summary(ctx, "b") }
+"""
+    with Server(work, "--edit", program=PROGRAM) as server:
+        calls = draft(server, text).json["calls"]["sequences"][0]["blocks"]
+        assert [(one["name"], one["kind"], [edge["target"] for edge in one["edges"]]) for one in calls] == [
+            ("fetch", "extern", []), ("summary", "function", ["fetch"]), ("both", "function", ["summary"])], calls
+        assert all("at" in one and "size" in one for one in calls) and calls[2]["edges"][0]["points"], calls
+        shown = server.post("/v1/programs/program/prompts", {"text": text}).json
+        (prompt,) = shown["prompts"]
+        assert prompt["function"] == "summary" and prompt["line"] == 3 and not shown["has_errors"], shown
+        assert any("Summarize: {{" in message["text"] for message in prompt["messages"]), prompt
+        broken = server.post("/v1/programs/program/prompts", {"text": text + "fn f() -> i32 { nope }"}).json
+        assert broken == {"prompts": [], "tools": [], "has_errors": True}, broken
+        pursuit = (FOLDER.parents[1] / "docs/language/21-pursue.md").read_text()
+        source = next(part for part in pursuit.split("```tenon")[1:] if "pursue" in part).partition("\n")[2].partition("```")[0]
+        plans = server.post("/v1/programs/program/plans", {"text": source}).json
+        assert not plans["has_errors"] and plans["plans"], plans
+        plan = plans["plans"][0]
+        found = source.encode()[plan["range"]["offset"]:].decode()
+        assert found.startswith("pursue"), found[:80]
+        states = [one["name"] for one in plan["graph"]["sequences"][0]["blocks"]]
+        assert states == ["start", *[action["name"] for action in plan["actions"]], "goal"], states
+        for body in ({}, {"text": 1}, {"text": "", "offset": 0}):
+            assert server.post("/v1/programs/program/plans", body).status == 422, body
 
 
 def test_what_is_added_leaves_the_other_blocks_where_they_are(work):
