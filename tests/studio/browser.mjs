@@ -50,6 +50,30 @@ fn visit(ctx: Context) -> String {
     "{{ visit.name }} and {{ visit.guests }} guests"
 }
 `;
+const pursuit = `/// Writes a first version.
+fn draft(ctx: Context, topic: Topic) -> Letter
+    ensures "is a polite letter"
+{
+    "Write a letter"!
+    topic!
+}
+
+/// Improves it.
+fn review(ctx: Context, letter: Letter) -> Letter
+    requires "is a polite letter"
+    ensures "has no mistakes"
+{
+    "Improve this letter"!
+    letter!
+}
+
+fn main(ctx: Context) -> Letter {
+    pursue "has no mistakes" from Topic("holidays") limit 4 {
+        draft(ctx, _)
+        review(ctx, _)
+    }
+}
+`;
 const attack = '<img src=x onerror="document.title=1">\u202egnirts';
 const script = `Desk::find when "Where" => "order"\nDesk::find when "refund" => "refund"\nDesk::find => "order"\n* => ${JSON.stringify(attack)}\n`;
 
@@ -150,6 +174,179 @@ await runTests(
       await block(page, "refund, call").focus();
       await page.keyboard.press("Enter");
       await until(() => page.evaluate(() => document.activeElement.shadowRoot !== null), Boolean);
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "names are suggested from the checker, also in a text that does not compile"(closing) {
+      const { page } = await open(closing);
+      await openProgram(page, "desk");
+      const broken = desk.replace("into: state.topic", "into: ").replace("-> choose", "->");
+      await text(page).fill(broken);
+      await page.getByRole("list", { name: "Problems" }).waitFor();
+      const suggestions = page.getByRole("listbox").getByRole("option");
+      /** Puts the cursor after the words, with the search of the editor. */
+      const goAfter = async (words) => {
+        await text(page).focus();
+        await page.keyboard.press("Control+Home");
+        await page.keyboard.press("Control+f");
+        const field = page.getByRole("textbox", { name: "Find" });
+        await field.fill("");
+        await field.pressSequentially(words);
+        await field.press("Enter");
+        await field.press("Escape");
+        await page.keyboard.press("ArrowRight");
+      };
+      await goAfter("into:");
+      await page.keyboard.type(" state.");
+      await until(() => suggestions.allTextContents(), (found) => found.some((one) => one.startsWith("topic")));
+      await checkAccess(page);
+      await picture(page, "completion");
+      await page.keyboard.press("Enter");
+      await goAfter("->");
+      await page.keyboard.type(" ");
+      await until(() => suggestions.count(), (count) => count === 4);
+      await page.keyboard.type("cho");
+      await until(() => suggestions.count(), (count) => count === 1);
+      await suggestions.click();
+      await until(() => page.getByRole("list", { name: "Problems" }).count(), (count) => count === 0);
+      await page.keyboard.press("Control+z");
+      await page.getByRole("list", { name: "Problems" }).waitFor();
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "state, instructions, doc comments and functions are edited in forms"(closing) {
+      const { studio, page } = await open(closing);
+      await openProgram(page, "desk");
+      await page.getByRole("button", { name: /Agent Desk/ }).click();
+      const form = page.getByRole("region", { name: "Agent Desk" });
+      await checkAccess(page);
+      await picture(page, "agent");
+      const commit = async (label, value) => {
+        const field = form.getByLabel(label, { exact: true });
+        await field.fill(value);
+        await field.blur();
+      };
+      await commit("Name of topic", "subject");
+      await form.getByLabel("Name of subject", { exact: true }).waitFor();
+      await commit("Type of note", "String?");
+      await until(() => page.getByRole("list", { name: "Problems" }).count(), (count) => count === 1);
+      await commit("Value of note", "None");
+      await commit("Doc comment", "Answers.");
+      await commit("Instructions", '"You are the desk."!\n"Be kind."!');
+      await form.getByLabel("New entry of state").fill("count");
+      await form.getByRole("button", { name: "Add to state" }).click();
+      await commit("Type of count", "i32");
+      await commit("Value of count", "0");
+      await form.getByLabel("New entry of state").fill("subject");
+      await form.getByRole("button", { name: "Add to state" }).click();
+      await form.getByText("already has an entry").waitFor();
+      await form.getByLabel("New function of Desk").fill("help");
+      await form.getByRole("button", { name: "Add function" }).click();
+      await form.getByLabel("Name of fn help").waitFor();
+      await form.getByLabel("Show").selectOption({ label: "declarations of the file" });
+      const file = page.getByRole("region", { name: "Declarations" });
+      await file.getByLabel("Name of fn allow").fill("permit");
+      await file.getByLabel("Name of fn allow").blur();
+      await file.getByLabel("Name of fn permit").waitFor();
+      // Options, ways and doc comments of blocks.
+      await block(page, "choose, route").click();
+      const chosen = page.getByRole("region", { name: "Block choose" });
+      await chosen.getByLabel("Doc comment").fill("Decides.");
+      await chosen.getByLabel("Doc comment").blur();
+      await until(() => block(page, "choose, route").getAttribute("title"), (title) => title === "choose: Decides.");
+      const label = chosen.getByLabel(/^Label of when/);
+      await label.fill('state.subject == "money"');
+      await label.blur();
+      await chosen.getByLabel(/^Target of when.*money/).waitFor();
+      // What is being typed in a form is saved, too.
+      await chosen.getByLabel("Doc comment").fill("Decides it.");
+      await page.keyboard.press("Control+s");
+      const saved = await until(() => studio.read("desk.tn"), (found) => found.includes("/// Decides it."));
+      for (const part of ["subject: String", "into: state.subject", "note: String? = None", "/// Answers.\nagent Desk", "count: i32 = 0",
+        'instructions {\n        "You are the desk."!\n        "Be kind."!\n    }', "fn help() -> String", "call: permit(state.subject)",
+        "fn permit(topic", 'when state.subject == "money" -> refund', "    // Keep this short.\n"]) {
+        assert.ok(saved.includes(part), `${part} is not in\n${saved}`);
+      }
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "every action is in the palette of commands"(closing) {
+      const { page } = await open(closing);
+      await openProgram(page, "desk");
+      const dialog = page.getByRole("dialog", { name: "Commands" });
+      const command = dialog.getByRole("combobox", { name: "Command" });
+      const options = dialog.getByRole("option");
+      await page.keyboard.press("Control+k");
+      await command.waitFor();
+      const all = await options.allTextContents();
+      for (const name of ["New run", "Undo", "Redo", "Fit", "Save", "Go to refund", "Go to Runs", "Open program greet", "Go to fn allow"]) {
+        assert.ok(all.some((one) => one.startsWith(name)), `${name} is not in ${all}`);
+      }
+      assert.ok(all.some((one) => one === "SaveCtrl+S"), all.join());
+      await checkAccess(page);
+      await picture(page, "commands");
+      await command.fill("go refund");
+      await until(() => options.count(), (count) => count === 1);
+      await page.keyboard.press("Enter");
+      await until(() => page.evaluate(() => document.activeElement.dataset.path), (path) => path === "refund");
+      await page.keyboard.press("Control+k");
+      await command.fill("delete");
+      await page.keyboard.press("Enter");
+      await until(() => block(page, "refund, call").count(), (count) => count === 0);
+      await page.keyboard.press("Control+k");
+      await command.fill("undo");
+      await page.keyboard.press("Enter");
+      await block(page, "refund, call").waitFor();
+      // Moved by arrows, closed without an effect.
+      await page.keyboard.press("Control+k");
+      await command.fill("program");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("Escape");
+      await until(() => dialog.count(), (count) => count === 0);
+      await page.keyboard.press("Control+k");
+      await command.fill("open program greet");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "greet" }).waitFor();
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "calls, prompts and plans are drawn and explained"(closing) {
+      const { page } = await open(closing, {}, { "desk.tn": desk, "greet.tn": greet, "plan.tn": pursuit });
+      // A program without blocks has the graph of its calls.
+      await openProgram(page, "greet");
+      const calls = page.getByRole("tree", { name: "Calls" });
+      for (const name of ["greet, function", "visit, function"]) await calls.getByRole("treeitem", { name }).waitFor();
+      await openProgram(page, "desk");
+      await page.getByRole("button", { name: "Calls" }).click();
+      await calls.getByRole("treeitem", { name: "Desk, agent" }).click();
+      await page.getByRole("region", { name: "agent Desk", exact: true }).waitFor();
+      await checkAccess(page);
+      await picture(page, "calls");
+      await page.getByRole("button", { name: "Blocks" }).click();
+      // What the model would be sent.
+      await block(page, "talk, request").click();
+      const prompts = page.getByRole("region", { name: "Prompt as it would be sent" });
+      await prompts.getByRole("button").click();
+      await until(() => prompts.textContent(), (found) => found.includes("Answer in one sentence. {{"));
+      assert.ok(!(await prompts.textContent()).includes("What is this about?"));
+      await checkAccess(page);
+      await picture(page, "prompts");
+      await openProgram(page, "plan");
+      await page.getByRole("button", { name: "Plan" }).click();
+      const plan = page.getByRole("tree", { name: /^Plan of/ });
+      for (const name of ["start, start", "draft, action", "review, action", "goal, goal"]) await plan.getByRole("treeitem", { name }).waitFor();
+      const steps = page.getByRole("table", { name: "Steps of the plan" });
+      const all = await steps.getByRole("row").count();
+      const step = steps.getByRole("row").filter({ hasText: "entails" }).first();
+      await step.waitFor();
+      await plan.getByRole("treeitem", { name: "review, action" }).click();
+      await until(() => steps.getByRole("row").count(), (count) => count < all);
+      await checkAccess(page);
+      await picture(page, "plan");
+      // It follows the text.
+      await text(page).fill(pursuit.replace("review(ctx, _)", "review(ctx, _)\n        draft(ctx, _) as again"));
+      await plan.getByRole("treeitem", { name: "again, action" }).waitFor();
       assert.deepEqual(page.complaints, []);
     },
 

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from './json';
-import type { Agent, Block, Draft, Edit, Json, Moment, Palette, Program, ProgramEntry, Run, RunPage, Saved, Startable } from './types';
+import type { Agent, Block, Completions, Draft, Edit, Json, Meaning, Moment, Palette, Plans, Program, ProgramEntry, Run, RunPage, Saved, SitePrompts, Startable } from './types';
 
 const tokenKey = 'tenon-token';
 
@@ -86,6 +86,13 @@ export const api = {
     (await post(`${named('programs', name)}/draft`, ops ? { text, ops } : { text })) as Draft,
   save: async (name: string, version: string, text: string): Promise<Saved> =>
     (await post(`${named('programs', name)}/save`, { version, text })) as Saved,
+  complete: async (name: string, text: string, offset: number): Promise<Completions> =>
+    (await post(`${named('programs', name)}/complete`, { text, offset })) as Completions,
+  explain: async (name: string, text: string, offset: number): Promise<Meaning> =>
+    (await post(`${named('programs', name)}/explain`, { text, offset })) as Meaning,
+  prompts: async (name: string, text: string): Promise<SitePrompts> =>
+    (await post(`${named('programs', name)}/prompts`, { text })) as SitePrompts,
+  plans: async (name: string, text: string): Promise<Plans> => (await post(`${named('programs', name)}/plans`, { text })) as Plans,
   palette: async (): Promise<Palette> => (await get('/v1/palette')) as Palette,
 
   async runs(after: string | null): Promise<RunPage> {

@@ -96,11 +96,29 @@ export interface Edge {
   points?: Point[];
   text?: string;
   text_at?: Point;
+  /** Of a step of a plan: whether it can be taken. */
+  passage?: Passage;
 }
+
+export type Passage = 'always' | 'perhaps' | 'undecided' | 'never';
 
 export interface Setting {
   name: string;
   value: string;
+}
+
+/** An entry of `state` or `scratchpad`. */
+export interface Field extends Setting {
+  type: string;
+  documentation?: string;
+}
+
+/** What a file or an agent declares. */
+export interface Declaration {
+  kind: string;
+  name: string;
+  documentation?: string;
+  range: ByteRange;
 }
 
 export interface Block {
@@ -136,6 +154,10 @@ export interface Agent {
   range: ByteRange;
   start: string;
   next_turn?: string;
+  state: Field[];
+  scratchpad: Field[];
+  instructions?: string;
+  functions: Declaration[];
   sequences: Sequence[];
   size?: Point;
 }
@@ -168,7 +190,83 @@ export interface Draft {
   version: string;
   patches: Patch[];
   agents: Agent[];
+  /** What calls what in the file, as an agent whose blocks are functions. */
+  calls: Agent;
+  declarations: Declaration[];
   problems: Problem[];
+}
+
+/** A name that can be written at a place of a text. */
+export interface Suggestion {
+  label: string;
+  kind: string;
+  detail?: string;
+  documentation?: string;
+  /** What is written for it, if not the label. */
+  inserted?: string;
+}
+
+export interface Completions {
+  from: number;
+  to: number;
+  /** Whether these are all. */
+  complete: boolean;
+  suggestions: Suggestion[];
+}
+
+/** What the name at a place means; without a title, there is none. */
+export interface Meaning {
+  from?: number;
+  to?: number;
+  title?: string;
+  documentation?: string;
+}
+
+/** What would be sent to a model at a place of a program. Data of a run appear as `{{ name }}`. */
+export interface SitePrompt {
+  kind: string;
+  function: string;
+  line: number;
+  column: number;
+  note?: string;
+  messages: { role: string; text: string }[];
+  schema?: Schema;
+  /** How many other forms the answer can have, which depends on the run. */
+  other_forms: number;
+}
+
+export interface SitePrompts {
+  has_errors: boolean;
+  prompts: SitePrompt[];
+}
+
+/** A condition of a step, and what is known about it in the state before. */
+export interface Requirement {
+  words: string;
+  judged: boolean;
+  relation: string;
+  by: string;
+  reason?: string;
+}
+
+/** The states and steps of a `pursue`. */
+export interface Plan {
+  place: string;
+  goal: string;
+  start_type: string;
+  goal_type: string;
+  actions: { name: string; takes: string; gives: string; reachable: boolean }[];
+  edges: { from: string; to: string; passage: Passage; by: string; requirements: Requirement[] }[];
+  dead: string[];
+  missing: { of: string; words: string }[];
+  goal_entailed: boolean;
+  range: ByteRange;
+  graph: Agent;
+}
+
+export interface Plans {
+  has_errors: boolean;
+  plans: Plan[];
 }
 
 /** An edit of a graph, as in docs/guides/graph.md. */

@@ -1,7 +1,8 @@
+import { startCompletion } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory, redo, undo } from '@codemirror/commands';
 import { bracketMatching, foldGutter, foldKeymap, indentUnit } from '@codemirror/language';
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
+import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from '@codemirror/search';
 import { EditorSelection, EditorState, StateEffect, StateField, type Extension } from '@codemirror/state';
 import {
   Decoration,
@@ -18,6 +19,7 @@ import { effect } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { OpenProgram } from '../state/program';
 import { hiddenCharacters } from '../text';
+import { assistance } from './assist';
 import { converterOf } from './bytes';
 import { folding, indenting, tenon } from './language';
 import { theme } from './theme';
@@ -71,11 +73,12 @@ function extensionsFor(program: OpenProgram): Extension[] {
     indenting,
     theme,
     blockMark,
+    assistance(program),
     keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap, indentWithTab]),
     EditorView.contentAttributes.of({
       'aria-label': 'Program text',
       tabindex: '0',
-      'aria-description': 'Tab indents. Escape, then Tab, leaves the text.',
+      'aria-description': 'Tab indents. Escape, then Tab, leaves the text. Ctrl+Space suggests names.',
     }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) program.edited();
@@ -93,6 +96,12 @@ interface Mounted {
 const editors = new WeakMap<OpenProgram, Mounted>();
 
 export const undoIn = (program: OpenProgram): void => void withView(program, undo);
+export const searchIn = (program: OpenProgram): void => void withView(program, openSearchPanel);
+export const suggestIn = (program: OpenProgram): void =>
+  withView(program, (view) => {
+    view.focus();
+    startCompletion(view);
+  });
 export const redoIn = (program: OpenProgram): void => void withView(program, redo);
 
 function withView(program: OpenProgram, action: (view: EditorView) => unknown): void {

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { blocksOf } from '../api/client';
 import type { Agent, Block } from '../api/types';
@@ -16,11 +17,18 @@ export interface GraphActions {
   remove: (agent: Agent, block: Block) => void;
 }
 
+/** Those that the shown graph has: one of calls is only looked at. */
+type SomeActions = Partial<GraphActions>;
+
 interface Props {
   agents: Agent[];
   selected: Selected | null;
   onSelect: (selected: Selected) => void;
-  actions?: GraphActions;
+  actions?: SomeActions;
+  /** What is drawn, if not blocks. */
+  label?: string;
+  /** Further buttons below the graph. */
+  tools?: ComponentChildren;
   /** Said above the graph. */
   note?: string;
   /** Blocks in which a run is, as AGENT/PATH. */
@@ -88,13 +96,14 @@ export function GraphView(props: Props) {
     const at = found(event.target);
     if (!at || event.ctrlKey || event.metaKey || event.altKey) return;
     const next = blockFor(event.key, at);
-    const action = actions && keys[event.key];
+    const key = keys[event.key];
+    const action = key && actions?.[key];
     if (!next && !action && !arrows[event.key]) return;
     event.preventDefault();
     if (next) moveTo(at.agent, next);
     if (action) {
       props.onSelect({ agent: at.agent.name, path: at.block.path });
-      actions[action](at.agent, at.block);
+      action(at.agent, at.block);
     }
   };
   const onPointerDown = (event: PointerEvent): void => {
@@ -111,7 +120,7 @@ export function GraphView(props: Props) {
         onKeyDown={onKeyDown}
         onPointerDown={onPointerDown}
       >
-        <Canvas {...{ viewport, layout, selected, running, visited }} />
+        <Canvas {...{ viewport, layout, selected, running, visited, label: props.label }} />
       </div>
       {props.note && (
         <p class="graph-note" role="status">
@@ -128,12 +137,14 @@ export function GraphView(props: Props) {
         <button type="button" onClick={() => viewport.fit(layout)}>
           Fit
         </button>
+        {props.tools}
       </div>
     </div>
   );
 }
 
 interface CanvasProps {
+  label: string | undefined;
   viewport: Viewport;
   layout: Layout;
   selected: Selected | null;
@@ -142,7 +153,7 @@ interface CanvasProps {
 }
 
 /** Moving and zooming changes one transform, and draws no block again. */
-function Canvas({ viewport, layout, selected, running, visited }: CanvasProps) {
+function Canvas({ viewport, layout, selected, running, visited, label }: CanvasProps) {
   const { x, y, zoom } = viewport.view.value;
   const chosenIn = (agent: Agent): string | null => (selected?.agent === agent.name ? selected.path : null);
   const content = useMemo(
@@ -163,7 +174,7 @@ function Canvas({ viewport, layout, selected, running, visited }: CanvasProps) {
           ))}
         </svg>
         {layout.placed.map(({ agent, y: top }) => (
-          <Tree key={agent.name} agent={agent} y={top} chosen={chosenIn(agent)} running={running} visited={visited} />
+          <Tree key={agent.name} agent={agent} label={label} y={top} chosen={chosenIn(agent)} running={running} visited={visited} />
         ))}
       </>
     ),

@@ -23,8 +23,8 @@ function curve(points: Point[]): string {
   return path;
 }
 
-const Line = memo(({ path, isNear }: { path: string; isNear: boolean }) => (
-  <path class={isNear ? 'line near' : 'line'} d={path} marker-end={isNear ? 'url(#arrow-near)' : 'url(#arrow)'} />
+const Line = memo(({ path, isNear, passage }: { path: string; isNear: boolean; passage?: string | undefined }) => (
+  <path class={`line${isNear ? ' near' : ''}${passage ? ` passage-${passage}` : ''}`} d={path} marker-end={isNear ? 'url(#arrow-near)' : 'url(#arrow)'} />
 ));
 
 const Label = memo(({ text, x, y }: { text: string; x: number; y: number }) => (
@@ -68,7 +68,7 @@ export function Lines({ agent, selected }: { agent: Agent; selected: string | nu
       ))}
       {blocks.flatMap(({ path, edges }) =>
         edges.map((edge, index) =>
-          edge.points ? <Line key={`${path} ${index}`} path={curve(edge.points)} isNear={isNear(path, edge)} /> : null,
+          edge.points ? <Line key={`${path} ${index}`} path={curve(edge.points)} isNear={isNear(path, edge)} passage={edge.passage} /> : null,
         ),
       )}
       {blocks.flatMap(({ path, edges }) =>

@@ -83,6 +83,8 @@ const Excerpt = memo(({ text, x, y, width }: { text: string; x: number; y: numbe
 
 interface TreeProps {
   agent: Agent;
+  /** The name of the tree, if it does not show blocks. */
+  label: string | undefined;
   y: number;
   /** The path of the selected block. */
   chosen: string | null;
@@ -96,7 +98,7 @@ function startOf(agent: Agent): string | undefined {
 }
 
 /** The blocks of an agent as a tree of absolutely placed boxes. One of them is a tab stop. */
-export function Tree({ agent, y, chosen, running, visited }: TreeProps) {
+export function Tree({ agent, label, y, chosen, running, visited }: TreeProps) {
   const places = placesOf(agent);
   const tabStop = chosen !== null && places.has(chosen) ? chosen : startOf(agent);
   const [width, height] = agent.size ?? [0, 0];
@@ -108,7 +110,7 @@ export function Tree({ agent, y, chosen, running, visited }: TreeProps) {
       <div
         class="tree"
         role="tree"
-        aria-label={`Blocks of ${agent.name}`}
+        aria-label={label ?? `Blocks of ${agent.name}`}
         style={{ top: `${y + titleHeight}px`, width: `${width}px`, height: `${height}px` }}
       >
         {[...places.values()].map(({ block, sequence, index, level }) => {

@@ -20,6 +20,14 @@ const looks: Record<string, Look> = {
   edit_message: { group: 'data', icon: 'M3 13l.7-3L11 2.7l2.3 2.3L6 12.3zM9.5 4.2l2.3 2.3' },
   code: { group: 'data', icon: 'M5.5 4.5L2 8l3.5 3.5M10.5 4.5L14 8l-3.5 3.5' },
   emit: { group: 'output', icon: 'M2 8h9M8 4.5L11.5 8 8 11.5M14 3v10' },
+  function: { group: 'data', icon: 'M10.5 3C8 2.5 8 4 7.5 8S7 13.5 4.5 13M5 7h5' },
+  method: { group: 'data', icon: 'M10.5 3C8 2.5 8 4 7.5 8S7 13.5 4.5 13M5 7h5M12 12h1' },
+  extern: { group: 'tool', icon: 'M6 3H3v10h10v-3M8.5 7.5L13.5 2.5M10 2.5h3.5V6' },
+  agent: { group: 'model', icon: 'M8 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM3 14c0-5.5 10-5.5 10 0' },
+  start: { group: 'flow', icon: 'M8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z' },
+  action: { group: 'tool', icon: 'M3 8h9M9 5l3 3-3 3' },
+  'dead action': { group: 'data', icon: 'M4 4l8 8M12 4l-8 8' },
+  goal: { group: 'output', icon: 'M4 14V2.5M4 3h8l-2 2.5L12 8H4' },
   report: { group: 'output', icon: 'M4 2h5.5L12.5 5v9H4zM9 2v3.5h3.5M6 8.5h4.5M6 11h4.5' },
 };
 

@@ -1,7 +1,7 @@
 import { ChangeSet, type Text } from '@codemirror/state';
 import { batch, computed, signal } from '@preact/signals';
 import { api, blocksOf, hasBlocks, RequestError } from '../api/client';
-import type { Agent, Block, Draft, Edit, Problem } from '../api/types';
+import type { Agent, Block, ByteRange, Declaration, Draft, Edit, Problem } from '../api/types';
 import { converterOf, lineEndsOf, textOf, type LineEnds } from '../editor/bytes';
 import { mergeTexts } from '../editor/merge';
 import { changeBetween, changesOf, type Change } from '../editor/patches';
@@ -25,6 +25,9 @@ export interface Selected {
   path: string;
 }
 
+/** What the graph's pane shows. */
+export type Drawing = 'blocks' | 'calls' | 'plan';
+
 export type FileState =
   | 'loading'
   | 'unreadable'
@@ -47,12 +50,17 @@ export interface OnDisk {
 export class OpenProgram {
   readonly initial = signal<string | null>(null);
   readonly agents = signal<Agent[]>([]);
+  readonly calls = signal<Agent | null>(null);
+  readonly drawn = signal<Drawing>('blocks');
+  readonly declarations = signal<Declaration[]>([]);
   readonly problems = signal<Problem[]>([]);
   /** The agents are those of an earlier text, since none can be read in this one. */
   readonly isOutdated = signal(false);
   /** The text that `agents` and `problems` describe. */
   readonly described = signal<Text | null>(null);
   readonly selected = signal<Selected | null>(null);
+  /** Whether the form of the agent is open, while no block is selected. */
+  readonly showsAgent = signal(false);
   readonly fileState = signal<FileState>('loading');
   readonly fileProblem = signal('');
   /** Why the last edit of the graph was rejected. */
@@ -154,6 +162,14 @@ export class OpenProgram {
     });
   }
 
+  /** Sends edits, and answers with the reason if they were rejected: for a form that shows it itself. */
+  async tryEdit(ops: Edit[]): Promise<string> {
+    if (await this.edit(ops)) return '';
+    const reason = this.editProblem.value;
+    this.editProblem.value = '';
+    return reason;
+  }
+
   /** At most one draft is being made; afterwards the newest text is described. */
   private async pump(): Promise<void> {
     if (this.busy) return;
@@ -186,6 +202,8 @@ export class OpenProgram {
       this.described.value = doc;
       this.isOutdated.value = isOutdated;
       if (!isOutdated) this.agents.value = draft.agents;
+      if (!isOutdated) this.declarations.value = draft.declarations;
+      if (!isOutdated) this.calls.value = draft.calls;
       this.problems.value = draft.problems;
     });
   }
@@ -213,6 +231,8 @@ export class OpenProgram {
   }
 
   async save(): Promise<void> {
+    // Edits of the graph that are being made belong to what is saved.
+    if (this.busy || this.edits.length > 0) await this.edit([]);
     if (!this.editor || this.fileState.value === 'saving') return;
     if (this.onDisk.value) {
       this.resolving.value = true;
@@ -326,6 +346,19 @@ export class OpenProgram {
         return;
       }
     }
+  }
+
+  /** The described text as the server knows it. */
+  describedText(): string | null {
+    return this.described.value && textOf(this.described.value, this.ends);
+  }
+
+  /** The first and the last line of a range in the described text. */
+  linesOf({ offset, length }: ByteRange): [first: number, last: number] {
+    const doc = this.described.value;
+    if (!doc) return [0, 0];
+    const converter = converterOf(doc, this.ends);
+    return [doc.lineAt(converter.position(offset)).number, doc.lineAt(converter.position(offset + length)).number];
   }
 
   /** The source text of a range in the described text. */

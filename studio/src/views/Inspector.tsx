@@ -1,12 +1,15 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import type { Agent, Block, Edge, KindRule } from '../api/types';
 import type { GraphActions } from '../graph/GraphView';
 import { groupOf, KindIcon } from '../graph/kinds';
 import { palette } from '../state/live';
 import type { OpenProgram } from '../state/program';
+import { delegateOf, goToAgent } from './goTo';
+import { NewName } from './NewName';
 import { Phrase } from './Phrase';
-import { disconnectOp, nameProblem, redirectOps, targetsFor } from './places';
+import { disconnectOp, moveOp, nameProblem, redirectOps, relabelOps, targetsFor, waysOf, type Way } from './places';
+import { Prompts } from './Prompts';
+import { SourceField } from './SourceField';
 
 interface Props {
   program: OpenProgram;
@@ -14,69 +17,6 @@ interface Props {
   block: Block;
   actions: GraphActions;
   onClose: () => void;
-}
-
-interface SourceFieldProps {
-  name: string;
-  value: string;
-  hint?: string;
-  required?: boolean;
-  rows?: number;
-  /** Answers with the reason if the value was rejected. */
-  onCommit: (value: string) => Promise<string>;
-}
-
-/** A field with source text. It is committed when it is left, or with Ctrl+Enter; Escape brings the old value back. */
-function SourceField({ name, value, hint, required, rows, onCommit }: SourceFieldProps) {
-  const text = useSignal(value);
-  const problem = useSignal('');
-  /** What was last committed: leaving a field after that does not commit it again. */
-  const sent = useRef(value);
-  const id = useId();
-  useEffect(() => {
-    text.value = value;
-    sent.current = value;
-    problem.value = '';
-  }, [value]);
-  const commit = async (): Promise<void> => {
-    if (text.value === value || text.value === sent.current) return;
-    sent.current = text.value;
-    problem.value = await onCommit(text.value);
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || rows === 0)) {
-      event.preventDefault();
-      void commit();
-    } else if (event.key === 'Escape') {
-      text.value = value;
-      sent.current = value;
-      problem.value = '';
-    }
-  };
-  const lines = text.value.split('\n').length;
-  const common = {
-    id,
-    class: 'code',
-    spellcheck: false,
-    value: text.value,
-    'aria-describedby': `${id}-notes`,
-    'aria-invalid': problem.value ? true : undefined,
-    onInput: (event: { currentTarget: { value: string } }) => (text.value = event.currentTarget.value),
-    onBlur: () => void commit(),
-    onKeyDown,
-  };
-  return (
-    <div class="field">
-      <label for={id}>
-        {name}
-        {required && <span class="hint"> required</span>}
-      </label>
-      {rows === 0 ? <input {...common} /> : <textarea {...common} rows={Math.min(12, Math.max(rows ?? 1, lines))} />}
-      <span id={`${id}-notes`}>
-        {problem.value ? <span class="field-problem">{problem.value}</span> : hint && <Phrase text={hint} />}
-      </span>
-    </div>
-  );
 }
 
 /** Where the kind is in the block's text. */
@@ -114,15 +54,38 @@ function KindField({ program, block, rules }: { program: OpenProgram; block: Blo
   );
 }
 
-function EdgeRow({ program, agent, block, edge }: { program: OpenProgram; agent: Agent; block: Block; edge: Edge }) {
+interface EdgeRowProps {
+  program: OpenProgram;
+  agent: Agent;
+  block: Block;
+  edge: Edge;
+  way: Way | undefined;
+}
+
+function EdgeRow({ program, agent, block, edge, way }: EdgeRowProps) {
   const written = edge.kind === 'case' ? 'on' : edge.kind;
+  const isLabelled = edge.label !== undefined && edge.label !== 'else';
   const words = edge.kind === 'next' || edge.kind === 'else' ? written : `${written} ${edge.text ?? edge.label ?? ''}`;
   const targets = targetsFor(agent, block);
+  const move = (step: 1 | -1): void => {
+    if (way) void program.edit([moveOp(agent, block, edge, way.position + step)]);
+  };
   return (
     <li>
       <span class="edge-words" title={edge.label}>
-        {words}
+        {isLabelled ? (edge.kind === 'case' ? `on ${edge.on ?? ''}` : written) : words}
       </span>
+      {isLabelled ? (
+        <SourceField
+          compact
+          rows={0}
+          name={`Label of ${words}`}
+          value={edge.label ?? ''}
+          onCommit={(label) => program.tryEdit(relabelOps(agent, block, edge, label, way))}
+        />
+      ) : (
+        <span />
+      )}
       <select
         aria-label={`Target of ${words}`}
         value={edge.target}
@@ -135,15 +98,79 @@ function EdgeRow({ program, agent, block, edge }: { program: OpenProgram; agent:
           </option>
         ))}
       </select>
-      <button
-        type="button"
-        aria-label={`Remove ${words}`}
-        title="Remove"
-        onClick={() => void program.edit([disconnectOp(agent, block, edge)])}
-      >
-        ×
-      </button>
+      <span class="row-buttons">
+        {way && way.count > 1 && (
+          <>
+            <button type="button" aria-label={`Move ${words} up`} title="Up" disabled={way.position === 0} onClick={() => move(-1)}>
+              ↑
+            </button>
+            <button
+              type="button"
+              aria-label={`Move ${words} down`}
+              title="Down"
+              disabled={way.position === way.count - 1}
+              onClick={() => move(1)}
+            >
+              ↓
+            </button>
+          </>
+        )}
+        <button
+          type="button"
+          aria-label={`Remove ${words}`}
+          title="Remove"
+          onClick={() => void program.edit([disconnectOp(agent, block, edge)])}
+        >
+          ×
+        </button>
+      </span>
     </li>
+  );
+}
+
+/** What a for_each iterates over. */
+function ItemFields({ program, agent, block }: { program: OpenProgram; agent: Agent; block: Block }) {
+  const item = block.item ?? { name: '', type: '', list: '' };
+  const set = (part: Partial<typeof item>): Promise<string> =>
+    program.tryEdit([{ op: 'set_item', agent: agent.name, block: block.path, item: { ...item, ...part } }]);
+  return (
+    <>
+      <SourceField name="Item" rows={0} value={item.name} hint="the name of each item" onCommit={(name) => set({ name })} />
+      <SourceField name="Type" rows={0} value={item.type} hint="the type of an item" onCommit={(type) => set({ type })} />
+      <SourceField name="List" rows={0} value={item.list} hint="the list of the items" onCommit={(list) => set({ list })} />
+    </>
+  );
+}
+
+/** The branches of a `parallel`. */
+function Branches({ program, agent, block }: { program: OpenProgram; agent: Agent; block: Block }) {
+  const at = { agent: agent.name, block: block.path };
+  return (
+    <>
+      <h3>Branches</h3>
+      <ul class="rows">
+        {(block.sequences ?? []).map(({ name, path }) => (
+          <li key={path}>
+            <SourceField
+              compact
+              rows={0}
+              name={`Name of branch ${name}`}
+              value={name}
+              onCommit={(next) => program.tryEdit([{ op: 'rename_branch', ...at, branch: name, name: next }])}
+            />
+            <button
+              type="button"
+              aria-label={`Remove branch ${name}`}
+              title="Remove"
+              onClick={() => void program.edit([{ op: 'remove_branch', ...at, branch: name }])}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+      <NewName label="New branch" submit="Add branch" onAdd={(branch) => program.tryEdit([{ op: 'add_branch', ...at, branch }])} />
+    </>
   );
 }
 
@@ -152,12 +179,9 @@ export function Inspector({ program, agent, block, actions, onClose }: Props) {
   const rules = palette.value.kinds;
   const rule = rules.find((one) => one.name === block.kind);
   const at = { agent: agent.name, block: block.path };
-  const edit = async (ops: Parameters<OpenProgram['edit']>[0]): Promise<string> => {
-    if (await program.edit(ops)) return '';
-    const reason = program.editProblem.value;
-    program.editProblem.value = '';
-    return reason;
-  };
+  const edit = program.tryEdit.bind(program);
+  const ways = waysOf(block);
+  const delegate = delegateOf(program, block);
   const rename = async (name: string): Promise<string> => {
     const problem = nameProblem(agent, name, block.name);
     if (problem) return problem;
@@ -176,6 +200,11 @@ export function Inspector({ program, agent, block, actions, onClose }: Props) {
         <KindIcon kind={block.kind} />
         <h2>{block.name}</h2>
         <span class="spacer" />
+        {delegate && (
+          <button type="button" title={delegate.documentation ?? ''} onClick={() => goToAgent(program, delegate)}>
+            Go to agent {delegate.name}
+          </button>
+        )}
         <button type="button" onClick={() => actions.add(agent, block)}>
           Add after…
         </button>
@@ -189,17 +218,15 @@ export function Inspector({ program, agent, block, actions, onClose }: Props) {
           ×
         </button>
       </header>
-      {block.documentation && <p class="documentation">{block.documentation}</p>}
       <div class="inspector-fields">
         <SourceField name="Name" value={block.name} rows={0} onCommit={rename} />
         <KindField program={program} block={block} rules={rules} />
-        {block.item && (
-          <p class="item-line">
-            <code>
-              item {block.item.name}: {block.item.type} in {block.item.list}
-            </code>
-          </p>
-        )}
+        <SourceField
+          name="Doc comment"
+          value={block.documentation ?? ''}
+          onCommit={(text) => edit([{ op: 'set_documentation', ...at, text }])}
+        />
+        {rule?.parts.includes('items') && <ItemFields {...{ program, agent, block }} />}
         {rule?.has_statements && (
           <SourceField
             name="Statements"
@@ -228,13 +255,15 @@ export function Inspector({ program, agent, block, actions, onClose }: Props) {
           />
         ))}
       </div>
+      <Prompts program={program} range={block.range} />
+      {rule?.parts.includes('branches') && <Branches {...{ program, agent, block }} />}
       <h3>Edges</h3>
       {block.edges.length === 0 ? (
         <p class="hint">No edge leads from this block: the sequence ends after it.</p>
       ) : (
         <ul class="edges">
           {block.edges.map((edge, index) => (
-            <EdgeRow key={index} {...{ program, agent, block, edge }} />
+            <EdgeRow key={index} {...{ program, agent, block, edge }} way={ways.get(edge)} />
           ))}
         </ul>
       )}

@@ -1,15 +1,22 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
-import { hasBlocks } from '../api/client';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { blocksOf, hasBlocks } from '../api/client';
 import type { Agent, Block, Problem } from '../api/types';
-import { Editor, focusEditor, redoIn, undoIn } from '../editor/Editor';
+import { Editor, focusEditor, redoIn, searchIn, suggestIn, undoIn } from '../editor/Editor';
 import { GraphView, type GraphActions } from '../graph/GraphView';
-import type { FileState, OpenProgram } from '../state/program';
+import { groupOf, KindIcon } from '../graph/kinds';
+import { offerCommands, type Command } from '../state/commands';
+import type { Drawing, FileState, OpenProgram, Selected } from '../state/program';
 import { AddBlock } from './AddBlock';
+import { AgentInspector } from './AgentInspector';
 import { ChangedOnDisk } from './ChangedOnDisk';
 import { ConnectBlock } from './ConnectBlock';
+import { goToBlock } from './goTo';
 import { Inspector } from './Inspector';
 import { NewRun } from './NewRun';
+import { PlanView } from './PlanView';
+import { Prompts } from './Prompts';
 import { removeOps } from './places';
 import { converterOf } from '../editor/bytes';
 
@@ -84,23 +91,94 @@ function removeBlock(program: OpenProgram, agent: Agent, block: Block): void {
   });
 }
 
+const drawingNames: Record<Drawing, string> = { blocks: 'Blocks', calls: 'Calls', plan: 'Plan' };
+
+/** The drawings that the program has, as buttons; none if there is just one. */
+function DrawingTools({ program, all, drawn }: { program: OpenProgram; all: Drawing[]; drawn: Drawing }) {
+  if (all.length < 2) return null;
+  return (
+    <>
+      {all.map((one) => (
+        <button key={one} type="button" aria-pressed={one === drawn} onClick={() => (program.drawn.value = one)}>
+          {drawingNames[one]}
+        </button>
+      ))}
+    </>
+  );
+}
+
+/** What calls what in the file. */
+function CallsPane({ program, calls, note, tools }: { program: OpenProgram; calls: Agent; note: string; tools: ComponentChildren }) {
+  const chosen = useSignal<Selected | null>(null);
+  const reveal = (block: Block, focus: boolean): void => program.reveal(block.range.offset, block.range.length, focus);
+  const block = blocksOf(calls).find((one) => one.path === chosen.value?.path);
+  return (
+    <>
+      <GraphView
+        key="calls"
+        agents={[calls]}
+        label="Calls"
+        note={note}
+        selected={chosen.value}
+        onSelect={(selected) => {
+          chosen.value = selected;
+          const found = blocksOf(calls).find((one) => one.path === selected.path);
+          if (found) reveal(found, false);
+        }}
+        actions={{ open: (_agent, one) => reveal(one, true) }}
+        tools={tools}
+      />
+      {block && (
+        <section class={`inspector group-${groupOf(block.kind)}`} aria-label={`${block.kind} ${block.name}`}>
+          <header class="inspector-head">
+            <KindIcon kind={block.kind} />
+            <h2>{block.name}</h2>
+            <code class="hint">{block.statements}</code>
+            <span class="spacer" />
+            <button type="button" onClick={() => reveal(block, true)}>
+              Go to its text
+            </button>
+            <button type="button" aria-label="Close" title="Close" onClick={() => (chosen.value = null)}>
+              ×
+            </button>
+          </header>
+          {block.documentation && <p class="documentation">{block.documentation}</p>}
+          <Prompts key={block.path} program={program} range={block.range} />
+        </section>
+      )}
+    </>
+  );
+}
+
+/** Shows the blocks, what calls what, or the plan of a `pursue`. In a program without blocks, the calls. */
 function GraphPane({ program, actions }: { program: OpenProgram; actions: GraphActions }) {
   const agents = useMemo(() => program.agents.value.filter(hasBlocks), [program.agents.value]);
+  const calls = program.calls.value;
   const isOutdated = program.isOutdated.value;
-  if (program.described.value && agents.length === 0) {
+  const all: Drawing[] = [];
+  if (agents.length > 0) all.push('blocks');
+  if (calls && hasBlocks(calls)) all.push('calls');
+  if (/\bpursue\b/.test(program.described.value?.toString() ?? '')) all.push('plan');
+  const drawn = all.includes(program.drawn.value) ? program.drawn.value : (all[0] ?? 'blocks');
+  const tools = <DrawingTools {...{ program, all, drawn }} />;
+  if (program.described.value && all.length === 0) {
     return (
       <div class="empty graph-empty">
-        <p>No agent of this program is made of blocks.</p>
+        <p>This program has no agents and no functions.</p>
         <p class="hint">
-          Write <code>block NAME: KIND {'{ … }'}</code> in an agent, and its graph appears here.
+          Write <code>agent NAME {'{ … }'}</code> or <code>fn NAME() {'{ … }'}</code>, and a graph appears here.
         </p>
       </div>
     );
   }
+  const note = isOutdated ? 'No block can be read in this text. This is the graph from before.' : '';
+  if (drawn === 'plan') return <PlanView program={program} tools={tools} />;
+  if (drawn === 'calls' && calls) return <CallsPane {...{ program, calls, note, tools }} />;
   return (
     <GraphView
+      key="blocks"
       agents={agents}
-      note={isOutdated ? 'No block can be read in this text. This is the graph from before.' : ''}
+      note={note}
       selected={program.selected.value}
       onSelect={(selected) => {
         program.selected.value = selected;
@@ -108,6 +186,7 @@ function GraphPane({ program, actions }: { program: OpenProgram; actions: GraphA
         if (block) program.reveal(block.range.offset, block.range.length, false);
       }}
       {...(!isOutdated && { actions })}
+      tools={tools}
     />
   );
 }
@@ -130,6 +209,47 @@ function focusPane(program: OpenProgram, step: 1 | -1): void {
   else next?.querySelector<HTMLElement>('[role="treeitem"][tabindex="0"], button, input')?.focus();
 }
 
+/** What the view offers beyond its buttons. */
+function commandsOf(program: OpenProgram, actions: GraphActions): Command[] {
+  const agents = program.isOutdated.value ? [] : program.agents.value;
+  const chosen = program.block.value;
+  const agent = agents.find((one) => one.name === program.selected.value?.agent);
+  const ofBlock: Command[] =
+    chosen && agent
+      ? [
+          { name: `Go to the text of ${chosen.name}`, key: 'Enter', run: () => actions.open(agent, chosen) },
+          { name: `Add a block after ${chosen.name}`, key: 'a', run: () => actions.add(agent, chosen) },
+          { name: `Connect ${chosen.name}`, key: 'c', run: () => actions.connect(agent, chosen) },
+          { name: `Delete ${chosen.name}`, key: 'Del', run: () => actions.remove(agent, chosen) },
+        ]
+      : [];
+  return [
+    ...ofBlock,
+    ...agents.flatMap((one) => blocksOf(one).map((block) => ({ name: `Go to ${block.path}`, run: () => goToBlock(program, one, block) }))),
+    ...program.declarations.value.map(({ kind, name, range }) => ({
+      name: `Go to ${kind} ${name}`,
+      run: () => program.reveal(range.offset, range.length, true),
+    })),
+    { name: 'Go to the text', run: () => focusEditor(program) },
+    { name: 'Search in the text', key: 'Ctrl+F', run: () => searchIn(program) },
+    { name: 'Suggest names', key: 'Ctrl+Space', run: () => suggestIn(program) },
+    { name: 'Next pane', key: 'F6', run: () => focusPane(program, 1) },
+    { name: 'Previous pane', key: 'Shift+F6', run: () => focusPane(program, -1) },
+    ...program.problems.value.map((problem) => ({
+      name: `Go to ${problem.severity} ${problem.code}: ${problem.message}`,
+      run: () => program.reveal(problem.offset, problem.length, true),
+    })),
+  ];
+}
+
+/** A field of a form is committed when it is left. */
+function commitField(): void {
+  const field = document.activeElement;
+  if (!(field instanceof HTMLElement)) return;
+  field.blur();
+  field.focus();
+}
+
 /** Keys that work everywhere in the view: before the editor's own ones. */
 function useKeys(program: OpenProgram, startRun: () => void): void {
   useEffect(() => {
@@ -137,7 +257,12 @@ function useKeys(program: OpenProgram, startRun: () => void): void {
       const command = event.ctrlKey || event.metaKey;
       const isField = event.target instanceof Element && event.target.closest('.inspector') !== null;
       let action: (() => void) | null = null;
-      if (command && event.key === 's') action = () => void program.save();
+      if (command && event.key === 's') {
+        action = () => {
+          if (isField) commitField();
+          void program.save();
+        };
+      }
       else if (command && event.key === 'Enter' && !isField) action = startRun;
       else if (event.key === 'F6') action = () => focusPane(program, event.shiftKey ? -1 : 1);
       if (!action) return;
@@ -154,6 +279,9 @@ export function ProgramView({ program }: { program: OpenProgram }) {
   const open = useSignal<Open>(null);
   useKeys(program, () => (open.value = { what: 'run' }));
 
+  const latest = useRef<() => Command[]>(() => []);
+  useEffect(() => offerCommands(() => latest.current()), []);
+
   const text = program.initial.value;
   if (text === null) {
     return (
@@ -169,6 +297,7 @@ export function ProgramView({ program }: { program: OpenProgram }) {
     connect: (agent, block) => (open.value = { what: 'connect', agent, block }),
     remove: (agent, block) => removeBlock(program, agent, block),
   };
+  latest.current = () => commandsOf(program, actions);
   const chosen = program.block.value;
   const agent = program.agents.value.find((one) => one.name === program.selected.value?.agent);
   return (
@@ -182,10 +311,10 @@ export function ProgramView({ program }: { program: OpenProgram }) {
           </button>
         )}
         <span class="spacer" />
-        <button type="button" onClick={() => undoIn(program)}>
+        <button type="button" title="Ctrl+Z" onClick={() => undoIn(program)}>
           Undo
         </button>
-        <button type="button" onClick={() => redoIn(program)}>
+        <button type="button" title="Ctrl+Y" onClick={() => redoIn(program)}>
           Redo
         </button>
         <button type="button" onClick={() => void program.save()} title="Ctrl+S">
@@ -207,6 +336,7 @@ export function ProgramView({ program }: { program: OpenProgram }) {
               The graph was not changed: {program.editProblem.value}
             </p>
           )}
+          {!(chosen && agent) && <AgentInspector program={program} />}
           {chosen && agent && (
             <Inspector
               key={`${agent.name}/${chosen.path}`}

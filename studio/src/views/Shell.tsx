@@ -2,8 +2,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { forgetToken, token } from '../api/client';
 import { connected, openQuestions, programs, tokenRefused } from '../state/live';
 import { programLink, route } from '../state/route';
+import { showsCommands } from '../state/commands';
 import { openProgram } from '../state/program';
 import { ProgramView } from './ProgramView';
+import { Commands } from './Commands';
 import { Programs } from './Programs';
 import { Questions } from './Questions';
 import { Runs } from './Runs';
@@ -65,6 +67,9 @@ function Navigation() {
           </a>
         </li>
       </ul>
+      <button type="button" class="open-commands" onClick={() => (showsCommands.value = true)}>
+        Commands <kbd>Ctrl+K</kbd>
+      </button>
       <Connection />
     </nav>
   );
@@ -131,6 +136,7 @@ export function Shell() {
       </a>
       <Navigation />
       <Content />
+      <Commands />
     </div>
   );
 }

@@ -103,6 +103,46 @@ export function redirectOps(agent: Agent, block: Block, edge: Edge, target: stri
   return edge.kind === 'to' ? [disconnectOp(agent, block, edge), connect] : [connect];
 }
 
+/** The place of an edge among those that can change places with it. */
+export interface Way {
+  position: number;
+  count: number;
+}
+
+/** The ways of a block in their order: its clauses, and the cases of each `on`. `->` and `else` are always last. */
+export function waysOf(block: Block): Map<Edge, Way> {
+  const clauses: Edge[][] = [];
+  for (const edge of block.edges) {
+    if (edge.kind === 'next' || edge.kind === 'else') continue;
+    const last = clauses.at(-1);
+    if (edge.kind === 'case' && last?.[0]?.kind === 'case' && last[0].on === edge.on) last.push(edge);
+    else clauses.push([edge]);
+  }
+  const ways = new Map<Edge, Way>();
+  clauses.forEach((clause, position) => {
+    if (clause[0]?.kind !== 'case') {
+      for (const edge of clause) ways.set(edge, { position, count: clauses.length });
+      return;
+    }
+    const cases = clause.filter((edge) => edge.label !== 'else');
+    cases.forEach((edge, index) => ways.set(edge, { position: index, count: cases.length }));
+  });
+  return ways;
+}
+
+export function moveOp(agent: Agent, block: Block, edge: Edge, position: number): Edit {
+  return { ...disconnectOp(agent, block, edge), op: 'move_edge', position };
+}
+
+/** Gives an edge another label: another edge, at the same place. */
+export function relabelOps(agent: Agent, block: Block, edge: Edge, label: string, way: Way | undefined): Edit[] {
+  const connect: Edit = { op: 'connect', agent: agent.name, block: block.path, ...keyOf(edge), label, target: edge.target };
+  if (edge.kind === 'to') return [connect];
+  const isOnly = edge.kind === 'case' && way?.count === 1 && !block.edges.some((one) => one.on === edge.on && one.label === 'else');
+  const ops = isOnly ? [connect, disconnectOp(agent, block, edge)] : [disconnectOp(agent, block, edge), connect];
+  return way && !isOnly ? [...ops, moveOp(agent, block, { ...edge, label }, way.position)] : ops;
+}
+
 /**
  * Removes a block. The edges that led to it lead where its own edge leads, if it has just one. `next` is the block to look at
  * afterwards.

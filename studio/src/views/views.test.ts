@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Agent, Block, Edge, KindRule, Schema } from '../api/types';
 import { neighbour, placesOf } from '../graph/navigate';
 import { hiddenCharacters } from '../text';
-import { addOps, gapsOf, nameProblem, redirectOps, removeOps } from './places';
+import { matchOf } from '../state/commands';
+import { addOps, gapsOf, moveOp, nameProblem, redirectOps, relabelOps, removeOps, waysOf } from './places';
 import { readForm } from './schema';
 
 const order: Schema = {
@@ -64,6 +65,9 @@ const agent: Agent = {
   name: 'Desk',
   range: { offset: 0, length: 0 },
   start: 'sort',
+  state: [],
+  scratchpad: [],
+  functions: [],
   sequences: [
     {
       path: '',
@@ -154,5 +158,41 @@ describe('hidden characters', () => {
   it('are found, and visible ones are not', () => {
     expect('a\u202Eb\u200Bc\uFEFFd\u{E0041}'.match(hiddenCharacters)).toEqual(['\u202E', '\u200B', '\uFEFF', '\u{E0041}']);
     expect('plain text\n\té😀 – “”'.match(hiddenCharacters)).toBeNull();
+  });
+});
+
+describe('the ways of a block', () => {
+  const when: Edge = { kind: 'when', label: 'a', target: 'left' };
+  const cases = ['1', '2', 'else'].map((label): Edge => ({ kind: 'case', on: 'x', label, target: 'left' }));
+  const route = block('route', 0, 0, [when, ...cases, { kind: 'else', target: 'right' }], { kind: 'route' });
+
+  it('are clauses, and the cases of each `on`, without what is always last', () => {
+    const ways = waysOf(route);
+    expect(ways.get(when)).toEqual({ position: 0, count: 2 });
+    expect(cases.map((one) => ways.get(one))).toEqual([{ position: 0, count: 2 }, { position: 1, count: 2 }, undefined]);
+    expect(moveOp(agent, route, when, 1)).toEqual({ op: 'move_edge', agent: 'Desk', block: 'route', kind: 'when', label: 'a', position: 1 });
+  });
+
+  it('keep their place with another label', () => {
+    const second = cases[1] as Edge;
+    const ops = relabelOps(agent, route, second, '3', waysOf(route).get(second));
+    expect(ops.map((op) => [op.op, op['label'], op['position']])).toEqual([
+      ['disconnect', '2', undefined],
+      ['connect', '3', undefined],
+      ['move_edge', '3', 1],
+    ]);
+    const chosen: Edge = { kind: 'to', label: '"old"', target: 'left' };
+    expect(relabelOps(agent, block('r', 0, 0, [chosen]), chosen, '"new"', { position: 0, count: 1 })).toEqual([
+      { op: 'connect', agent: 'Desk', block: 'r', kind: 'to', label: '"new"', target: 'left' },
+    ]);
+  });
+});
+
+describe('a command', () => {
+  it('is found by the words of its name', () => {
+    expect(matchOf('Go to refund', 'ref go')).toBeGreaterThan(0);
+    expect(matchOf('Go to refund', 'go')).toBeGreaterThan(matchOf('Go to refund', 'refund'));
+    expect(matchOf('Go to refund', 'refx')).toBe(0);
+    expect(matchOf('Save', '')).toBeGreaterThan(0);
   });
 });
