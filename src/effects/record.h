@@ -110,6 +110,7 @@ struct Cost {
   std::uint64_t model_calls = 0, tokens = 0, cost_millionths = 0, milliseconds = 0;
   std::string model;                                      ///< the name that the backend reports
   std::uint64_t computed = 0, reused = 0, generated = 0;  ///< tokens
+  std::uint64_t forced = 0;                               ///< of those generated: as inference::Usage::forced
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 

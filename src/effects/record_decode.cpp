@@ -179,6 +179,9 @@ Cost read_cost(Reader& outer) {
       case 8:
         cost.generated = in.value();
         return true;
+      case 9:
+        cost.forced = in.value();
+        return true;
       default:
         return false;
     }

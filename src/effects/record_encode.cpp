@@ -82,6 +82,7 @@ Writer write_cost(const Cost& cost) {
   out.field(6, cost.computed);
   out.field(7, cost.reused);
   out.field(8, cost.generated);
+  out.field(9, cost.forced);
   return out;
 }
 

@@ -60,6 +60,7 @@ void add_usage(vm::Usage& total, effects::Cost& cost, const inference::Usage& us
   cost.computed += usage.computed;
   cost.reused += usage.reused;
   cost.generated += usage.generated;
+  cost.forced += usage.forced;
 }
 
 /// The usage of an earlier attempt, as the journal has it.
@@ -71,6 +72,7 @@ void add_attempt(vm::Usage& total, effects::Cost& cost, const effects::Cost& att
   cost.computed += attempt.computed;
   cost.reused += attempt.reused;
   cost.generated += attempt.generated;
+  cost.forced += attempt.forced;
 }
 
 /// What the request gets for the values.
