@@ -89,6 +89,17 @@ bool read_lines(std::string_view bytes, std::vector<LineEntry>& lines) {
   return packed.is_good();
 }
 
+/// Where the variables are that were named before.
+bool read_variables(std::string_view bytes, std::vector<VariableName>& variables) {
+  Reader packed(bytes);
+  for (VariableName& variable : variables) {
+    variable.at = read_number16(packed);
+    variable.begin = packed.varint32();
+    variable.end = packed.varint32();
+  }
+  return packed.is_good() && packed.is_at_end();
+}
+
 Function read_function(Reader& in) {
   Function function;
   read_message(in, [&](Reader& message, std::uint32_t number) {
@@ -134,6 +145,11 @@ Function read_function(Reader& in) {
       case 81:
         function.parameter_documentation.push_back(read_text(message));
         return true;
+      case 82:
+        function.variables.push_back({read_text(message), 0, 0, 0});
+        return true;
+      case 83:
+        return read_variables(message.bytes_value(), function.variables);
       default:
         return false;
     }

@@ -184,6 +184,14 @@ Writer write_function(const Function& function) {
   }
   out.field(80, cleanups.view());
   write_texts(out, 81, function.parameter_documentation);
+  Writer variables;
+  for (const VariableName& variable : function.variables) {
+    out.present_field(82, std::string_view(variable.name));
+    variables.varint(variable.at);
+    variables.varint(variable.begin);
+    variables.varint(variable.end);
+  }
+  out.field(83, variables.view());
   return out;
 }
 

@@ -76,6 +76,24 @@ TEST(Codec, DocCommentsMustBeOnePerParameter) {
   EXPECT_THAT(decode(encode(program)).error().message, HasSubstr("one doc comment per parameter"));
 }
 
+TEST(Codec, VariablesRoundTripAndAreInside) {
+  Program program = sample_program();
+  EXPECT_TRUE(decode(encode(program))->functions[0].variables.empty());  // as in older programs
+  Function& function = program.functions[0];
+  const auto end = static_cast<std::uint32_t>(function.code.size());
+  function.variables = {{"first", 0, 0, end}, {"second", 0, 1, end}};
+  const std::string bytes = encode(program);
+  const auto decoded = decode(bytes);
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(encode(*decoded), bytes);
+  EXPECT_EQ(decoded->functions[0].variables, function.variables);
+  for (const VariableName& outside : {VariableName{"x", function.register_count, 0, end},
+                                      VariableName{"x", 0, 0, end + 1}, VariableName{"x", 0, 1, 0}}) {
+    function.variables = {outside};
+    EXPECT_THAT(decode(encode(program)).error().message, HasSubstr("a variable is outside"));
+  }
+}
+
 /// They are on disks.
 TEST(Codec, TheNumbersOfBoundsStay) {
   wire::Writer fields;

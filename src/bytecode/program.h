@@ -62,6 +62,15 @@ struct LineEntry {
 
 inline constexpr std::uint16_t no_register = UINT16_MAX;
 
+/// A variable of a function's text, for a person who looks at a run: in code from `begin` to before `end`, the register
+/// has its value. Nothing is executed by it.
+struct VariableName {
+  std::string name;
+  std::uint16_t at = 0;  ///< the register
+  std::uint32_t begin = 0, end = 0;
+  friend bool operator==(const VariableName&, const VariableName&) = default;
+};
+
 struct Function {
   std::uint32_t agent = UINT32_MAX;  ///< whose function it is: index into Program::agents; none for most
   bool is_agent_run = false;         ///< it runs one turn of a new agent: what it calls is one level deeper
@@ -79,6 +88,8 @@ struct Function {
   std::vector<LineEntry> lines;
   /// Doc comments of the parameters: one text each, or none if no parameter has one.
   std::vector<std::string> parameter_documentation = {};
+  /// Without parameters, except for those that have another register; none in older programs.
+  std::vector<VariableName> variables = {};
 };
 
 /// Whether it is that of a `shield` block.

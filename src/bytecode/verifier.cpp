@@ -229,6 +229,12 @@ class Verifier {
       expect(handler.failure < function.register_count, "a handler's register is out of range");
     }
     for (const FinallyHandler& cleanup : function.finally_handlers) check_cleanup(function, cleanup);
+    for (const VariableName& variable : function.variables) {
+      expect_text(variable.name);
+      expect(variable.at < function.register_count && variable.begin <= variable.end &&
+                 variable.end <= function.code.size(),
+             "a variable is outside of the registers or of the code");
+    }
     expect(std::ranges::is_sorted(function.lines, {}, &LineEntry::pc), "lines are not in ascending order");
     for (pc_ = 0; pc_ < function.code.size() && is_good_; ++pc_) check_instruction(function.code[pc_]);
     if (is_good_) {

@@ -97,4 +97,9 @@ ToolCompiler& CodeBuilder::tools() const {
   return compiler_.tools;
 }
 
+void CodeBuilder::set_variable(std::uint32_t local, Register at) {
+  scope_.set_local(local, at);
+  emitter_.name_variable(at, program_.checked().locals[local].name);
+}
+
 }  // namespace tenon::compiler

@@ -56,6 +56,8 @@ class CodeBuilder {
   void land_all(const std::vector<std::size_t>& jumps) { emitter_.land_all(jumps); }
   [[nodiscard]] std::size_t here() const { return emitter_.here(); }
   Register allocate(std::size_t count = 1) { return emitter_.allocate(count); }
+  /// The variable has this register from here on.
+  void set_variable(std::uint32_t local, Register at);
   void load_string(Register to, std::string text) { emitter_.load_string(to, std::move(text)); }
   void load_integer(Register to, std::int64_t value) { emitter_.load_integer(to, value); }
   void add_handler(std::size_t begin, std::size_t end, std::size_t target, Register failure) {

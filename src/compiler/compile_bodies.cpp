@@ -60,7 +60,7 @@ void BodyCompiler::shelter_arguments(NodeId body) {
     if (!changed.contains(local) || function_.parameters[at] == TypeTable::context) continue;
     const Register copy = allocate();
     emit(Opcode::Move, copy, static_cast<Register>(at));
-    scope_.set_local(local, copy);
+    set_variable(local, copy);
   }
 }
 

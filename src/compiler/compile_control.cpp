@@ -218,7 +218,7 @@ void ControlCompiler::loop_over(NodeId node, const std::function<void()>& write)
       emit(Opcode::MakeRecord, pair, item, program_.type_operand(type_of(target)));
       patterns().bind_to(target, pair);
     } else if (tree().kind(target) == NodeKind::NamePattern && facts(target).target.kind == TargetKind::Local) {
-      scope_.set_local(facts(target).target.index, item);
+      set_variable(facts(target).target.index, item);
     } else {
       patterns().bind_to(target, item);
     }
@@ -327,7 +327,7 @@ void ControlCompiler::catch_expression(NodeId node, std::optional<Register> to) 
   const std::size_t done = emit_jump(Opcode::Jump);
   const Register caught = allocate();
   add_handler(begin, end, here(), caught);
-  if (facts(node).target.kind == TargetKind::Local) scope_.set_local(facts(node).target.index, caught);
+  if (facts(node).target.kind == TargetKind::Local) set_variable(facts(node).target.index, caught);
   const NodeId handler = tree().next(tried);
   statements().block(handler, to);
   if (to) expressions().narrow(handler, *to);

@@ -132,7 +132,7 @@ void PatternCompiler::bind_to(NodeId node, Register value) {
 
 Register PatternCompiler::bind_local(std::uint32_t local) {
   const Register place = allocate();
-  scope_.set_local(local, place);
+  set_variable(local, place);
   return place;
 }
 

@@ -73,7 +73,7 @@ void StatementCompiler::let(NodeId node) {
     // The value cannot see the variable yet, which may have the name of an outer one.
     const Register place = allocate();
     into(value, place);
-    scope_.set_local(facts(target).target.index, place);
+    set_variable(facts(target).target.index, place);
     return;
   }
   const Register place = allocate();

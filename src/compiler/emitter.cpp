@@ -53,6 +53,20 @@ Register Emitter::allocate_window(Register to, std::size_t count) {
   return to;
 }
 
+void Emitter::name_variable(Register at, const std::string& name) {
+  // What the compiler adds has a name that no text can have.
+  if (name.empty() || name.find('$') != std::string::npos) return;
+  open_variables_.push_back(function_.variables.size());
+  function_.variables.push_back({name, at, static_cast<std::uint32_t>(here()), 0});
+}
+
+void Emitter::end_variables(std::size_t from) {
+  for (std::size_t open = from; open < open_variables_.size(); ++open) {
+    function_.variables[open_variables_[open]].end = static_cast<std::uint32_t>(here());
+  }
+  open_variables_.resize(from);
+}
+
 void Emitter::load_string(Register to, std::string text) {
   emit_wide(Opcode::LoadConstant, to, program_.constant(std::move(text)));
 }

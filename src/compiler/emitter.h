@@ -40,6 +40,8 @@ class Emitter {
   /// Registers in a row for a call whose result goes to `to`: from `to` on if no later register is in use, so that the
   /// result is already there. `to` must not be a variable that the arguments may read, see `into_variable`.
   Register allocate_window(Register to, std::size_t count);
+  /// From here to the end of the innermost `Temporaries` the register has the value of a variable of the text.
+  void name_variable(Register at, const std::string& name);
   [[nodiscard]] bool is_newest(Register value) const { return value + 1U == next_; }
 
   /// The place in the source of the instructions that follow.
@@ -54,23 +56,33 @@ class Emitter {
   /// Registers that are allocated within one scope of the compiler are free after it.
   class Temporaries {
    public:
-    explicit Temporaries(Emitter& emitter) : emitter_(emitter), next_(emitter.next_) {}
+    explicit Temporaries(Emitter& emitter)
+        : emitter_(emitter), next_(emitter.next_), variables_(emitter.open_variables_.size()) {}
     Temporaries(const Temporaries&) = delete;
     Temporaries& operator=(const Temporaries&) = delete;
-    ~Temporaries() { emitter_.next_ = next_; }
+    ~Temporaries() {
+      emitter_.next_ = next_;
+      emitter_.end_variables(variables_);
+    }
 
    private:
     Emitter& emitter_;
     std::uint32_t next_;
+    std::size_t variables_;
   };
+  /// Of the function, at its end.
+  void end_variables() { end_variables(0); }
 
  private:
+  void end_variables(std::size_t from);
+
   ProgramCompiler& program_;
   source::Span named_;
   Function function_;
   Place place_;
   std::uint32_t next_ = 0;  ///< the next free register
   std::uint16_t open_budgets_ = 0;
+  std::vector<std::size_t> open_variables_;  ///< indices into Function::variables
   bool is_too_large_ = false;
 };
 

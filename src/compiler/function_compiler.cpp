@@ -14,6 +14,7 @@ Function FunctionCompiler::run() {
   describe_head();
   emitter.set_place(emitter.function().place);
   compile_part();
+  emitter.end_variables();
   return std::move(emitter.function());
 }
 
