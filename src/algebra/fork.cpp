@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <set>
 
+#include "algebra/recorded_parts.h"
 #include "bytecode/agents.h"
 #include "effects/secret_vault.h"
 #include "runtime/conversation.h"
@@ -20,97 +21,6 @@
 
 namespace tenon::algebra {
 namespace {
-
-constexpr std::size_t records_per_read = 4'096;
-
-struct RecordedOutcome {
-  std::string key;
-  std::uint64_t record = 0;
-  effects::Finished finished;
-  std::string value;                        ///< the text of Finished::value
-  std::vector<effects::RecordBody> pauses;  ///< what an extern has asked before, and the answers
-  bool is_taken = false;
-};
-
-/// What a fork may take.
-struct RecordedParts {
-  /// By identity of the request, in the order of the records.
-  std::unordered_map<Hash, std::vector<RecordedOutcome>> outcomes;
-  std::vector<effects::TurnStarted> turns;
-};
-
-/// Finds an outcome for the request that nothing has taken, and takes it.
-RecordedOutcome* take(RecordedParts& parts, const runtime::OpenRequest& open) {
-  const auto found = parts.outcomes.find(open.described.identity);
-  if (found == parts.outcomes.end()) return nullptr;
-  std::vector<RecordedOutcome>& all = found->second;
-  auto chosen = std::find_if(all.begin(), all.end(),
-                             [&](const auto& one) { return !one.is_taken && one.key == open.request.key; });
-  if (chosen == all.end()) chosen = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_taken; });
-  if (chosen == all.end()) return nullptr;
-  chosen->is_taken = true;
-  return &*chosen;
-}
-
-Result<RecordedParts, AlgebraError> read_parts(journal::Store& store, const ForkOptions& options) {
-  RecordedParts parts;
-  std::unordered_map<std::string, Hash> identities;
-  std::unordered_map<std::string, std::vector<effects::RecordBody>> pauses;
-  std::uint64_t after = 0;
-  for (;;) {
-    auto records = store.read(options.from, after, records_per_read);
-    if (!records) return failure(AlgebraError{std::move(records.error().message)});
-    if (records->empty()) return parts;
-    for (const journal::Record& raw : *records) {
-      after = raw.number;
-      if (raw.number > options.at) return parts;
-      auto record = effects::decode_record(raw.bytes);
-      if (!record) {
-        return failure(
-            AlgebraError{fmt::format("run {}, record {}: {}", options.from.text, raw.number, record.error().message)});
-      }
-      if (const auto* const requested = std::get_if<effects::Requested>(&record->body)) {
-        identities[requested->key] = requested->request;
-      } else if (auto* const finished = std::get_if<effects::Finished>(&record->body)) {
-        const auto identity = identities.find(finished->key);
-        if (identity == identities.end()) continue;
-        auto value = runtime::resolve(store, options.from, finished->value);
-        if (!value) return failure(AlgebraError{std::move(value.error().message)});
-        parts.outcomes[identity->second].push_back(
-            {finished->key, raw.number, std::move(*finished), std::move(*value), {}, false});
-        RecordedOutcome& outcome = parts.outcomes[identity->second].back();
-        outcome.pauses = std::exchange(pauses[outcome.key], {});
-      } else if (const auto* const paused = std::get_if<effects::Paused>(&record->body)) {
-        pauses[paused->key].push_back(*paused);
-      } else if (const auto* const continued = std::get_if<effects::Continued>(&record->body)) {
-        pauses[continued->key].push_back(*continued);
-      } else if (auto* const turn = std::get_if<effects::TurnStarted>(&record->body)) {
-        parts.turns.push_back(std::move(*turn));
-      }
-    }
-  }
-}
-
-/// Adds the outcomes that the run, itself a fork, inherited and has not used yet, after its own.
-Result<void, AlgebraError> add_known(journal::Store& store, const ForkOptions& options, const Hash& content,
-                                     RecordedParts& parts) {
-  constexpr std::uint64_t first = std::uint64_t{1} << 62U;  // above every record's number
-  const auto bytes = store.content(options.from, content);
-  if (!bytes) return failure(AlgebraError{bytes.error().message});
-  auto known = runtime::KnownOutcomes::decode(*bytes);
-  if (!known) return failure(AlgebraError{known.error()});
-  if (auto followed = known->follow(store, options.from, options.at); !followed)
-    return failure(AlgebraError{followed.error().message});
-  std::uint64_t number = first;
-  for (runtime::KnownOutcomes::Entry& entry : known->left()) {
-    auto value = runtime::resolve(store, options.from, entry.finished.value);
-    if (!value) return failure(AlgebraError{std::move(value.error().message)});
-    std::string key = entry.finished.key;
-    parts.outcomes[entry.request].push_back(
-        {std::move(key), number++, std::move(entry.finished), std::move(*value), {}, false});
-  }
-  return {};
-}
 
 /// Feeds the new run's machine with what is taken, and writes its journal.
 class Fork {
@@ -176,6 +86,11 @@ class Fork {
         }
       } while (!advance.is_quiescent);
       std::erase_if(matched_, [&](const auto& entry) { return core.find(entry.second.first) == nullptr; });
+      std::erase_if(reported_, [&](const std::string& key) { return core.find(key) == nullptr; });
+      if (!reported_.empty()) {
+        acknowledge(core, std::string(*reported_.begin()));
+        continue;
+      }
       if (matched_.empty()) return {};
       const auto [key, outcome] = matched_.begin()->second;
       matched_.erase(matched_.begin());
@@ -257,13 +172,37 @@ class Fork {
     return {};
   }
 
-  /// Finds the outcome for a new request, and records the request if there is one.
+  /// Finds the outcome for a new request, and records the request if there is one. What the program only reports has
+  /// its outcome in any case.
   void open(runtime::RunCore& core, const std::string& key) {
     const runtime::OpenRequest& open = *core.find(key);
     const RecordedOutcome* const chosen = take(parts_, open);
-    if (chosen == nullptr) return;
+    if (chosen == nullptr && !effects::is_notification(open.described.kind)) return;
     records_.push_back({options_.now_ms, runtime::record_request(core, journal_, open, title_, options_.now_ms)});
-    matched_.emplace(chosen->record, std::pair(key, chosen));
+    if (chosen == nullptr) {
+      reported_.insert(key);
+    } else {
+      matched_.emplace(chosen->record, std::pair(key, chosen));
+    }
+  }
+
+  /// Of a notification that is not recorded.
+  void acknowledge(runtime::RunCore& core, const std::string& key) {
+    const runtime::OpenRequest& open = *core.find(key);
+    const bytecode::Program& program = core.image()->program();
+    vm::Outcome outcome{vm::ReturnedValue{vm::Value::unit()}, {}};
+    effects::Finished finished;
+    finished.key = key;
+    finished.kind = open.described.kind;
+    finished.subject = open.described.subject;
+    finished.scope = effects::AgentScope(effects::scope_of(open.request, program));
+    if (auto form = effects::write_outcome(outcome, open.request, program)) {
+      effects::record_outcome(std::move(*form), finished,
+                              [&](std::string text) { return journal_.keep(std::move(text)); });
+    }
+    records_.push_back({options_.now_ms, std::move(finished)});
+    core.deliver(key, std::move(outcome));
+    reported_.erase(key);
   }
 
   Result<void, AlgebraError> deliver(runtime::RunCore& core, runtime::Conversation* conversation,
@@ -321,6 +260,7 @@ class Fork {
   std::vector<effects::Record> records_;  ///< after the start, which names what remains in the end
   /// Open requests that have an outcome, by its record.
   std::map<std::uint64_t, std::pair<std::string, const RecordedOutcome*>> matched_;
+  std::set<std::string> reported_;  ///< open notifications that are not recorded
   bool is_other_model_ = false;
   Forked forked_;
 };
@@ -331,10 +271,12 @@ Result<PreparedFork, AlgebraError> prepare_fork(journal::Store& store, const For
                                                 const std::shared_ptr<const runtime::ProgramImage>& image) {
   auto started = runtime::read_started(store, options.from);
   if (!started) return failure(AlgebraError{std::move(started.error().message)});
-  auto parts = read_parts(store, options);
+  auto parts = read_parts(store, options.from, options.at, PartsRead::UpTo);
   if (!parts) return failure(std::move(parts.error()));
   if (started->known) {
-    if (auto added = add_known(store, options, *started->known, *parts); !added) return failure(added.error());
+    if (auto added = add_inherited(store, options.from, options.at, *started->known, *parts); !added) {
+      return failure(added.error());
+    }
   }
   return Fork(store, options, std::move(*parts)).run(image, std::move(*started));
 }

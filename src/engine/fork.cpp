@@ -25,15 +25,17 @@ bool has_spent_budget(journal::Store& store, const journal::RunHead& head) {
   return ended != nullptr && ended->failure.kind == types::FailureKind::BudgetSpent;
 }
 
-}  // namespace
+/// A run to fork.
+struct Origin {
+  StoredRun stored;
+  std::uint64_t at = 0;  ///< as in algebra::ForkOptions
+};
 
-Result<algebra::PreparedFork, EngineError> prepare_fork(journal::Store& store, const journal::RunName& name,
-                                                        const ForkChoice& choice, const std::string& store_path,
-                                                        const System& system) {
+Result<Origin, EngineError> find_origin(journal::Store& store, const ForkChoice& choice) {
   auto stored = read_stored_run(store, choice.from);
   if (!stored) return failure(std::move(stored.error()));
   const auto head = store.head(choice.from);
-  if (!head) return failure(to_error(head.error()));
+  if (!head) return failure(engine::to_error(head.error()));
   if (choice.forkable == ForkableRuns::BudgetSpent && !has_spent_budget(store, *head)) {
     return failure(EngineError{
         EngineError::Kind::Conflict,
@@ -44,9 +46,25 @@ Result<algebra::PreparedFork, EngineError> prepare_fork(journal::Store& store, c
     return failure(EngineError{EngineError::Kind::Usage,
                                fmt::format("run {} has {} records", choice.from.text, head->records), "at"});
   }
+  return Origin{std::move(*stored), choice.at.value_or(head->records)};
+}
+
+/// That of the choice, or else the run's own.
+std::shared_ptr<const runtime::ProgramImage> image_of(const ForkChoice& choice, StoredRun& stored) {
+  return make_image(choice.program != nullptr ? choice.program : stored.program.loaded,
+                    std::move(stored.program.templates));
+}
+
+}  // namespace
+
+Result<algebra::PreparedFork, EngineError> prepare_fork(journal::Store& store, const journal::RunName& name,
+                                                        const ForkChoice& choice, const std::string& store_path,
+                                                        const System& system) {
+  auto origin = find_origin(store, choice);
+  if (!origin) return failure(std::move(origin.error()));
   effects::SecretVault secrets(secret_keys(store_path, system));
   const algebra::ForkOptions options{.from = choice.from,
-                                     .at = choice.at.value_or(head->records),
+                                     .at = origin->at,
                                      .name = name,
                                      .model = choice.model,
                                      .judge = choice.judge,
@@ -54,11 +72,21 @@ Result<algebra::PreparedFork, EngineError> prepare_fork(journal::Store& store, c
                                      .budgets = choice.budgets,
                                      .now_ms = wall_ms(system.clock),
                                      .secrets = &secrets};
-  const auto image = make_image(choice.program != nullptr ? choice.program : stored->program.loaded,
-                                std::move(stored->program.templates));
+  const auto image = image_of(choice, origin->stored);
   auto prepared = algebra::prepare_fork(store, options, image);
   if (prepared) return std::move(*prepared);
   return failure(EngineError{EngineError::Kind::Failed, std::move(prepared.error().message)});
+}
+
+Result<algebra::ForkEstimate, EngineError> estimate_fork(journal::Store& store, const ForkChoice& choice,
+                                                         const System& system) {
+  auto origin = find_origin(store, choice);
+  if (!origin) return failure(std::move(origin.error()));
+  const algebra::EstimateOptions options{
+      .from = choice.from, .at = origin->at, .budgets = choice.budgets, .now_ms = wall_ms(system.clock)};
+  auto estimate = algebra::estimate_fork(store, options, image_of(choice, origin->stored));
+  if (estimate) return std::move(*estimate);
+  return failure(EngineError{EngineError::Kind::WrongInput, std::move(estimate.error().message)});
 }
 
 }  // namespace tenon::engine

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algebra/fork.h"
+#include "algebra/fork_estimate.h"
 #include "base/result.h"
 #include "bytecode/bounds.h"
 #include "engine/engine_error.h"
@@ -37,5 +38,10 @@ struct ForkChoice {
                                                                       const ForkChoice& choice,
                                                                       const std::string& store_path,
                                                                       const System& system);
+
+/// What such a fork would take from the record and request anew (algebra::estimate_fork). Fails as `prepare_fork` does,
+/// and with `WrongInput` if the run cannot be continued in the program.
+[[nodiscard]] Result<algebra::ForkEstimate, EngineError> estimate_fork(journal::Store& store, const ForkChoice& choice,
+                                                                       const System& system);
 
 }  // namespace tenon::engine
