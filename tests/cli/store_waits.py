@@ -10,7 +10,7 @@ from tenon_process import TENON, find_run, tenon
 PROGRAM = '''
 fn main() -> String {
     let go = ask<String>("Go?")
-    sleep(1500)
+    sleep(2500)
     let answer = ask_within<String>("Again?", 100) catch late { "no one" }
     "{{ go }}, {{ answer }}"
 }
@@ -47,11 +47,10 @@ class Waiting:
         return process
 
     def owner(self):
-        """A process that continues the run, and uses the store while the run sleeps."""
+        """A process that continues the run, and uses the store while the run sleeps: it has recorded the answer."""
         process = self.resume("--input", "yes", "--wait")
         deadline = time.monotonic() + PATIENCE
-        lock = self.store.with_name("runs.store.lock")
-        while not lock.exists() or lock.read_text().strip() != str(process.pid):
+        while '= "yes"' not in tenon("trace", "show", self.run, "--store", self.store).stdout:
             assert process.poll() is None and time.monotonic() < deadline, process.communicate()
             time.sleep(0.01)
         return process

@@ -15,9 +15,9 @@
 /// Shared by the tests of the store in PostgreSQL.
 namespace tenon::test {
 
-/// Waits for a condition, 20 seconds at most.
+/// Waits for a condition, 60 seconds at most.
 inline void expect_soon(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!condition()) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
