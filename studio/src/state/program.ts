@@ -68,6 +68,22 @@ export class OpenProgram {
   readonly onDisk = signal<OnDisk | null>(null);
   readonly resolving = signal(false);
 
+  /** The function or agent that is selected among the calls. */
+  readonly chosenCall = signal<Selected | null>(null);
+  /** What the program has to draw. */
+  readonly drawings = computed<Drawing[]>(() => {
+    const all: Drawing[] = [];
+    if (this.agents.value.some(hasBlocks)) all.push('blocks');
+    if (this.calls.value && hasBlocks(this.calls.value)) all.push('calls');
+    if (/\bpursue\b/.test(this.described.value?.toString() ?? '')) all.push('plan');
+    return all;
+  });
+  /** Which of them is seen: the chosen one, if it is there. */
+  readonly shown = computed<Drawing>(() => {
+    const all = this.drawings.value;
+    return all.includes(this.drawn.value) ? this.drawn.value : (all[0] ?? 'blocks');
+  });
+
   readonly block = computed<Block | null>(() => {
     if (this.isOutdated.value) return null;
     const selected = this.selected.value;

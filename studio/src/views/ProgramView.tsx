@@ -7,7 +7,7 @@ import { Editor, focusEditor, redoIn, searchIn, suggestIn, undoIn } from '../edi
 import { GraphView, type GraphActions } from '../graph/GraphView';
 import { groupOf, KindIcon } from '../graph/kinds';
 import { offerCommands, type Command } from '../state/commands';
-import type { Drawing, FileState, OpenProgram, Selected } from '../state/program';
+import type { Drawing, FileState, OpenProgram } from '../state/program';
 import { AddBlock } from './AddBlock';
 import { AgentInspector } from './AgentInspector';
 import { ChangedOnDisk } from './ChangedOnDisk';
@@ -109,7 +109,7 @@ function DrawingTools({ program, all, drawn }: { program: OpenProgram; all: Draw
 
 /** What calls what in the file. */
 function CallsPane({ program, calls, note, tools }: { program: OpenProgram; calls: Agent; note: string; tools: ComponentChildren }) {
-  const chosen = useSignal<Selected | null>(null);
+  const chosen = program.chosenCall;
   const reveal = (block: Block, focus: boolean): void => program.reveal(block.range.offset, block.range.length, focus);
   const block = blocksOf(calls).find((one) => one.path === chosen.value?.path);
   return (
@@ -155,11 +155,8 @@ function GraphPane({ program, actions }: { program: OpenProgram; actions: GraphA
   const agents = useMemo(() => program.agents.value.filter(hasBlocks), [program.agents.value]);
   const calls = program.calls.value;
   const isOutdated = program.isOutdated.value;
-  const all: Drawing[] = [];
-  if (agents.length > 0) all.push('blocks');
-  if (calls && hasBlocks(calls)) all.push('calls');
-  if (/\bpursue\b/.test(program.described.value?.toString() ?? '')) all.push('plan');
-  const drawn = all.includes(program.drawn.value) ? program.drawn.value : (all[0] ?? 'blocks');
+  const all = program.drawings.value;
+  const drawn = program.shown.value;
   const tools = <DrawingTools {...{ program, all, drawn }} />;
   if (program.described.value && all.length === 0) {
     return (
@@ -300,6 +297,8 @@ export function ProgramView({ program }: { program: OpenProgram }) {
   latest.current = () => commandsOf(program, actions);
   const chosen = program.block.value;
   const agent = program.agents.value.find((one) => one.name === program.selected.value?.agent);
+  const drawn = program.shown.value;
+  const showsAgent = drawn === 'blocks' ? !(chosen && agent) : drawn === 'calls' && !program.chosenCall.value;
   return (
     <main class="program" id="main" tabIndex={-1}>
       <header class="bar">
@@ -336,8 +335,8 @@ export function ProgramView({ program }: { program: OpenProgram }) {
               The graph was not changed: {program.editProblem.value}
             </p>
           )}
-          {!(chosen && agent) && <AgentInspector program={program} />}
-          {chosen && agent && (
+          {showsAgent && <AgentInspector program={program} />}
+          {drawn === 'blocks' && chosen && agent && (
             <Inspector
               key={`${agent.name}/${chosen.path}`}
               {...{ program, agent, block: chosen, actions }}
