@@ -103,6 +103,13 @@ runtime::ImageSource HostedPrograms::images(const System& system) {
   };
 }
 
+std::optional<EngineError> HostedPrograms::find_extern_problem(const vm::LoadedProgram& program,
+                                                               const System& system) const {
+  const auto bound = bind_externs({libraries_, provided_}, std::nullopt, program.shared_program(), system);
+  if (bound) return std::nullopt;
+  return EngineError{EngineError::Kind::Program, {}, {}, problems_of(bound.error(), program)};
+}
+
 runtime::StartResolver HostedPrograms::resolver() const {
   return [this](const runtime::StartRun& wanted) -> Result<runtime::RunStart, std::string> {
     for (const auto& [file, image, options] : entries_) {
@@ -141,6 +148,11 @@ runtime::AgentPools pools_of(const HostedPrograms& programs, const HostingOption
   }
   std::string here = options.agent.empty() ? options.pool : agents.at(options.agent);
   return {options.pool, std::move(here), std::move(agents)};
+}
+
+StoreChoice for_readers(StoreChoice choice) {
+  choice.patience = reader_patience;
+  return choice;
 }
 
 std::unique_ptr<tools::ExternCaller> make_caller(HostingOptions& options, tools::NativeCallerOptions native,
@@ -189,9 +201,7 @@ Result<std::unique_ptr<Hosting>, EngineError> Hosting::open(HostedPrograms progr
                                "this store has one owner at a time, which continues all runs; use a PostgreSQL store",
                                "agent"});
   }
-  StoreChoice readers_choice = options.store_choice;
-  readers_choice.patience = reader_patience;
-  auto reader = open_store(readers_choice, StoreUse::Read, system);
+  auto reader = open_store(for_readers(options.store_choice), StoreUse::Read, system);
   if (!reader) return failure(std::move(reader.error()));
   auto hosts_reader = open_store(options.store_choice, StoreUse::Read, system);
   if (!hosts_reader) return failure(std::move(hosts_reader.error()));
@@ -207,6 +217,7 @@ Hosting::Hosting(Parts parts, HostingOptions options, runtime::HostObserver& obs
       model_(std::move(options.model)),
       store_(std::move(parts.owner), std::move(parts.hosts_reader)),
       reader_(std::move(parts.reader)),
+      readers_choice_(for_readers(options.store_choice)),
       store_file_(journal::file_of_store(options.store_choice.path).value_or(options.store_choice.path)),
       pool_(options.pool),
       system_(system),

@@ -55,6 +55,9 @@ class HostedPrograms {
   /// The programs that runs of the store were started with: the added ones, or else the store's copies, bound to the
   /// libraries of all added programs. Copies `system`. Not longer than this object.
   [[nodiscard]] runtime::ImageSource images(const System& system);
+  /// Why the externs of another program cannot be bound to these libraries; nothing if they can.
+  [[nodiscard]] std::optional<EngineError> find_extern_problem(const vm::LoadedProgram& program,
+                                                               const System& system) const;
   /// The added program of a start that another process asks for, with its options. Not longer than this object.
   [[nodiscard]] runtime::StartResolver resolver() const;
   /// The first added program that declares an agent. Not longer than this object.
@@ -114,6 +117,11 @@ class Hosting final {
   [[nodiscard]] const HostedPrograms& programs() const { return programs_; }
   /// The store, opened for reading, for one thread of the caller.
   [[nodiscard]] journal::StoreConnection& reader() { return *reader_; }
+  /// Opens the store once more for reading, for another thread. Any thread.
+  [[nodiscard]] Result<std::unique_ptr<journal::StoreConnection>, EngineError> open_reader() const {
+    return open_store(readers_choice_, StoreUse::Read, system_);
+  }
+  [[nodiscard]] const System& system() const { return system_; }
   /// Any thread, for what its functions say so of.
   [[nodiscard]] journal::Ownership& ownership() { return store_.owner().ownership(); }
   /// Of the store, for runs that other processes own. Any thread.
@@ -139,6 +147,7 @@ class Hosting final {
   std::unique_ptr<inference::Model> model_;
   journal::ThreadedStore store_;
   std::unique_ptr<journal::StoreConnection> reader_;
+  StoreChoice readers_choice_;
   std::string store_file_;
   std::string pool_;
   System system_;

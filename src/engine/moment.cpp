@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/utf8.h"
 #include "engine/store_access.h"
 #include "engine/stored_run.h"
+#include "json/reader.h"
 #include "runtime/prompts.h"
 #include "runtime/recovery/recovery.h"
 #include "vm/values/context.h"
 #include "vm/values/render.h"
+#include "vm/variables.h"
 
 namespace tenon::engine {
 namespace {
@@ -40,6 +45,40 @@ std::string origin_of(const vm::Value& entry, bytecode::EntryRole role, const vm
   return labels.describe(entry.label());
 }
 
+Moment::Variable show(const vm::Variable& variable, const vm::Machine& machine) {
+  Moment::Variable shown{variable.name, {}, false, {}};
+  if (!vm::to_json(variable.value, machine.program().types(), shown.value)) shown.value.clear();
+  if (shown.value.size() > shown_variable_bytes_max) {
+    shown.value.resize(cut_utf8(shown.value, shown_variable_bytes_max).size());
+    shown.is_cut = true;
+  }
+  if (variable.value.label() != vm::LabelTable::program_text) {
+    shown.origin = machine.labels().describe(variable.value.label());
+  }
+  return shown;
+}
+
+/// What the agent of the conversation keeps, as it is now. A state that has no JSON, such as one with a Context, is not
+/// shown, nor are entries that the program's text does not have (bytecode::Agent::added_entries).
+Moment::AgentState state_of(const runtime::RecoveredRun& run, const bytecode::Agent& agent) {
+  std::string text;
+  if (!vm::to_json(run.core->machine().agent_state(), run.core->image()->program().types, text)) return {};
+  const Json whole = parse_own_json(text);
+  if (!whole.is_object()) return {};
+  Moment::AgentState shown;
+  Json state = Json::object();
+  for (const JsonMember& member : whole.members()) {
+    const auto added = std::ranges::find(agent.added_entries, member.name);
+    if (added == agent.added_entries.end()) {
+      state.set(member.name, member.value);
+    } else if (added == agent.added_entries.begin()) {
+      shown.scratchpad = member.value.dump();
+    }
+  }
+  if (!state.members().empty()) shown.state = state.dump();
+  return shown;
+}
+
 /// Looks at the run when the replay comes to a record. A record is one of a generation if it has the generation's key.
 class Search final : public runtime::RecoveryObserver {
  public:
@@ -56,6 +95,7 @@ class Search final : public runtime::RecoveryObserver {
 
   /// After the replay.
   [[nodiscard]] Moment take(runtime::RecoveredRun& run) {
+    if (run.core && !has_before_) look_before(run);
     if (!is_found_ && run.core) describe(run);
     if (!moment_.prompt && !generation_.empty()) look_at_prompt(run, std::nullopt);
     return std::move(moment_);
@@ -64,26 +104,39 @@ class Search final : public runtime::RecoveryObserver {
  private:
   /// `run.newest_record` is that of the next record, whose consequences the machine does not show yet.
   void look(runtime::RecoveredRun& run) {
-    if (is_found_ || run.newest_record <= record_ || !run.core) return;
+    if (is_found_ || run.newest_record < record_ || !run.core) return;
+    if (!has_before_) look_before(run);
+    if (run.newest_record == record_) return;
     describe(run);
     is_found_ = true;
+  }
+
+  void look_before(const runtime::RecoveredRun& run) {
+    has_before_ = true;
+    if (const bytecode::Agent* const agent = agent_of(run)) moment_.before = state_of(run, *agent);
+  }
+
+  [[nodiscard]] static const bytecode::Agent* agent_of(const runtime::RecoveredRun& run) {
+    return run.conversation ? &run.core->image()->program().agents[run.conversation->agent()] : nullptr;
   }
 
   void describe(runtime::RecoveredRun& run) {
     const vm::Machine& machine = run.core->machine();
     const bytecode::Program& program = run.core->image()->program();
     moment_.stack.clear();
+    std::vector<std::vector<vm::Variable>> variables = vm::variables_of(machine);
     for (const vm::CallStackEntry& call : machine.call_stack().entries) {
-      moment_.stack.push_back({program.functions[call.function].name, machine.program().describe(call.place)});
+      moment_.stack.push_back({program.functions[call.function].name, machine.program().describe(call.place), {}});
+      Moment::Call& shown = moment_.stack.back();
+      const std::size_t at = moment_.stack.size() - 1;
+      for (std::size_t index = 0; at < variables.size() && index < variables[at].size(); ++index) {
+        shown.variables.push_back(show(variables[at][index], machine));
+      }
     }
-    if (!run.conversation) return;
-    const bytecode::Agent& agent = program.agents[run.conversation->agent()];
-    moment_.agent = agent.name;
-    moment_.state.clear();
-    // A state that has no JSON, such as one with a Context, is not shown.
-    if (!vm::to_json(machine.agent_state(), program.types, moment_.state) || moment_.state == "null") {
-      moment_.state.clear();
-    }
+    const bytecode::Agent* const agent = agent_of(run);
+    if (agent == nullptr) return;
+    moment_.agent = agent->name;
+    moment_.after = state_of(run, *agent);
   }
 
   void look_at_prompt(runtime::RecoveredRun& run, const std::optional<effects::Cost>& cost) {
@@ -110,6 +163,7 @@ class Search final : public runtime::RecoveryObserver {
   const std::uint64_t record_;
   const std::string generation_;
   Moment moment_;
+  bool has_before_ = false;
   bool is_found_ = false;
 };
 

@@ -13,6 +13,9 @@
 
 namespace tenon::engine {
 
+/// The size of a variable's value that is shown whole.
+inline constexpr std::size_t shown_variable_bytes_max = 2'000;
+
 /// A run as it was after one of its records, for a person who looks at what it did. All of it is found by replaying the
 /// run's journal, so nothing is recorded for it.
 struct Moment {
@@ -30,14 +33,28 @@ struct Moment {
     std::string schema;                        ///< of the answer; empty: plain text
     std::optional<effects::Cost> cost;         ///< once it has ended
   };
+  struct Variable {
+    std::string name;
+    std::string value;    ///< plain JSON; of a long one its beginning, and of one that has no JSON nothing
+    bool is_cut = false;  ///< there is more than `value`
+    std::string origin;   ///< of its text, as in Entry; empty: the program
+  };
   struct Call {
     std::string function;
     std::string place;  ///< `FILE:LINE:COLUMN`
+    std::vector<Variable> variables;
   };
 
-  std::vector<Call> stack;       ///< innermost first; empty before and after the program runs
-  std::string agent;             ///< that has the turn; empty outside of conversations
-  std::string state;             ///< of that agent, as plain JSON; empty if it has none
+  /// What the agent that has the turn keeps, as plain JSON; empty if it has none.
+  struct AgentState {
+    std::string state;
+    std::string scratchpad;
+  };
+
+  std::vector<Call> stack;  ///< innermost first; empty before and after the program runs
+  std::string agent;        ///< that has the turn; empty outside of conversations
+  AgentState before;        ///< before the record
+  AgentState after;
   std::optional<Prompt> prompt;  ///< if the record is that of a generation
 };
 

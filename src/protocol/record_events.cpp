@@ -58,14 +58,28 @@ std::string_view purpose_of(EffectKind kind) {
   return effects::effect_name(kind);
 }
 
+// Whether a record has an event; all others have one.
+
+/// A conversation begins with its first prompt.
+bool is_shown(const effects::Started& started) {
+  return started.agent.empty();
+}
+/// Its outcome shows that something was performed again.
+bool is_shown(const effects::Attempted& attempted) {
+  return attempted.what != effects::Attempted::What::Retried;
+}
+/// The event of a notification's request has everything.
+bool is_shown(const effects::Finished& finished) {
+  return !effects::is_notification(finished.kind);
+}
+
 class RecordEvent {
  public:
   RecordEvent(const RecordPlace& place, std::int64_t time, const Contents& contents, const RunValues& values)
       : header_{place.number, place.run, place.scope, time}, contents_(contents), values_(values) {}
 
-  /// A conversation begins with its first prompt.
   std::optional<Event> operator()(const effects::Started& started) {
-    if (!started.agent.empty()) return std::nullopt;
+    if (!is_shown(started)) return std::nullopt;
     EventWriter out = begin(EventKind::PromptStarted);
     const auto show = [&](std::string text) { return values_.start_arguments(started.function, std::move(text)); };
     out.json("input", value_of(started.arguments, contents_, show)).text("model", public_model(started.settings.model));
@@ -149,7 +163,7 @@ class RecordEvent {
 
   std::optional<Event> operator()(const effects::Attempted& attempted) {
     stand_in(attempted.scope.view());
-    if (attempted.what == effects::Attempted::What::Retried) return std::nullopt;  // its outcome shows it
+    if (!is_shown(attempted)) return std::nullopt;
     if (attempted.what == effects::Attempted::What::Unavailable) return unavailable(attempted);
     EventWriter out = begin(EventKind::GenerationRetried);
     out.text("generation", attempted.key).integer("attempt", attempted.attempt);
@@ -163,7 +177,7 @@ class RecordEvent {
 
   std::optional<Event> operator()(const effects::Finished& finished) {
     stand_in(finished.scope.view());
-    if (effects::is_notification(finished.kind)) return std::nullopt;  // the event of its request has everything
+    if (!is_shown(finished)) return std::nullopt;
     if (effects::is_generation(finished.kind)) return generation(finished);
     if (finished.failure) {
       EventWriter out = begin(EventKind::ToolError);
@@ -354,6 +368,13 @@ class RecordEvent {
 std::optional<Event> make_event(const RecordPlace& place, const effects::Record& record, const Contents& contents,
                                 const RunValues& values) {
   return std::visit(RecordEvent(place, record.time, contents, values), record.body);
+}
+
+bool has_event(const effects::Record& record) {
+  if (const auto* const started = std::get_if<effects::Started>(&record.body)) return is_shown(*started);
+  if (const auto* const attempted = std::get_if<effects::Attempted>(&record.body)) return is_shown(*attempted);
+  const auto* const finished = std::get_if<effects::Finished>(&record.body);
+  return finished == nullptr || is_shown(*finished);
 }
 
 Event make_text_delta(const RecordPlace& place, std::int64_t time, const TextPiece& piece) {

@@ -33,6 +33,9 @@ struct RecordPlace {
 [[nodiscard]] std::optional<Event> make_event(const RecordPlace& place, const effects::Record& record,
                                               const Contents& contents, const RunValues& values);
 
+/// Whether the record has an event.
+[[nodiscard]] bool has_event(const effects::Record& record);
+
 /// A piece of an answer that is being written.
 struct TextPiece {
   std::string_view generation;

@@ -161,6 +161,7 @@ void Api::handle(const HttpRequest& request, const OnAnswer& answer) {
     if (auto refusal = refuse(request, *target, route)) return count(whole(std::move(*refusal)));
     try {
       if (route.question != nullptr) return route.question(parts_.programs, {request, *target, *names, count});
+      if (route.inspection != nullptr) return (inspections_.*route.inspection)({request, *target, *names, count});
       return (this->*route.handler)({request, *target, *names, count});
     } catch (const std::exception& thrown) {
       report_thrown(fmt::format("{} {}", route.method, route.pattern), thrown);

@@ -17,11 +17,15 @@
 #include "journal/ownership.h"
 #include "journal/run_queries.h"
 #include "runtime/host/host.h"
+#include "server/api_call.h"
 #include "server/catalog.h"
+#include "server/event_pages.h"
 #include "server/http_message.h"
+#include "server/inspector.h"
 #include "server/limits.h"
 #include "server/program_files.h"
 #include "server/request_fields.h"
+#include "server/run_inspections.h"
 #include "server/run_programs.h"
 #include "server/shown_values.h"
 #include "server/studio_files.h"
@@ -53,6 +57,7 @@ struct ApiParts {
   std::string reports = {};                            ///< the folder that has a folder of reports for each run
   const ProgramFiles* programs = nullptr;              ///< none: they are neither shown nor edited
   ChangedPrograms* changed = nullptr;                  ///< files to load again before a request; none: never
+  Inspector* inspector = nullptr;                      ///< none without `programs`
   StudioFiles studio = {};                             ///< not empty: its page is served, to this machine alone
   std::map<std::string, graph::Places> drawings = {};  ///< the newest drawing of each program, for the next one
 };
@@ -76,13 +81,7 @@ enum class ResponseForm : std::uint8_t {
 /// The routes: what each request means, without sockets. Used by the server's thread.
 class Api {
  public:
-  /// A request whose route is known.
-  struct Call {
-    const HttpRequest& request;
-    const Target& target;
-    const std::vector<std::string>& names;  ///< the segments that match `{…}`
-    const OnAnswer& answer;
-  };
+  using Call = ApiCall;
 
   explicit Api(ApiParts parts) : parts_(std::move(parts)) {}
   Api(const Api&) = delete;
@@ -115,7 +114,6 @@ class Api {
   void fork_run(const Call& call);
   void cancel_run(const Call& call);
   void read_events(const Call& call);
-  void show_record(const Call& call);
   void list_reports(const Call& call);
   void read_report(const Call& call);
   void complete_chat(const Call& call);
@@ -136,7 +134,6 @@ class Api {
   void show_readiness(const Call& call);
   void show_metrics(const Call& call);
 
-  [[nodiscard]] std::optional<journal::RunHead> find_run(const Call& call);
   /// A request that changes a run.
   struct RunChange {
     journal::RunName run;
@@ -176,6 +173,8 @@ class Api {
 
   ApiParts parts_;
   RunPrograms programs_{parts_.catalog};
+  RunInspections inspections_{parts_, programs_};
+  EventCounts event_counts_;
   bool is_draining_ = false;
 };
 
@@ -187,6 +186,8 @@ class Api {
                                                    bool& is_wrong);
 /// The file that the request names; null when there is none, which was answered.
 [[nodiscard]] const ProgramFiles::File* find_program_file(const ProgramFiles* programs, const Api::Call& call);
+/// The run that the request names; nothing when it was answered that there is none.
+[[nodiscard]] std::optional<journal::RunHead> find_run(journal::Store& store, const Api::Call& call);
 /// A run as the list of runs shows it.
 [[nodiscard]] Json describe_run(const journal::RunHead& head);
 [[nodiscard]] HttpAnswer make_answer(const runtime::HostFailure& failure);

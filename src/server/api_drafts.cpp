@@ -18,24 +18,6 @@ Json to_json(const std::vector<graph::Patch>& patches) {
   return json;
 }
 
-/// Makes the names of files in all texts of the data relative to the program's folder.
-void remove_folder(Json& json, const std::string& path) {
-  if (json.is_string()) {
-    json = Json(without_folder(json.as_string(), path));
-  } else if (json.is_array()) {
-    for (Json& item : json.mutable_items()) remove_folder(item, path);
-  } else if (json.is_object()) {
-    for (JsonMember& member : json.mutable_members()) remove_folder(member.value, path);
-  }
-}
-
-/// As diagnostics::to_json, with the names of files as clients may see them.
-Json diagnose(const ProgramFiles& programs, const std::string& path, std::string_view text) {
-  Json problems = programs.diagnose(path, text);
-  remove_folder(problems, path);
-  return problems;
-}
-
 /// Draws the text and checks it. `drawings`: the ones before.
 Json describe_draft(const ProgramFiles& programs, const ProgramFiles::File& program, const graph::Edited& draft,
                     std::map<std::string, graph::Places>& drawings) {
@@ -48,7 +30,7 @@ Json describe_draft(const ProgramFiles& programs, const ProgramFiles::File& prog
                        {"agents", graph::placed_agents(graph, tree, drawings[program.name])},
                        {"calls", graph::placed_calls(tree, drawings[program.name + " calls"])},
                        {"declarations", graph::to_json(graph.declarations, tree)},
-                       {"problems", diagnose(programs, program.path, draft.text)}});
+                       {"problems", diagnose_program(programs, program.path, draft.text)}});
 }
 
 }  // namespace
@@ -96,7 +78,7 @@ void Api::save_program(const Call& call) {
   }
   const bool is_loaded = reload(programs, *file, parts_.catalog);
   call.answer(whole(make_json(Json::object({{"version", graph::version_of(text)},
-                                            {"problems", diagnose(programs, file->path, text)},
+                                            {"problems", diagnose_program(programs, file->path, text)},
                                             {"runs", is_loaded ? "new" : "old"}})
                                   .dump())));
 }

@@ -36,7 +36,7 @@ HttpAnswer not_found(std::string_view name) {
 }  // namespace
 
 void Api::list_reports(const Call& call) {
-  const auto head = find_run(call);
+  const auto head = find_run(parts_.store, call);
   if (!head) return;
   std::vector<std::string> names;
   std::error_code error;
@@ -64,7 +64,7 @@ void Api::list_reports(const Call& call) {
 }
 
 void Api::read_report(const Call& call) {
-  const auto head = find_run(call);
+  const auto head = find_run(parts_.store, call);
   if (!head) return;
   const std::string& name = call.names[1];
   const auto type = content_type_of(name);

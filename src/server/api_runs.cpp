@@ -74,6 +74,26 @@ class EventsBody final : public BodySource {
   bool is_broken_off_ = false;
 };
 
+/// Answers with the newest events before a number. `total`: how many the run has.
+void list_before(const Api::Call& call, const journal::RunHead& head, const ReaderAfter& reader, const Limits& limits,
+                 std::uint64_t total) {
+  const auto before = read_query(call.target, "before", 0, call.answer);
+  if (!before) return;
+  const auto limit = read_query(call.target, "limit", limits.listed, call.answer);
+  if (!limit) return;
+  const std::size_t most = std::min<std::size_t>(*limit, limits.listed);
+  const auto page =
+      read_events_before(reader, std::min(*before, head.records + 1), {most, limits.queue_bytes, limits.chunk_bytes});
+  if (!page) return call.answer(whole(make_error(500, "damaged", page.error())));
+  HttpResponse response = make_json(page->list);
+  response.headers.emplace_back("Tenon-Events", std::to_string(total));
+  if (page->has_earlier && page->first > 0) {
+    response.headers.emplace_back("Link", fmt::format(R"(</v1/runs/{}/events?before={}&limit={}>; rel="prev")",
+                                                      head.run.text, page->first, most));
+  }
+  call.answer(whole(std::move(response)));
+}
+
 }  // namespace
 
 Json describe_run(const journal::RunHead& head) {
@@ -96,10 +116,10 @@ Json describe_run(const journal::RunHead& head) {
   return json;
 }
 
-std::optional<journal::RunHead> Api::find_run(const Call& call) {
+std::optional<journal::RunHead> find_run(journal::Store& store, const Api::Call& call) {
   const std::string& name = call.names.front();
   if (journal::is_run_name(name)) {
-    auto head = parts_.store.head({name});
+    auto head = store.head({name});
     if (head) return std::move(*head);
     if (head.error().kind != journal::StoreError::Kind::Missing) {
       call.answer(whole(make_read_error(head.error())));
@@ -216,7 +236,7 @@ void Api::list_runs(const Call& call) {
 }
 
 void Api::show_run(const Call& call) {
-  const auto head = find_run(call);
+  const auto head = find_run(parts_.store, call);
   if (!head) return;
   Json json = describe_run(*head);
   if (has_ended(head->summary.state) && head->records > 0) {
@@ -233,7 +253,7 @@ void Api::show_run(const Call& call) {
 
 std::optional<Api::RunChange> Api::read_run_change(const Call& call, const std::vector<std::string_view>& fields) {
   if (!has_usable_key(call.request, call.answer)) return std::nullopt;
-  auto head = find_run(call);
+  auto head = find_run(parts_.store, call);
   if (!head) return std::nullopt;
   auto body = read_body(call.request, call.answer, fields);
   if (!body) return std::nullopt;
@@ -274,11 +294,16 @@ void Api::resume_run(const Call& call) {
 }
 
 void Api::fork_run(const Call& call) {
-  const auto change = read_run_change(call, {"at", "budget"});
+  const auto change = read_run_change(call, {"at", "budget", "text", "dry_run"});
   if (!change) return;
   const Json& body = change->body;
   const auto budgets = read_budget(body, "budget");
   if (!budgets) return call.answer(whole(make_error(budgets.error())));
+  bool is_wrong = false;
+  auto text = find_text(body, "text", call.answer, is_wrong);
+  if (is_wrong) return;
+  const auto is_dry_run = read_flag(body, "dry_run");
+  if (!is_dry_run) return call.answer(whole(make_error(is_dry_run.error())));
   engine::ForkChoice choice{.from = change->run, .budgets = *budgets};
   if (const Json* const at = body.find("at"); at != nullptr && !at->is_null()) {
     if (!at->is_integer() || at->as_integer() < 0) {
@@ -287,7 +312,10 @@ void Api::fork_run(const Call& call) {
     }
     choice.at = static_cast<std::uint64_t>(at->as_integer());
   }
-  parts_.hosting.fork(std::move(choice), key_of(call.request), reply_with(201, call.answer));
+  const auto start = [&hosting = parts_.hosting, key = key_of(call.request), answer = call.answer](
+                         engine::ForkChoice chosen) { hosting.fork(std::move(chosen), key, reply_with(201, answer)); };
+  if (!text && !*is_dry_run) return start(std::move(choice));
+  inspections_.fork(call, {std::move(choice), std::move(text), *is_dry_run}, start);
 }
 
 void Api::cancel_run(const Call& call) {
@@ -309,7 +337,7 @@ void Api::cancel_run(const Call& call) {
 }
 
 void Api::read_events(const Call& call) {
-  const auto head = find_run(call);
+  const auto head = find_run(parts_.store, call);
   if (!head) return;
   auto after = read_query(call.target, "after", 0, call.answer);
   if (!after) return;
@@ -325,8 +353,19 @@ void Api::read_events(const Call& call) {
     return call.answer(whole(make_error(
         422, "wrong_input", fmt::format("the run has {} records; there is no event {}", head->records, *after))));
   }
-  auto reader = make_reader(*head, *after);
   const bool wants_list = call.request.header("accept").find("application/json") != std::string_view::npos;
+  if (call.target.query.contains("before")) {
+    if (!wants_list || call.target.query.contains("after")) {
+      return call.answer(
+          whole(make_error(422, "wrong_input",
+                           "`before` is for a list of events, with `Accept: application/json` and without `after`")));
+    }
+    const auto total = event_counts_.count(parts_.store, head->run);
+    if (!total) return call.answer(whole(make_read_error(total.error())));
+    const ReaderAfter reader_after = [&](std::uint64_t number) { return make_reader(*head, number); };
+    return list_before(call, *head, reader_after, parts_.limits, *total);
+  }
+  auto reader = make_reader(*head, *after);
   if (!wants_list) {
     HttpResponse response;
     if (has_ended(head->summary.state) && *after == head->records) {

@@ -24,6 +24,31 @@ constexpr std::string_view answer_schemas = R"json({
   "tokens": {"type": "integer"}, "instructions": {"type": "integer"}, "depth": {"type": "integer"},
   "time": {"type": ["string", "integer"], "description": "as in 30s, or milliseconds"}}},
 "Started": {"type": "object", "required": ["run"], "properties": {"run": {"type": "string"}}},
+"ForkedRequest": {"type": "object", "required": ["kind", "name", "place"], "properties": {"kind": {"type": "string"},
+  "name": {"type": "string"}, "place": {"type": "string"}, "record": {"type": "integer"}}},
+"ForkEstimate": {"type": "object", "required": ["problems"], "properties": {
+  "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}}, "taken": {"type": "integer"},
+  "model_requests": {"type": "integer"}, "tool_calls": {"type": "integer"}, "questions": {"type": "integer"},
+  "requests": {"type": "array", "items": {"$ref": "#/components/schemas/ForkedRequest"}},
+  "complete": {"type": "boolean"}, "turns_left": {"type": "integer"}, "failure": {"type": "string"},
+  "parts": {"type": "object", "required": ["kind", "name", "place"], "properties": {"kind": {"type": "string"},
+    "name": {"type": "string"}, "place": {"type": "string"},
+    "recorded": {"$ref": "#/components/schemas/ForkedRequest"}}}}},
+"Fork": {"anyOf": [{"$ref": "#/components/schemas/Started"},
+  {"$ref": "#/components/schemas/ForkEstimate"}]},
+"Replayed": {"type": "object", "required": ["same", "ended"], "properties": {"same": {"type": "boolean"},
+  "ended": {"type": "boolean"}, "difference": {"type": "string"}, "value": {}, "failure": {"type": "string"}}},
+"DifferingSide": {"type": "object", "properties": {"value": {}, "call": {"type": "integer"},
+  "record": {"type": "integer"}}},
+"Difference": {"type": "object", "required": ["a", "b", "same", "differences", "left_out"], "properties": {
+  "a": {"type": "string"}, "b": {"type": "string"}, "same": {"type": "boolean"}, "left_out": {"type": "integer"},
+  "differences": {"type": "array", "items": {"type": "object", "required": ["what", "turn", "a", "b"], "properties": {
+    "what": {"enum": ["input", "choice", "argument", "context", "request", "pause", "result", "output", "place",
+      "tools", "control"]},
+    "turn": {"type": "integer"}, "tool": {"type": "string"}, "at": {"type": "string"}, "index": {"type": "integer"},
+    "a": {"$ref": "#/components/schemas/DifferingSide"}, "b": {"$ref": "#/components/schemas/DifferingSide"}}}}}},
+"RunProgram": {"type": "object", "required": ["file", "text"], "properties": {"program": {"type": "string"},
+  "file": {"type": "string"}, "text": {"type": "string"}}},
 "Accepted": {"type": "object", "required": ["run"], "properties": {"run": {"type": "string"},
   "wait": {"type": "string"}}},
 "Wait": {"type": "object", "required": ["wait", "question", "type", "schema"], "properties": {
@@ -130,8 +155,11 @@ constexpr std::string_view answer_schemas = R"json({
   "runs": {"enum": ["new", "old"]}}},
 "Moment": {"type": "object", "required": ["stack"], "properties": {
   "stack": {"type": "array", "items": {"type": "object", "required": ["function", "place"], "properties": {
-    "function": {"type": "string"}, "place": {"type": "string"}}}},
-  "agent": {"type": "string"}, "state": {"type": "object"},
+    "function": {"type": "string"}, "place": {"type": "string"},
+    "variables": {"type": "array", "items": {"type": "object", "required": ["name"], "properties": {
+      "name": {"type": "string"}, "value": {}, "cut": {"type": "string"}, "origin": {"type": "string"}}}}}}},
+  "agent": {"type": "string"}, "state": {"type": "object"}, "scratchpad": {"type": "object"},
+  "before": {"type": "object", "properties": {"state": {"type": "object"}, "scratchpad": {"type": "object"}}},
   "prompt": {"type": "object", "required": ["generation", "label", "entries", "messages"], "properties": {
     "generation": {"type": "string"}, "label": {"type": "string"},
     "entries": {"type": "array", "items": {"type": "object", "required": ["origin", "role", "text"], "properties": {
@@ -141,8 +169,9 @@ constexpr std::string_view answer_schemas = R"json({
     "messages": {"type": "array", "items": {"type": "object", "required": ["role", "text"], "properties": {
       "role": {"enum": ["system", "user", "assistant"]}, "text": {"type": "string"}}}},
     "schema": {"type": "object"},
-    "tokens": {"type": "object", "required": ["computed", "reused", "generated"], "properties": {
-      "computed": {"type": "integer"}, "reused": {"type": "integer"}, "generated": {"type": "integer"}}}}}}},
+    "tokens": {"type": "object", "required": ["computed", "reused", "generated", "forced"], "properties": {
+      "computed": {"type": "integer"}, "reused": {"type": "integer"}, "generated": {"type": "integer"},
+      "forced": {"type": "integer"}}}}}}},
 "Palette": {"type": "object", "required": ["kinds"], "properties": {"kinds": {"type": "array", "items": {
   "type": "object", "required": ["name", "meaning", "options", "parts", "has_statements", "is_restartable"],
   "properties": {"name": {"type": "string"}, "meaning": {"type": "string"}, "options": {"type": "array", "items": {

@@ -5,6 +5,20 @@
 #include "json/reader.h"
 
 namespace tenon::server {
+namespace {
+
+/// Makes the names of files in all texts of the data relative to the program's folder.
+void remove_folder(Json& json, const std::string& path) {
+  if (json.is_string()) {
+    json = Json(without_folder(json.as_string(), path));
+  } else if (json.is_array()) {
+    for (Json& item : json.mutable_items()) remove_folder(item, path);
+  } else if (json.is_object()) {
+    for (JsonMember& member : json.mutable_members()) remove_folder(member.value, path);
+  }
+}
+
+}  // namespace
 
 HttpResponse make_editing_is_off() {
   return make_error(404, "editing_is_off", "this server was started without --edit");
@@ -28,6 +42,12 @@ Result<std::string, HttpResponse> read_program(const ProgramFiles& programs, con
   if (text) return std::move(*text);
   return failure(make_error(503, "unavailable",
                             without_folder(fmt::format("cannot read the program: {}", text.error()), file.path)));
+}
+
+Json diagnose_program(const ProgramFiles& programs, const std::string& path, std::string_view text) {
+  Json problems = programs.diagnose(path, text);
+  remove_folder(problems, path);
+  return problems;
 }
 
 }  // namespace tenon::server

@@ -21,5 +21,8 @@ namespace tenon::server {
 /// The text in the program's file.
 [[nodiscard]] Result<std::string, HttpResponse> read_program(const ProgramFiles& programs,
                                                              const ProgramFiles::File& file);
+/// The errors, warnings and notes of a text of the program at `path`, as diagnostics::to_json, with the names of files
+/// as clients may see them.
+[[nodiscard]] Json diagnose_program(const ProgramFiles& programs, const std::string& path, std::string_view text);
 
 }  // namespace tenon::server

@@ -23,6 +23,7 @@ struct Route {
   bool is_open = false;                  ///< also without a token
   void (Api::*handler)(const Api::Call&) = nullptr;
   bool is_studio = false;                                             ///< only where the studio is served
+  void (RunInspections::*inspection)(const Api::Call&) = nullptr;     ///< instead of a handler
   void (*question)(const ProgramFiles*, const Api::Call&) = nullptr;  ///< instead of a handler: program_questions.h
 };
 
@@ -32,7 +33,8 @@ struct Routes {
 
  private:
   static std::span<const Route> of_programs();
-  static std::span<const Route> others();
+  static std::span<const Route> of_runs();
+  static std::span<const Route> of_everything_else();
 };
 [[nodiscard]] inline std::span<const Route> routes() {
   return Routes::all();

@@ -13,11 +13,17 @@ Catalog make_catalog(const engine::HostedPrograms& programs) {
   return catalog;
 }
 
+std::unique_ptr<Inspector> make_inspector(const engine::Hosting& hosting, engine::EventHub& hub) {
+  return std::make_unique<Inspector>([&hosting] { return hosting.open_reader(); },
+                                     [&hub](std::string_view message) { hub.report(message); });
+}
+
 }  // namespace
 
 Service::Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions options)
     : options_(std::move(options)),
       catalog_(make_catalog(hosting.programs())),
+      inspector_(options_.programs == nullptr ? nullptr : make_inspector(hosting, hub)),
       api_({.hosting = hosting,
             .host = hosting.host(),
             .hub = hub,
@@ -34,6 +40,7 @@ Service::Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions
             .reports = hosting.reports(),
             .programs = options_.programs,
             .changed = options_.studio.empty() ? nullptr : &changed_,
+            .inspector = inspector_.get(),
             .studio = options_.studio}),
       http_(api_, options_.limits, counts_, options_.stopped_by) {
   hub.watch_others(hosting.wakeups());
@@ -44,6 +51,11 @@ Service::Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions
     changed_.add(file);
     hub.add_program_change(programs->files[file].name);
   });
+}
+
+/// What is still being replayed is answered while there are connections.
+Service::~Service() {
+  inspector_.reset();
 }
 
 }  // namespace tenon::server

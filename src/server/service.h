@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "server/catalog.h"
 #include "server/file_watch.h"
 #include "server/http_server.h"
+#include "server/inspector.h"
 #include "server/limits.h"
 #include "server/studio_files.h"
 
@@ -32,6 +34,7 @@ class Service final {
   Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions options);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
+  ~Service();
 
   // As those of HttpServer.
   [[nodiscard]] Result<std::uint16_t, std::string> listen(const Address& address) { return http_.listen(address); }
@@ -43,6 +46,7 @@ class Service final {
   Catalog catalog_;
   ChangedPrograms changed_;
   ServerCounts counts_;
+  std::unique_ptr<Inspector> inspector_;
   Api api_;
   HttpServer http_;
   std::optional<FileWatch> files_;  ///< of the programs that can be edited

@@ -542,7 +542,7 @@ class Described:
         self.operations.add(operation["operationId"])
         assert str(reply.status) in operation["responses"], (method, path, reply.status, reply.body)
         response = operation["responses"][str(reply.status)]
-        for name in ("Link", "X-Tenon-Conversation", "X-Should-Retry"):
+        for name in ("Link", "Tenon-Events", "X-Tenon-Conversation", "X-Should-Retry"):
             assert reply.status >= 400 or reply.headers[name] is None or name in response["headers"], (path, name)
         kind = (reply.headers["Content-Type"] or "").split(";")[0]
         if kind == "application/json":
@@ -576,8 +576,8 @@ def test_the_openapi_document(work):
             assert method == "get" or {"413", "415", "501"} <= operation["responses"].keys(), path
             named = {parameter["name"]: parameter["schema"]["type"] for parameter in operation.get("parameters", [])}
             assert named.get("limit", "integer") == "integer", path
-            # A draft writes nothing, and a text that is saved again is the same.
-            if method == "post" and not path.endswith(("/draft", "/save")):
+            # A draft and a replay write nothing, and a text that is saved again is the same.
+            if method == "post" and not path.endswith(("/draft", "/save", "/replay")):
                 assert "Idempotency-Key" in named, path
             if path == "/v1/chat/completions":
                 assert "X-Tenon-Conversation" in named
@@ -630,6 +630,15 @@ def test_answers_conform_to_the_openapi_document(work):
         assert ask("GET", f"/v1/runs/{added}/events", Last_Event_ID=str(server.run(added)["records"])).status == 204
         assert ask("GET", f"/v1/runs/{added}/records/1").json["stack"] is not None
         assert ask("GET", f"/v1/runs/{added}/records/1000").status == 404
+        assert ask("GET", f"/v1/runs/{run}/events?before=99&limit=2", Accept="application/json").headers["Tenon-Events"]
+        assert ask("GET", f"/v1/runs/{added}/program").json["text"] == text
+        assert ask("GET", f"/v1/runs/{added}/diff?with={run}").json["differences"]
+        assert ask("POST", f"/v1/runs/{added}/replay", {"text": text}).json["same"]
+        assert ask("POST", f"/v1/runs/{added}/replay", {"text": text + "fn"}).status == 422
+        assert ask("POST", f"/v1/runs/{run}/fork", {"at": 1, "dry_run": True}).json["complete"]
+        parted = ask("POST", f"/v1/runs/{run}/fork", {"dry_run": True, "text": text.replace("How many?", "How much?")})
+        assert parted.json["parts"]["recorded"]["kind"] == "ask", parted.body
+        assert ask("POST", f"/v1/runs/{run}/fork", {"dry_run": True, "text": text + "fn"}).json["problems"]
         assert ask("GET", f"/v1/runs/{added}/reports").status == 200
         assert ask("GET", f"/v1/runs/{added}/reports/none.md").status == 404
         assert ask("GET", "/v1/runs?limit=1").json["next"]

@@ -1,0 +1,82 @@
+#include "server/event_pages.h"
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "effects/record.h"
+#include "protocol/record_events.h"
+
+namespace tenon::server {
+namespace {
+
+/// The records of further runs are read again.
+constexpr std::size_t counted_runs_max = 4'096;
+/// Of a run at once.
+constexpr std::size_t counted_records_per_read = 4'096;
+
+using Events = std::deque<std::shared_ptr<const protocol::Event>>;
+
+/// Adds the events of the records from `begin` to before `end` in front of those that are there.
+Result<void, std::string> add_in_front(const ReaderAfter& make, std::uint64_t begin, std::uint64_t end,
+                                       std::size_t chunk_bytes, Events& events) {
+  const auto reader = make(begin - 1);
+  std::vector<std::shared_ptr<const protocol::Event>> found;
+  for (bool is_past = false; !is_past;) {
+    const auto read = reader->take(chunk_bytes);
+    if (reader->problem()) return failure(*reader->problem());
+    is_past = read.empty();
+    for (const engine::EventReader::Read& one : read) {
+      is_past = is_past || one.event->number >= end;
+      if (!is_past) found.push_back(one.event);
+    }
+  }
+  events.insert(events.begin(), found.begin(), found.end());
+  return {};
+}
+
+}  // namespace
+
+Result<EventPage, std::string> read_events_before(const ReaderAfter& reader, std::uint64_t before,
+                                                  const EventPageLimits& limits) {
+  Events events;
+  std::uint64_t end = before;
+  while (end > 1 && events.size() < limits.events) {
+    // Few records have no event.
+    const std::uint64_t begin = end - std::min<std::uint64_t>(end - 1, limits.events - events.size());
+    if (auto added = add_in_front(reader, begin, end, limits.chunk_bytes, events); !added) {
+      return failure(std::move(added.error()));
+    }
+    end = begin;
+  }
+  std::size_t bytes = 0;
+  std::size_t count = 0;
+  while (count < events.size() && (count == 0 || bytes < limits.bytes)) {
+    bytes += (*(events.rbegin() + static_cast<std::ptrdiff_t>(count)))->json.size();
+    ++count;
+  }
+  EventPage page{"[", 0, end > 1 || count < events.size()};
+  for (std::size_t at = events.size() - count; at < events.size(); ++at) {
+    if (page.first == 0) page.first = events[at]->number;
+    page.list += (page.list.size() > 1 ? "," : "") + events[at]->json;
+  }
+  page.list += ']';
+  return page;
+}
+
+Result<std::uint64_t, journal::StoreError> EventCounts::count(journal::Store& store, const journal::RunName& run) {
+  if (!runs_.contains(run.text) && runs_.size() >= counted_runs_max) runs_.clear();
+  Counted& counted = runs_[run.text];
+  for (;;) {
+    const auto records = store.read(run, counted.records, counted_records_per_read);
+    if (!records) return failure(records.error());
+    for (const journal::Record& raw : *records) {
+      const auto record = effects::decode_record(raw.bytes);
+      if (record && protocol::has_event(*record)) ++counted.events;
+      counted.records = raw.number;
+    }
+    if (records->size() < counted_records_per_read) return counted.events;
+  }
+}
+
+}  // namespace tenon::server

@@ -1,0 +1,67 @@
+#include "server/moment_json.h"
+
+#include "json/reader.h"
+
+namespace tenon::server {
+namespace {
+
+Json to_json(const engine::Moment::Prompt& prompt) {
+  Json entries = Json::array();
+  for (const engine::Moment::Entry& entry : prompt.entries) {
+    entries.push_back(Json::object({{"origin", entry.origin}, {"role", entry.role}, {"text", entry.text}}));
+  }
+  Json messages = Json::array();
+  for (const inference::Message& message : prompt.messages) {
+    messages.push_back(Json::object({{"role", inference::role_name(message.role)}, {"text", message.text}}));
+  }
+  Json json = Json::object({{"generation", prompt.generation},
+                            {"label", prompt.label},
+                            {"entries", std::move(entries)},
+                            {"messages", std::move(messages)}});
+  if (!prompt.schema.empty()) json["schema"] = parse_own_json(prompt.schema);
+  if (prompt.cost) {
+    json["tokens"] = Json::object({{"computed", prompt.cost->computed},
+                                   {"reused", prompt.cost->reused},
+                                   {"generated", prompt.cost->generated},
+                                   {"forced", prompt.cost->forced}});
+  }
+  return json;
+}
+
+Json to_json(const engine::Moment::Variable& variable) {
+  Json json = Json::object({{"name", variable.name}});
+  if (variable.is_cut) {
+    json["cut"] = variable.value;
+  } else if (!variable.value.empty()) {
+    json["value"] = parse_own_json(variable.value);
+  }
+  if (!variable.origin.empty()) json["origin"] = variable.origin;
+  return json;
+}
+
+void add_state(Json& json, const engine::Moment::AgentState& state) {
+  if (!state.state.empty()) json["state"] = parse_own_json(state.state);
+  if (!state.scratchpad.empty()) json["scratchpad"] = parse_own_json(state.scratchpad);
+}
+
+}  // namespace
+
+Json describe_moment(const engine::Moment& moment) {
+  Json stack = Json::array();
+  for (const engine::Moment::Call& call : moment.stack) {
+    Json variables = Json::array();
+    for (const engine::Moment::Variable& variable : call.variables) variables.push_back(to_json(variable));
+    stack.push_back(
+        Json::object({{"function", call.function}, {"place", call.place}, {"variables", std::move(variables)}}));
+  }
+  Json json = Json::object({{"stack", std::move(stack)}});
+  if (!moment.agent.empty()) json["agent"] = moment.agent;
+  add_state(json, moment.after);
+  Json before = Json::object();
+  add_state(before, moment.before);
+  if (!before.members().empty()) json["before"] = std::move(before);
+  if (moment.prompt) json["prompt"] = to_json(*moment.prompt);
+  return json;
+}
+
+}  // namespace tenon::server
