@@ -27,7 +27,10 @@ class CallReader {
     calls.sequences.push_back({tree_.root, "", "", {}});
     blocks_ = &calls.sequences.front().blocks;
     for (NodeId item = tree_.first(tree_.root); item.exists(); item = tree_.next(item)) declare(item);
-    for (const auto& [node, block] : bodies_) read_calls(node, node, block);
+    for (const auto& [node, block] : bodies_) {
+      owner_ = owner_of(node);
+      read_calls(node, node, block);
+    }
     return calls;
   }
 
@@ -99,8 +102,8 @@ class CallReader {
     if (path.empty()) return;
     const std::string first(tree_.text(path.front()));
     if (path.size() == 1) {
-      if (names_.find_variable(first, path.front()).exists()) return;
-      const std::string own = owner_of(body) + first;
+      if (names_.find_variable(first, path.front(), body).exists()) return;
+      const std::string own = owner_ + first;
       const auto found = found_.contains(own) ? found_.find(own) : found_.find(first);
       const bool is_agent = found != found_.end() && (*blocks_)[found->second].kind == "agent";
       if (found != found_.end() && !is_agent) connect(from, found->second, "");
@@ -158,6 +161,7 @@ class CallReader {
   std::map<std::string, std::size_t> found_;   ///< blocks by name
   std::map<std::string, std::size_t> agents_;  ///< the same of agents
   std::multimap<std::string, std::size_t> methods_;
+  std::string owner_;                                   ///< of the body that is read: `Agent::`, or empty
   std::vector<std::pair<NodeId, std::size_t>> bodies_;  ///< what is read for which block
 };
 

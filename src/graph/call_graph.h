@@ -11,4 +11,7 @@ namespace tenon::graph {
 /// known by its name.
 [[nodiscard]] Agent make_call_graph(const syntax::SyntaxTree& tree);
 
+/// A graph of more functions is not drawn: no one could read it.
+inline constexpr std::size_t drawn_calls_max = 1'000;
+
 }  // namespace tenon::graph

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/graph_json.h"
 #include "syntax/parse.h"
 
 namespace tenon::graph {
@@ -50,6 +51,23 @@ TEST(CallGraph, Agents) {
             "agent Billing : Helper Desk (hands off)\n"
             "agent Helper : rules\n"
             "function rules () -> String:\n");
+}
+
+TEST(CallGraph, TooManyAreNotDrawn) {
+  std::string text;
+  for (std::size_t number = 0; number <= drawn_calls_max; ++number) text += "fn f" + std::to_string(number) + "() {}\n";
+  const auto drawn = [](const std::string& of) {
+    const source::SourceFile file({0}, "test.tn", of);
+    diagnostics::Diagnostics diagnostics;
+    const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
+    Places places;
+    return placed_calls(tree, places);
+  };
+  EXPECT_EQ(drawn(text).get("left_out").as_count(), drawn_calls_max + 1);
+  EXPECT_EQ(drawn(text).get("sequences").items().front().get("blocks").size(), 0U);
+  const Json all = drawn(text.substr(text.find('\n') + 1));
+  EXPECT_FALSE(all.contains("left_out"));
+  EXPECT_EQ(all.get("sequences").items().front().get("blocks").size(), drawn_calls_max);
 }
 
 TEST(CallGraph, DamagedText) {

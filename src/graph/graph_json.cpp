@@ -174,7 +174,15 @@ std::string to_json(const Graph& graph, const syntax::SyntaxTree& tree) {
 }
 
 Json placed_calls(const syntax::SyntaxTree& tree, Places& places) {
-  const Agent calls = make_call_graph(tree);
+  Agent calls = make_call_graph(tree);
+  const std::size_t count = calls.main().blocks.size();
+  if (count > drawn_calls_max) {
+    places.clear();
+    calls.sequences.front().blocks.clear();
+    Json json = Writer(tree).agent(calls, nullptr);
+    json["left_out"] = count;
+    return json;
+  }
   const PlacedAgent placed = place(calls, BoxText::Excerpt, places);
   places.clear();
   add_places(placed, places);

@@ -19,7 +19,8 @@ namespace tenon::graph {
 /// the drawing before, which become those of this one.
 [[nodiscard]] Json placed_agents(const Graph& graph, const syntax::SyntaxTree& tree, Places& places);
 
-/// The calls of the file (call_graph.h) in the same form, with places of their own.
+/// The calls of the file (call_graph.h) in the same form, with places of their own. Of more than `drawn_calls_max`
+/// functions only the number: `left_out`.
 [[nodiscard]] Json placed_calls(const syntax::SyntaxTree& tree, Places& places);
 
 /// `sha256:` and the hash of a program's text, with which an edit identifies the text that it applies to.

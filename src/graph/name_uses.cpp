@@ -59,9 +59,9 @@ bool contains(const SyntaxTree& tree, NodeId node, TokenIndex token) {
 
 }  // namespace
 
-NodeId NameUses::find_variable(std::string_view name, TokenIndex use) const {
+NodeId NameUses::find_variable(std::string_view name, TokenIndex use, NodeId within) const {
   // Only what is around the use can have its variables.
-  for (NodeId around = tree_.root; around.exists();) {
+  for (NodeId around = within; around.exists();) {
     if (holds_variables(tree_.kind(around))) {
       NodeId found;
       const auto search = [&](const auto& self, NodeId node) -> void {

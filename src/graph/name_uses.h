@@ -21,8 +21,13 @@ class NameUses {
   /// The uses of a function of an agent.
   [[nodiscard]] std::vector<syntax::TokenIndex> of_function(syntax::NodeId agent, std::string_view function) const;
 
-  /// A variable of that name that can be used at the token; may be absent.
-  [[nodiscard]] syntax::NodeId find_variable(std::string_view name, syntax::TokenIndex use) const;
+  /// A variable of that name that can be used at the token; may be absent. `within`: a node around the token, outside
+  /// of which no variable is looked for.
+  [[nodiscard]] syntax::NodeId find_variable(std::string_view name, syntax::TokenIndex use,
+                                             syntax::NodeId within) const;
+  [[nodiscard]] syntax::NodeId find_variable(std::string_view name, syntax::TokenIndex use) const {
+    return find_variable(name, use, tree_.root);
+  }
 
  private:
   const syntax::SyntaxTree& tree_;

@@ -454,6 +454,74 @@ await runTests(
       assert.deepEqual(page.complaints, []);
     },
 
+    async "two people change one file, and each keeps the words of the other"(closing) {
+      const { studio, page } = await open(closing);
+      const other = await openPage(studio);
+      closing.push(() => other.context().close());
+      for (const one of [page, other]) await openProgram(one, "greet");
+      await text(page).fill(greet.replace("hello", "welcome"));
+      await text(other).fill(greet.replace('guests"', 'people"'));
+      await page.keyboard.press("Control+s");
+      await until(() => file(page).textContent(), (found) => found === "Saved");
+      const dialog = other.getByRole("dialog", { name: "Changed on disk" });
+      await dialog.waitFor();
+      await dialog.getByRole("button", { name: "Merge" }).click();
+      await other.keyboard.press("Control+s");
+      const both = greet.replace("hello", "welcome").replace('guests"', 'people"');
+      await until(() => studio.read("greet.tn"), (found) => found === both);
+      await until(() => text(page).textContent(), (found) => found.includes("welcome") && found.includes('people"'));
+      await until(() => file(page).textContent(), (found) => found === "Saved");
+      assert.deepEqual([...page.complaints, ...other.complaints], []);
+    },
+
+    async "eight tabs follow one file and one run"(closing) {
+      const { studio, page } = await open(closing);
+      const pages = [page];
+      while (pages.length < 8) {
+        const tab = await page.context().newPage();
+        await tab.goto(studio.address);
+        pages.push(tab);
+      }
+      for (const one of pages) await openProgram(one, "greet");
+      await text(page).fill(greet.replace("hello", "welcome"));
+      await page.keyboard.press("Control+s");
+      for (const one of pages) await until(() => text(one).textContent(), (found) => found.includes("welcome"));
+      await studio.ask("/v1/runs", { method: "POST", body: JSON.stringify({ fn: "visit", args: {} }) });
+      for (const one of pages) await one.getByRole("link", { name: "Questions, 1" }).waitFor();
+      // The tab that reads the stream is closed: another one takes over.
+      await page.close();
+      studio.write("greet.tn", greet.replace("hello", "good morning"));
+      for (const one of pages.slice(1)) await until(() => text(one).textContent(), (found) => found.includes("good morning"));
+    },
+
+    async "a program of 12,000 lines is edited like a small one"(closing) {
+      const functions = Array.from({ length: 2000 }, (_, at) => `/// Number ${at}.\nfn make_${at}(n: i32) -> i32 {\n    let a = n + ${at}\n    a\n}\n\n`);
+      const large = `${desk}\n${functions.join("")}`;
+      assert.ok(large.split("\n").length > 12_000);
+      const { studio, page } = await open(closing, {}, { "desk.tn": large });
+      await openProgram(page, "desk");
+      await block(page, "find, request").waitFor();
+      await text(page).focus();
+      await page.keyboard.press("Control+End");
+      await page.keyboard.type("fn last() -> i32 { make_1999(nope) }");
+      await page.getByRole("list", { name: "Problems" }).getByRole("listitem").filter({ hasText: "nope" }).waitFor();
+      for (let at = 0; at < 8; ++at) await page.keyboard.press("Backspace");
+      await page.keyboard.type("(1) }");
+      await until(() => page.getByRole("list", { name: "Problems" }).count(), (count) => count === 0);
+      await block(page, "choose, route").focus();
+      await page.keyboard.press("a");
+      const dialog = page.getByRole("dialog", { name: "Add block" });
+      await dialog.getByLabel("Name").fill("pause");
+      await dialog.getByLabel("Kind").selectOption("code");
+      await dialog.getByRole("button", { name: "Add" }).click();
+      await block(page, "pause, code").waitFor();
+      await page.keyboard.press("Control+s");
+      const saved = await until(() => studio.read("desk.tn"), (found) => found !== large);
+      assert.ok(saved.endsWith("fn last() -> i32 { make_1999(1) }") && saved.includes("block pause: code"), saved.slice(-80));
+      assert.ok(saved.includes(functions.join("")));
+      assert.deepEqual(page.complaints, []);
+    },
+
     async "a studio that is killed and started again is found again"(closing) {
       const { studio, page } = await open(closing);
       await openProgram(page, "desk");

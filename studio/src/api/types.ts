@@ -191,7 +191,7 @@ export interface Draft {
   patches: Patch[];
   agents: Agent[];
   /** What calls what in the file, as an agent whose blocks are functions. */
-  calls: Agent;
+  calls: Agent & { left_out?: number };
   declarations: Declaration[];
   problems: Problem[];
 }

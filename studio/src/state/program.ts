@@ -50,7 +50,7 @@ export interface OnDisk {
 export class OpenProgram {
   readonly initial = signal<string | null>(null);
   readonly agents = signal<Agent[]>([]);
-  readonly calls = signal<Agent | null>(null);
+  readonly calls = signal<Draft['calls'] | null>(null);
   readonly drawn = signal<Drawing>('blocks');
   readonly declarations = signal<Declaration[]>([]);
   readonly problems = signal<Problem[]>([]);

@@ -158,6 +158,13 @@ function GraphPane({ program, actions }: { program: OpenProgram; actions: GraphA
   const all = program.drawings.value;
   const drawn = program.shown.value;
   const tools = <DrawingTools {...{ program, all, drawn }} />;
+  if (calls?.left_out && all.length === 0) {
+    return (
+      <div class="empty graph-empty">
+        <p>This program has {calls.left_out} functions, which are too many to draw.</p>
+      </div>
+    );
+  }
   if (program.described.value && all.length === 0) {
     return (
       <div class="empty graph-empty">
