@@ -576,8 +576,8 @@ def test_the_openapi_document(work):
             assert method == "get" or {"413", "415", "501"} <= operation["responses"].keys(), path
             named = {parameter["name"]: parameter["schema"]["type"] for parameter in operation.get("parameters", [])}
             assert named.get("limit", "integer") == "integer", path
-            # A draft and a replay write nothing, and a text that is saved again is the same.
-            if method == "post" and not path.endswith(("/draft", "/save", "/replay")):
+            # Drafts, questions about them and replays write nothing, and a text that is saved again is the same.
+            if method == "post" and not path.endswith(("/draft", "/complete", "/explain", "/prompts", "/plans", "/save", "/replay")):
                 assert "Idempotency-Key" in named, path
             if path == "/v1/chat/completions":
                 assert "X-Tenon-Conversation" in named
@@ -609,6 +609,10 @@ def test_answers_conform_to_the_openapi_document(work):
         assert ask("POST", "/v1/programs/program/edits", {"version": version, "ops": [], "dry_run": True}).status in (200, 422)
         text = server.get("/v1/programs/program").json["text"]
         assert ask("POST", "/v1/programs/program/draft", {"text": text + "fn"}).json["problems"]
+        for question in ("complete", "explain"):
+            assert ask("POST", f"/v1/programs/program/{question}", {"text": text, "offset": text.index("fn ") + 4}).status == 200
+        assert ask("POST", "/v1/programs/program/prompts", {"text": text}).json["prompts"]
+        assert ask("POST", "/v1/programs/program/plans", {"text": text}).json == {"plans": [], "has_errors": False}
         assert ask("POST", "/v1/programs/program/save", {"version": version, "text": text}).status == 200
         run = ask("POST", "/v1/runs", {"agent": "Counter", "input": "ask"}).json["run"]
         server.wait_for(run, "waiting")

@@ -211,6 +211,9 @@ await runTests(
       await until(() => page.getByRole("list", { name: "Problems" }).count(), (count) => count === 0);
       await page.keyboard.press("Control+z");
       await page.getByRole("list", { name: "Problems" }).waitFor();
+      // The name under the pointer is explained.
+      await page.locator(".cm-content").getByText("allow", { exact: true }).first().hover();
+      await page.locator(".cm-meaning").getByText("allow(topic: String) -> String").waitFor();
       assert.deepEqual(page.complaints, []);
     },
 

@@ -99,6 +99,8 @@ export class OpenProgram {
   private changedWhileSaving = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private busy = false;
+  /** What is being made is an edit of the graph. */
+  private editing = false;
   private readonly edits: { ops: Edit[]; done: (ok: boolean) => void }[] = [];
   private editedAt = 0;
   private readonly stops: (() => void)[];
@@ -193,6 +195,7 @@ export class OpenProgram {
     try {
       for (;;) {
         const edit = this.edits.shift();
+        this.editing = edit !== undefined;
         if (edit) edit.done(await this.makeEdit(edit.ops));
         else if (this.editor && this.described.value !== this.editor.doc()) await this.describe(this.editor.doc());
         else break;
@@ -202,6 +205,7 @@ export class OpenProgram {
       // Tried again with the next change, or when the connection is back.
     } finally {
       this.busy = false;
+      this.editing = false;
     }
   }
 
@@ -248,7 +252,7 @@ export class OpenProgram {
 
   async save(): Promise<void> {
     // Edits of the graph that are being made belong to what is saved.
-    if (this.busy || this.edits.length > 0) await this.edit([]);
+    if (this.editing || this.edits.length > 0) await this.edit([]);
     if (!this.editor || this.fileState.value === 'saving') return;
     if (this.onDisk.value) {
       this.resolving.value = true;
