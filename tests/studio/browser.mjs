@@ -577,6 +577,12 @@ await runTests(
         await openProgram(page, "desk");
         await checkAccess(page);
         await picture(page, `narrow_${scheme}`);
+        const close = page.getByRole("region", { name: /^Block/ }).getByRole("button", { name: "Close" });
+        if ((await close.count()) > 0) await close.click();
+        await page.getByRole("button", { name: /Agent Desk/ }).click();
+        await page.getByRole("table", { name: "Entries of state" }).scrollIntoViewIfNeeded();
+        await checkAccess(page);
+        await picture(page, `narrow_agent_${scheme}`);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         assert.ok(overflow <= 0, `${overflow} pixels too wide`);
       }
