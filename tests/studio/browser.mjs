@@ -74,6 +74,15 @@ fn main(ctx: Context) -> Letter {
     }
 }
 `;
+const long = `fn clock(count: i32) -> i32 {
+    let done = 0
+    while done < count {
+        let t = now()
+        done = done + 1
+    }
+    done
+}
+`;
 const attack = '<img src=x onerror="document.title=1">\u202egnirts';
 const script = `Desk::find when "Where" => "order"\nDesk::find when "refund" => "refund"\nDesk::find => "order"\n* => ${JSON.stringify(attack)}\n`;
 
@@ -389,7 +398,7 @@ await runTests(
       assert.ok(!(await log.textContent()).includes("\u202e"));
       const events = page.getByRole("grid", { name: "Events" });
       const [run] = (await studio.ask("/v1/runs")).runs;
-      const recorded = await studio.ask(`/v1/runs/${run.run}/events`, { headers: { Accept: "application/json", Authorization: `Bearer ${studio.address.split("token=")[1]}` } });
+      const recorded = await studio.events(run.run);
       assert.equal(await events.getAttribute("aria-rowcount"), `${recorded.length}`);
       await events.getByRole("row").filter({ hasText: "turn_end" }).first().waitFor();
       // What the model saw, where it came from, and the run as it was then.
@@ -399,7 +408,7 @@ await runTests(
       assert.ok(entries.some((entry) => entry.startsWith("program") && entry.includes("You are the desk of a shop.")), entries);
       assert.ok(entries.some((entry) => entry.startsWith("person") && entry.includes("I want a refund.")), entries);
       assert.ok(entries.some((entry) => entry.includes("What is this about? One word.")), entries);
-      await until(() => page.getByRole("group", { name: "Tokens" }).textContent(), (found) => /computed \d+ reused \d+ generated \d+/.test(found));
+      await until(() => page.getByRole("group", { name: "Tokens" }).textContent(), (found) => /computed \d+ reused \d+ generated \d+ forced \d+/.test(found));
       assert.ok((await page.getByRole("tree", { name: "Stack" }).getByRole("treeitem").count()) > 0);
       await checkAccess(page);
       await picture(page, "record");
@@ -543,6 +552,124 @@ await runTests(
       assert.deepEqual(page.complaints, []);
     },
 
+    async "a line is changed at a moment of a run, and a fork continues from there"(closing) {
+      const { studio, page } = await open(closing);
+      await openProgram(page, "desk");
+      await startRun(page, "Desk", { Input: "Where is my order?" });
+      await state(page, "idle");
+      const first = page.url();
+      // The slider goes over the records.
+      const slider = page.getByRole("slider", { name: "Record" });
+      await slider.focus();
+      await page.keyboard.press("Home");
+      assert.equal(await slider.inputValue(), "1");
+      await page.getByRole("region", { name: "Record 1", exact: true }).waitFor();
+      await page.keyboard.press("End");
+      const last = Number(await slider.inputValue());
+      assert.equal(await slider.getAttribute("max"), `${last}`);
+      const [run] = (await studio.ask("/v1/runs")).runs;
+      const events = await studio.events(run.run);
+      const answer = events.findLast((event) => event.type === "generation_started");
+      while (Number(await slider.inputValue()) > answer.number) await page.keyboard.press("ArrowLeft");
+      const region = page.getByRole("region", { name: `Record ${answer.number}`, exact: true });
+      await region.getByRole("list", { name: "What the model saw" }).waitFor();
+      await until(() => region.getByRole("group", { name: "Tokens" }).textContent(), (found) =>
+        /^computed \d+ reused \d+ generated \d+ forced \d+$/.test(found),
+      );
+      assert.ok((await region.textContent()).includes("State of Desk") && (await region.textContent()).includes('"topic": "order"'));
+      await checkAccess(page);
+      await picture(page, "slider");
+      await page.getByRole("button", { name: "Fork from here" }).click();
+      const dialog = page.getByRole("dialog", { name: "Fork" });
+      await dialog.getByText("taken from the record: 1", { exact: true }).waitFor();
+      await dialog.getByText("model requests: 1", { exact: true }).waitFor();
+      await dialog.getByText("requests the same").waitFor();
+      const changed = desk.replace("Answer in one sentence.", "Answer in two sentences.");
+      const program = dialog.getByRole("textbox", { name: "Program text" });
+      await program.fill(changed.replace("state.topic == ", "state.tpic == "));
+      await dialog.getByRole("list", { name: "Problems of the changed text" }).getByRole("listitem").first().waitFor();
+      await until(() => dialog.getByRole("button", { name: "Fork" }).isDisabled());
+      await picture(page, "fork_problem");
+      await program.fill(changed);
+      await dialog.getByText(/It parts from the record with the model request/).waitFor();
+      await dialog.getByText("model requests: 1", { exact: true }).waitFor();
+      await checkAccess(page);
+      await picture(page, "fork");
+      await dialog.getByRole("button", { name: "Fork" }).click();
+      await until(() => page.url(), (url) => !url.startsWith(first.split("/records")[0]));
+      await state(page, "idle");
+      const [fork] = (await studio.ask("/v1/runs")).runs.filter((one) => one.run !== run.run);
+      assert.ok(page.url().endsWith(`/runs/${fork.run}`), page.url());
+      assert.equal(studio.read("desk.tn"), desk);
+      const asked = (await studio.events(fork.run)).findLast((event) => event.type === "generation_started");
+      const moment = await studio.ask(`/v1/runs/${fork.run}/records/${asked.number}`);
+      assert.ok(JSON.stringify(moment.prompt.messages).includes("Answer in two sentences."), moment);
+      // Both runs, side by side.
+      await page.getByRole("link", { name: "Runs", exact: true }).click();
+      for (const one of [run, fork]) await page.getByRole("checkbox", { name: `Select ${one.run}` }).check();
+      await checkAccess(page);
+      await picture(page, "runs_selected");
+      await page.getByRole("button", { name: "Compare" }).click();
+      const difference = page.getByRole("region", { name: "Difference" });
+      await difference.getByRole("heading", { name: "Where they part" }).waitFor();
+      await difference.getByText("two sentences").first().waitFor();
+      await checkAccess(page);
+      await picture(page, "difference");
+      await difference.getByRole("link", { name: /^record \d+/ }).first().click();
+      await page.getByRole("region", { name: /^Record \d+$/ }).waitFor();
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "a run is replayed, and compared with another one"(closing) {
+      const { page } = await open(closing);
+      for (const input of ["one", "two"]) {
+        await openProgram(page, "greet");
+        await startRun(page, "greet", { name: input, times: "1" });
+        await state(page, "ended");
+      }
+      await page.getByRole("button", { name: "Replay" }).click();
+      const replay = page.getByRole("dialog", { name: "Replay" });
+      await replay.getByText("comes to the same end").waitFor();
+      await replay.getByText("hello two, 1 times").waitFor();
+      await checkAccess(page);
+      await picture(page, "replay");
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Compare" }).click();
+      const compare = page.getByRole("dialog", { name: "Compare" });
+      await compare.getByLabel("With run").waitFor();
+      await compare.getByRole("button", { name: "Compare" }).click();
+      const difference = page.getByRole("region", { name: "Difference" });
+      await difference.getByRole("heading", { name: "Input" }).waitFor();
+      await difference.getByRole("heading", { name: "Value of the run" }).waitFor();
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "a long run opens at its end"(closing) {
+      const count = 20_000;
+      const { studio, page } = await open(closing, {}, { "long.tn": long });
+      const started = await studio.ask("/v1/runs", { method: "POST", body: JSON.stringify({ fn: "clock", args: { count: count / 2 } }) });
+      await until(async () => (await studio.ask(`/v1/runs/${started.run}`)).state, (found) => found === "done");
+      await page.getByRole("link", { name: "Runs", exact: true }).click();
+      const link = page.getByRole("link", { name: started.run });
+      await link.waitFor();
+      const begun = Date.now();
+      await link.click();
+      const events = page.getByRole("grid", { name: "Events" });
+      await events.getByRole("row").filter({ hasText: "turn_end" }).waitFor();
+      const opened = Date.now() - begun;
+      console.log(`# 20,000 events: ${opened} ms to the last one`);
+      const total = count + 2;
+      assert.equal(await events.getAttribute("aria-rowcount"), `${total}`);
+      assert.ok((await events.getByRole("row").count()) < 100);
+      // Earlier ones come when they are in sight.
+      await events.getByRole("row").filter({ hasText: "turn_end" }).click();
+      await page.keyboard.press("Home");
+      await events.getByRole("row").filter({ hasText: "prompt_started" }).waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-rowindex")), "1");
+      assert.equal(await events.getAttribute("aria-rowcount"), `${total}`);
+      assert.deepEqual(page.complaints, []);
+    },
+
     async "every screen is accessible in both schemes, also 640 pixels wide"(closing) {
       for (const scheme of ["light", "dark"]) {
         const { page } = await open(closing, { scheme });
@@ -567,6 +694,25 @@ await runTests(
         await state(page, "waiting");
         await checkAccess(page);
         await picture(page, `run_${scheme}`);
+        const slider = page.getByRole("slider", { name: "Record" });
+        await slider.focus();
+        for (const key of ["End", "ArrowLeft"]) await page.keyboard.press(key);
+        await page.getByRole("tree", { name: "Stack" }).waitFor();
+        await checkAccess(page);
+        await picture(page, `record_${scheme}`);
+        await page.getByRole("button", { name: "Fork from here" }).click();
+        await page.getByText(/^taken from the record/).waitFor();
+        await checkAccess(page);
+        await picture(page, `fork_${scheme}`);
+        await page.getByRole("dialog", { name: "Fork" }).getByRole("button", { name: "Fork" }).click();
+        await page.getByRole("dialog", { name: "Fork" }).waitFor({ state: "detached" });
+        await state(page, "waiting");
+        await page.getByRole("button", { name: "Compare" }).click();
+        await page.getByRole("dialog", { name: "Compare" }).getByRole("button", { name: "Compare" }).click();
+        const difference = page.getByRole("region", { name: "Difference" });
+        await until(() => difference.getAttribute("aria-busy"), (busy) => busy === "false");
+        await checkAccess(page);
+        await picture(page, `difference_${scheme}`);
         for (const screen of ["Runs", /^Questions/]) {
           await page.getByRole("link", { name: screen }).click();
           await page.getByRole("heading", { level: 1 }).waitFor();
@@ -583,8 +729,16 @@ await runTests(
         await page.getByRole("table", { name: "Entries of state" }).scrollIntoViewIfNeeded();
         await checkAccess(page);
         await picture(page, `narrow_agent_${scheme}`);
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+        const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.ok((await overflow()) <= 0, `${await overflow()} pixels too wide`);
+        await page.getByRole("link", { name: "Runs", exact: true }).click();
+        await page.getByRole("table", { name: "Runs" }).getByRole("link").first().click();
+        await page.getByRole("slider", { name: "Record" }).focus();
+        await page.keyboard.press("ArrowLeft");
+        await page.getByRole("region", { name: /^Record \d+$/ }).waitFor();
+        await checkAccess(page);
+        await picture(page, `narrow_run_${scheme}`);
+        assert.ok((await overflow()) <= 0, `${await overflow()} pixels too wide`);
       }
     },
   },

@@ -58,9 +58,14 @@ export class Studio {
   /** A request that the page might send. */
   async ask(path, options = {}) {
     const token = this.address.split("token=")[1];
-    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+    const headers = { Accept: "application/json", Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, { headers, ...options });
     return response.json();
+  }
+
+  /** The recorded events of a run, up to the first thousand. */
+  events(run) {
+    return this.ask(`/v1/runs/${run}/events`);
   }
 
   async close() {

@@ -1,5 +1,28 @@
 import { isObject, parseJson } from './json';
-import type { Agent, Block, Completions, Draft, Edit, Json, Meaning, Moment, Palette, Plans, Program, ProgramEntry, Run, RunPage, Saved, SitePrompts, Startable } from './types';
+import type {
+  Agent,
+  Block,
+  Completions,
+  Draft,
+  Edit,
+  ForkEstimate,
+  ForkRequest,
+  Json,
+  Meaning,
+  Moment,
+  Palette,
+  Plans,
+  Program,
+  ProgramEntry,
+  Replayed,
+  Run,
+  RunDifference,
+  RunPage,
+  RunProgram,
+  Saved,
+  SitePrompts,
+  Startable,
+} from './types';
 
 const tokenKey = 'tenon-token';
 
@@ -101,6 +124,14 @@ export const api = {
   run: async (run: string): Promise<Run> => (await get(named('runs', run))) as Run,
   moment: async (run: string, record: number): Promise<Moment> =>
     (await get(`${named('runs', run)}/records/${record}`)) as Moment,
+  runProgram: async (run: string): Promise<RunProgram> => (await get(`${named('runs', run)}/program`)) as RunProgram,
+  estimate: async (run: string, fork: ForkRequest): Promise<ForkEstimate> =>
+    (await post(`${named('runs', run)}/fork`, { ...fork, dry_run: true })) as ForkEstimate,
+  fork: async (run: string, fork: ForkRequest): Promise<string> =>
+    ((await post(`${named('runs', run)}/fork`, fork)) as { run: string }).run,
+  replay: async (run: string): Promise<Replayed> => (await post(`${named('runs', run)}/replay`, {})) as Replayed,
+  compare: async (run: string, other: string): Promise<RunDifference> =>
+    (await get(`${named('runs', run)}/diff?with=${encodeURIComponent(other)}`)) as RunDifference,
   async start(what: Startable, input: Json): Promise<string> {
     const body = what.kind === 'agent' ? { agent: what.name, input } : { fn: what.name, args: input };
     return ((await post('/v1/runs', body)) as { run: string }).run;

@@ -314,13 +314,100 @@ export interface Prompt {
   entries: SeenEntry[];
   messages: { role: string; text: string }[];
   schema?: Schema;
-  tokens?: { computed: number; reused: number; generated: number };
+  tokens?: { computed: number; reused: number; generated: number; forced: number };
 }
 
-/** A run as it was after a record. */
-export interface Moment {
-  stack: { function: string; place: string }[];
-  agent?: string;
+/** A variable of a call. Of a long value only the start of its text is there. */
+export interface Variable {
+  name: string;
+  value?: Json;
+  cut?: string;
+  /** Where its text comes from, if not from the program. */
+  origin?: string;
+}
+
+export interface StackCall {
+  function: string;
+  place: string;
+  variables?: Variable[];
+}
+
+export interface AgentState {
   state?: Json;
+  scratchpad?: Json;
+}
+
+/** A run as it was after a record. `before`: what that record has changed, as it was. */
+export interface Moment extends AgentState {
+  stack: StackCall[];
+  agent?: string;
+  before?: AgentState;
   prompt?: Prompt;
+}
+
+/** The text of the program with which a run continues. `program`: its name in the studio, if it has one. */
+export interface RunProgram {
+  program?: string;
+  file: string;
+  text: string;
+}
+
+export interface ForkRequest {
+  at: number;
+  /** Of a changed program. */
+  text?: string;
+}
+
+/** A request of a run, by what it asks and where. */
+export interface RequestPlace {
+  kind: string;
+  name: string;
+  place: string;
+  record?: number;
+}
+
+/** What a fork would do. Without counts, its text has errors: `problems`. */
+export interface ForkEstimate {
+  problems: Problem[];
+  taken?: number;
+  model_requests?: number;
+  tool_calls?: number;
+  questions?: number;
+  parts?: RequestPlace & { recorded?: RequestPlace };
+  complete?: boolean;
+  failure?: string;
+  turns_left?: number;
+}
+
+export interface Replayed {
+  same: boolean;
+  ended: boolean;
+  difference?: string;
+  value?: Json;
+  failure?: string;
+}
+
+export interface DifferenceSide {
+  value?: Json;
+  call?: number;
+  record?: number;
+}
+
+export interface DifferencePart {
+  what: string;
+  turn: number;
+  tool?: string;
+  at?: string;
+  index?: number;
+  a: DifferenceSide;
+  b: DifferenceSide;
+}
+
+export interface RunDifference {
+  a: string;
+  b: string;
+  same: boolean;
+  differences: DifferencePart[];
+  /** Further ones, which are only counted. */
+  left_out: number;
 }

@@ -1,28 +1,15 @@
 import { startCompletion } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory, redo, undo } from '@codemirror/commands';
-import { bracketMatching, foldGutter, foldKeymap, indentUnit } from '@codemirror/language';
-import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from '@codemirror/search';
+import { indentWithTab, isolateHistory, redo, undo } from '@codemirror/commands';
+import { setDiagnostics } from '@codemirror/lint';
+import { openSearchPanel } from '@codemirror/search';
 import { EditorSelection, EditorState, StateEffect, StateField, type Extension } from '@codemirror/state';
-import {
-  Decoration,
-  drawSelection,
-  EditorView,
-  highlightActiveLine,
-  highlightActiveLineGutter,
-  highlightSpecialChars,
-  keymap,
-  lineNumbers,
-  type DecorationSet,
-} from '@codemirror/view';
+import { Decoration, EditorView, type DecorationSet } from '@codemirror/view';
 import { effect } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { OpenProgram } from '../state/program';
-import { hiddenCharacters } from '../text';
 import { assistance } from './assist';
 import { converterOf } from './bytes';
-import { folding, indenting, tenon } from './language';
-import { theme } from './theme';
+import { diagnosticsOf, textExtensions } from './extensions';
 
 /** Marks the lines of the selected block. */
 const markBlock = StateEffect.define<{ from: number; to: number } | null>();
@@ -52,29 +39,9 @@ const blockMark = StateField.define<DecorationSet>({
 
 function extensionsFor(program: OpenProgram): Extension[] {
   return [
-    // Otherwise a CR between lines that end with LF would be taken for a line end, and lost.
-    program.ends.mixed ? EditorState.lineSeparator.of('\n') : [],
-    EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, '\n')),
-    lineNumbers(),
-    highlightActiveLineGutter(),
-    highlightSpecialChars({ addSpecialChars: hiddenCharacters }),
-    history(),
-    foldGutter(),
-    lintGutter(),
-    drawSelection(),
-    EditorState.allowMultipleSelections.of(true),
-    indentUnit.of('    '),
-    bracketMatching(),
-    highlightActiveLine(),
-    highlightSelectionMatches(),
-    search({ top: true }),
-    tenon,
-    folding,
-    indenting,
-    theme,
-    blockMark,
     assistance(program),
-    keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap, indentWithTab]),
+    textExtensions(program.ends, [indentWithTab]),
+    blockMark,
     EditorView.contentAttributes.of({
       'aria-label': 'Program text',
       tabindex: '0',
@@ -113,17 +80,6 @@ export function focusEditor(program: OpenProgram): void {
   withView(program, (view) => view.focus());
 }
 
-function diagnosticsOf(program: OpenProgram, view: EditorView): Diagnostic[] {
-  const converter = converterOf(view.state.doc, program.ends);
-  return program.problems.value.map((problem) => ({
-    from: converter.position(problem.offset),
-    to: converter.position(problem.offset + problem.length),
-    severity: problem.severity === 'note' ? 'info' : problem.severity,
-    source: problem.code,
-    message: [problem.message, ...(problem.hints ?? [])].join('\n'),
-  }));
-}
-
 function mount(program: OpenProgram, text: string): Mounted {
   const host = document.createElement('div');
   host.className = 'editor-host';
@@ -158,7 +114,7 @@ function mount(program: OpenProgram, text: string): Mounted {
   });
   effect(() => {
     if (program.described.value === view.state.doc) {
-      view.dispatch(setDiagnostics(view.state, diagnosticsOf(program, view)));
+      view.dispatch(setDiagnostics(view.state, diagnosticsOf(program.problems.value, view.state.doc, program.ends)));
     }
   });
   return { host, view };

@@ -98,3 +98,26 @@ describe('the blocks of a run', () => {
     expect([...fold.visited]).toEqual(['A/both/pro/argue']);
   });
 });
+
+describe('a long run', () => {
+  it('is the same when its earlier events come later', () => {
+    const events = [
+      event('prompt_started', { input: 'hello', turn: 1 }),
+      event('block_entered', { path: 'outer' }),
+      event('block_entered', { path: 'inner' }),
+      event('text', { text: 'one' }),
+    ];
+    const fold = new RunFold();
+    fold.earlier = 2;
+    for (const one of events.slice(2)) fold.add(one);
+    fold.add(piece({ generation: '7', attempt: 0, offset: 0, text: 'writes' }));
+    expect(fold.hasTurn).toBe(false);
+    fold.prepend(events.slice(0, 2));
+    const whole = folded(...events);
+    expect([fold.earlier, fold.hasTurn, fold.number]).toEqual([0, true, whole.number]);
+    expect(fold.events).toEqual(whole.events);
+    expect(said(fold)).toEqual(said(whole));
+    expect(fold.running).toEqual(new Set(['A/outer', 'A/inner']));
+    expect(fold.writing.map((one) => one.text)).toEqual(['writes']);
+  });
+});

@@ -40,6 +40,8 @@ const encoder = new TextEncoder();
 
 export class RunFold {
   readonly events: RunEvent[] = [];
+  /** Events before these, which were not read. */
+  earlier = 0;
   readonly conversation: Entry[] = [];
   /** Blocks that were left, as AGENT/PATH, in this turn. */
   readonly visited = new Set<string>();
@@ -60,6 +62,27 @@ export class RunFold {
   /** The blocks in which the run is, as AGENT/PATH. */
   get running(): Set<string> {
     return new Set([...this.standing.values()].map((one) => `${one.agent}/${one.path}`));
+  }
+
+  /** Adds events in front of the others: what the page shows of them is made anew. */
+  prepend(events: readonly RunEvent[]): void {
+    const all = [...events, ...this.events];
+    const writings = new Map(this.writings);
+    this.events.length = 0;
+    this.conversation.length = 0;
+    this.visited.clear();
+    this.standing.clear();
+    this.emitted = [];
+    this.last = 0;
+    for (const event of all) this.add(event);
+    this.writings.clear();
+    for (const [generation, writing] of writings) this.writings.set(generation, writing);
+    this.earlier = Math.max(0, this.earlier - events.length);
+  }
+
+  /** Whether the turn in which the run is, or was at last, is here from its start. */
+  get hasTurn(): boolean {
+    return this.earlier === 0 || this.events.some((event) => event.type === 'prompt_started' && event.depth === 0);
   }
 
   /** Pieces that were not recorded are lost with a connection. */

@@ -60,6 +60,8 @@ export async function loadRuns(): Promise<void> {
 // read as often as the server answers.
 const stale = new Set<string>();
 let reading = false;
+/** The run whose answer is on its way: it may be older than a change that has come meanwhile. */
+let beingRead = '';
 
 async function readStale(): Promise<void> {
   if (reading) return;
@@ -67,6 +69,7 @@ async function readStale(): Promise<void> {
   try {
     for (const run of stale) {
       stale.delete(run);
+      beingRead = run;
       try {
         const head = await api.run(run);
         runs.value = new Map(runs.value).set(run, head);
@@ -76,6 +79,7 @@ async function readStale(): Promise<void> {
     }
   } finally {
     reading = false;
+    beingRead = '';
   }
 }
 
@@ -87,6 +91,7 @@ export function readRunAgain(run: string): void {
 function receive(change: Change): void {
   if ('run' in change) {
     const known = runs.value.get(change.run);
+    if (change.run === beingRead) readRunAgain(change.run);
     // The questions of a run are not in the message.
     if (known && change.state !== 'waiting' && known.state !== 'waiting') {
       const changed = { ...known, state: change.state, updated_at: change.updated_at };

@@ -12,6 +12,30 @@ const streams = ['tenon-studio-run-1', 'tenon-studio-run-2', 'tenon-studio-run-3
 const drawPause = 16;
 const longPause = 200;
 const many = 100;
+const retryPause = 1000;
+
+/** Events that are read at once, from the end of the run on. */
+const windowSize = 500;
+const laterWindowSize = 1000;
+/** Further events of the newest turn are read without being asked for, up to so many. */
+const readAheadMax = 3000;
+
+/** The newest events before a number, and where those before them are. */
+interface Window {
+  events: RunEvent[];
+  total: number;
+  earlier: string | null;
+}
+
+async function readWindow(path: string): Promise<Window> {
+  const response = await checked(await fetch(path, { headers: headers({ Accept: 'application/json' }) }));
+  const events = parseJson(await response.text()) as RunEvent[];
+  return {
+    events,
+    total: Number(response.headers.get('Tenon-Events')),
+    earlier: /<([^>]+)>; *rel="prev"/.exec(response.headers.get('Link') ?? '')?.[1] ?? null,
+  };
+}
 
 /** A run that is shown. */
 export class OpenRun {
@@ -25,10 +49,62 @@ export class OpenRun {
   private waiting = 0;
   private drawnAt = 0;
   private stop: () => void = () => undefined;
+  private earlierPath: string | null = null;
+  private readingEarlier: Promise<void> | null = null;
 
   constructor(readonly name: string) {
     readRunAgain(name);
+    void this.open();
+  }
+
+  /** The end of the run comes first, then what follows, and then what is needed of before. */
+  private async open(): Promise<void> {
+    while (!this.closed) {
+      try {
+        const window = await readWindow(`/v1/runs/${this.name}/events?before=${Number.MAX_SAFE_INTEGER}&limit=${windowSize}`);
+        this.earlierPath = window.earlier;
+        this.fold.earlier = window.total - window.events.length;
+        for (const event of window.events) this.fold.add(event);
+        this.draw();
+        break;
+      } catch (error) {
+        noteError(error);
+        if (error instanceof RequestError && error.status === 404) {
+          this.missing.value = true;
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, retryPause));
+      }
+    }
+    if (this.closed) return;
     void this.follow();
+    while (!this.closed && !this.fold.hasTurn && this.fold.events.length < readAheadMax) {
+      const before = this.fold.earlier;
+      await this.readEarlier();
+      if (this.fold.earlier === before) break;
+    }
+  }
+
+  /** Reads some of the events before those that are there. */
+  readEarlier(): Promise<void> {
+    this.readingEarlier ??= this.readWindowBefore().finally(() => {
+      this.readingEarlier = null;
+    });
+    return this.readingEarlier;
+  }
+
+  private async readWindowBefore(): Promise<void> {
+    if (this.earlierPath === null) return;
+    try {
+      const window = await readWindow(this.earlierPath.replace(/limit=\d+/, `limit=${laterWindowSize}`));
+      if (this.closed) return;
+      this.earlierPath = window.earlier;
+      this.fold.prepend(window.events);
+      if (window.earlier === null) this.fold.earlier = 0;
+      this.draw();
+    } catch (error) {
+      noteError(error);
+    }
   }
 
   close(): void {
@@ -68,7 +144,7 @@ export class OpenRun {
 
   private readAsStream(release: () => void): void {
     const stop = readStream({
-      path: `/v1/runs/${this.name}/events`,
+      path: `/v1/runs/${this.name}/events?after=${this.fold.number}`,
       onEvent: (event) => this.receive(event),
       onConnection: (connected) => {
         if (!connected) this.fold.forgetPieces();

@@ -15,7 +15,13 @@ function headOf(entry: Entry): string {
   return [entry.agent, words[entry.speaker]].filter(Boolean).join(' ');
 }
 
-export function Conversation({ fold, version }: { fold: RunFold; version: number }) {
+interface Props {
+  fold: RunFold;
+  version: number;
+  onEarlier: () => void;
+}
+
+export function Conversation({ fold, version, onEarlier }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   useLayoutEffect(() => {
@@ -33,6 +39,13 @@ export function Conversation({ fold, version }: { fold: RunFold; version: number
         atEnd.current = box.scrollTop + box.clientHeight >= box.scrollHeight - 30;
       }}
     >
+      {fold.earlier > 0 && (
+        <p class="earlier">
+          <button type="button" onClick={onEarlier}>
+            Show what was before
+          </button>
+        </p>
+      )}
       {fold.conversation.map((entry) => (
         <div key={entry.key} class={`entry ${entry.speaker}`}>
           <div class="entry-head">

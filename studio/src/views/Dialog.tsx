@@ -3,12 +3,14 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface Props {
   title: string;
+  /** For a program's text, or what a program has computed. */
+  wide?: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }
 
 /** A modal dialog. The focus is at first on its heading, unless something inside has `autofocus`, and then back where it was. */
-export function Dialog({ title, onClose, children }: Props) {
+export function Dialog({ title, wide, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -22,6 +24,7 @@ export function Dialog({ title, onClose, children }: Props) {
   return (
     <dialog
       ref={dialog}
+      class={wide ? 'wide' : undefined}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { showShort } from '../api/json';
 import type { RunEvent } from '../api/types';
 import { Marked, timeOf } from '../text';
@@ -19,7 +19,8 @@ function summaryOf(event: RunEvent): string {
 }
 
 interface RowProps {
-  event: RunEvent;
+  /** None while it is being read. */
+  event: RunEvent | undefined;
   index: number;
   isTabStop: boolean;
   isOpened: boolean;
@@ -37,47 +38,73 @@ function Row({ event, index, isTabStop, isOpened, onClick }: RowProps) {
       onClick={onClick}
     >
       <span role="gridcell" class="event-number">
-        {event.number}
+        {event?.number ?? '…'}
       </span>
-      <span role="gridcell" class="event-time">
-        {timeOf(event.time)}
-      </span>
-      <span role="gridcell" class="event-type">
-        {event.type}
-      </span>
-      <span role="gridcell" class="event-agent">
-        {event.agent}
-      </span>
-      <span role="gridcell" class="event-summary">
-        <Marked text={summaryOf(event)} />
-      </span>
+      {event && (
+        <>
+          <span role="gridcell" class="event-time">
+            {timeOf(event.time)}
+          </span>
+          <span role="gridcell" class="event-type">
+            {event.type}
+          </span>
+          <span role="gridcell" class="event-agent">
+            {event.agent}
+          </span>
+          <span role="gridcell" class="event-summary">
+            <Marked text={summaryOf(event)} />
+          </span>
+        </>
+      )}
     </div>
   );
 }
 
-function Detail({ event, onClose }: { event: RunEvent; onClose: () => void }) {
+interface DetailProps {
+  run: string;
+  record: number;
+  event: RunEvent | undefined;
+  onClose: () => void;
+}
+
+function Detail({ run, record, event, onClose }: DetailProps) {
   return (
-    <div class="event-detail" role="region" aria-label={`Event ${event.number}`} tabIndex={0}>
+    <div class="event-detail" role="region" aria-label={`Record ${record}`} tabIndex={0}>
       <button type="button" aria-label="Close" title="Close" onClick={onClose}>
         ×
       </button>
-      {event.number !== undefined && <MomentView run={event.run} record={event.number} />}
-      <h3>The event</h3>
-      <pre>
-        <Marked text={JSON.stringify(event, null, 2)} />
-      </pre>
+      <MomentView run={run} record={record} />
+      {event && (
+        <>
+          <h3>The event</h3>
+          <pre>
+            <Marked text={JSON.stringify(event, null, 2)} />
+          </pre>
+        </>
+      )}
     </div>
   );
 }
 
+interface Props {
+  run: string;
+  events: RunEvent[];
+  /** Events before these, which were not read. */
+  earlier: number;
+  onEarlier: () => void;
+  version: number;
+  /** The record that is shown. */
+  record: number | null;
+  onRecord: (record: number | null) => void;
+}
+
 /** The events of a run. Only the rows in sight are in the page; it stays at the end while the end is in sight. */
-export function Events({ events, version }: { events: RunEvent[]; version: number }) {
+export function Events({ run, events, earlier, onEarlier, version, record, onRecord }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(400);
   const atEnd = useRef(true);
   const current = useSignal(-1);
-  const opened = useSignal<RunEvent | null>(null);
 
   useLayoutEffect(() => {
     const box = frame.current;
@@ -86,21 +113,41 @@ export function Events({ events, version }: { events: RunEvent[]; version: numbe
     observer.observe(box);
     return () => observer.disconnect();
   }, []);
+  const total = earlier + events.length;
   useLayoutEffect(() => {
     const box = frame.current;
     if (!box) return;
     if (atEnd.current) box.scrollTop = box.scrollHeight;
     top.value = box.scrollTop;
-  }, [version, events.length]);
+  }, [version, total]);
 
   const first = Math.max(0, Math.floor(top.value / rowHeight) - around);
-  const last = Math.min(events.length, Math.ceil((top.value + height.value) / rowHeight) + around);
-  const stop = current.value >= 0 && current.value < events.length ? current.value : events.length - 1;
+  const last = Math.min(total, Math.ceil((top.value + height.value) / rowHeight) + around);
+  const stop = current.value >= 0 && current.value < total ? current.value : total - 1;
+  // The row of the record that is shown is in sight, until the person looks elsewhere.
+  const follows = useRef(false);
+  useLayoutEffect(() => {
+    follows.current = record !== null;
+  }, [record]);
+  const shown = record === null ? -1 : events.findIndex((event) => (event.number ?? 0) >= record);
+  useLayoutEffect(() => {
+    const box = frame.current;
+    if (!box || shown < 0 || !follows.current) return;
+    const at = (earlier + shown) * rowHeight;
+    const isInSight = at >= box.scrollTop && at + rowHeight <= box.scrollTop + box.clientHeight;
+    if (!isInSight) box.scrollTop = Math.max(0, at - box.clientHeight / 2);
+    top.value = box.scrollTop;
+  }, [record, shown >= 0, height.value]);
+  const misses = first < earlier && last > first;
+  useEffect(() => {
+    if (misses) onEarlier();
+  }, [misses, earlier]);
 
   const moveTo = (index: number): void => {
     const box = frame.current;
-    if (!box || index < 0 || index >= events.length) return;
+    if (!box || index < 0 || index >= total) return;
     current.value = index;
+    follows.current = false;
     if (index * rowHeight < box.scrollTop) box.scrollTop = index * rowHeight;
     else if ((index + 1) * rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = (index + 1) * rowHeight - box.clientHeight;
     top.value = box.scrollTop;
@@ -110,11 +157,11 @@ export function Events({ events, version }: { events: RunEvent[]; version: numbe
     const page = Math.max(1, Math.floor(height.value / rowHeight) - 1);
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
     const step = steps[event.key];
-    if (step !== undefined) moveTo(Math.min(events.length - 1, Math.max(0, stop + step)));
+    if (step !== undefined) moveTo(Math.min(total - 1, Math.max(0, stop + step)));
     else if (event.key === 'Home') moveTo(0);
-    else if (event.key === 'End') moveTo(events.length - 1);
-    else if (event.key === 'Enter') opened.value = events[stop] ?? null;
-    else if (event.key === 'Escape') opened.value = null;
+    else if (event.key === 'End') moveTo(total - 1);
+    else if (event.key === 'Enter') onRecord(events[stop - earlier]?.number ?? null);
+    else if (event.key === 'Escape') onRecord(null);
     else return;
     event.preventDefault();
   };
@@ -122,42 +169,47 @@ export function Events({ events, version }: { events: RunEvent[]; version: numbe
   return (
     <section class="events" aria-labelledby="events-title">
       <h2 id="events-title">
-        Events <span class="hint">{events.length}</span>
+        Events <span class="hint">{total}</span>
       </h2>
       <div
         class="event-grid"
         role="grid"
         aria-label="Events"
-        aria-rowcount={events.length}
+        aria-rowcount={total}
         ref={frame}
-        tabIndex={events.length === 0 ? 0 : -1}
+        tabIndex={total === 0 ? 0 : -1}
         onKeyDown={onKeyDown}
+        onWheel={() => (follows.current = false)}
+        onPointerDown={() => (follows.current = false)}
         onScroll={(event) => {
           const box = event.currentTarget;
           top.value = box.scrollTop;
           atEnd.current = box.scrollTop + box.clientHeight >= box.scrollHeight - rowHeight;
         }}
       >
-        <div class="event-space" role="presentation" style={{ height: `${events.length * rowHeight}px` }}>
-          {events.slice(first, last).map((event, at) => {
+        <div class="event-space" role="presentation" style={{ height: `${total * rowHeight}px` }}>
+          {Array.from({ length: Math.max(0, last - first) }, (_, at) => {
             const index = first + at;
+            const event = events[index - earlier];
             return (
               <Row
-                key={event.number}
+                key={index}
                 event={event}
                 index={index}
                 isTabStop={index === stop}
-                isOpened={opened.value === event}
+                isOpened={record !== null && event?.number === record}
                 onClick={() => {
                   current.value = index;
-                  opened.value = opened.value === event ? null : event;
+                  if (event) onRecord(event.number === record ? null : (event.number ?? null));
                 }}
               />
             );
           })}
         </div>
       </div>
-      {opened.value && <Detail event={opened.value} onClose={() => (opened.value = null)} />}
+      {record !== null && (
+        <Detail run={run} record={record} event={events.find((event) => event.number === record)} onClose={() => onRecord(null)} />
+      )}
     </section>
   );
 }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { api } from '../api/client';
 import { showValue } from '../api/json';
-import type { Moment, Prompt } from '../api/types';
+import type { AgentState, Json, Moment, Prompt, StackCall } from '../api/types';
 import { noteError } from '../state/live';
 import { Marked } from '../text';
 
@@ -26,7 +26,7 @@ function Tokens({ prompt }: { prompt: Prompt }) {
   if (!tokens) return null;
   return (
     <p class="tokens hint" role="group" aria-label="Tokens">
-      computed {tokens.computed} reused {tokens.reused} generated {tokens.generated}
+      computed {tokens.computed} reused {tokens.reused} generated {tokens.generated} forced {tokens.forced}
     </p>
   );
 }
@@ -65,33 +65,101 @@ function Seen({ prompt }: { prompt: Prompt }) {
   );
 }
 
-/** The arrows go from call to call. */
-function moveInStack(event: KeyboardEvent): void {
-  const calls = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('[role="treeitem"]')];
-  const at = calls.indexOf(event.target as HTMLElement);
-  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: calls.length - 1 }[event.key];
-  if (next === undefined) return;
-  event.preventDefault();
-  calls[next]?.focus();
+function Variables({ call }: { call: StackCall }) {
+  const variables = call.variables ?? [];
+  if (variables.length === 0) return null;
+  return (
+    <table class="variables">
+      <caption class="hint">Variables of {call.function}</caption>
+      <tbody>
+        {variables.map((variable) => (
+          <tr key={variable.name}>
+            <th scope="row">
+              <code>{variable.name}</code>
+            </th>
+            <td>
+              <Marked text={variable.cut === undefined ? showValue(variable.value) : `${variable.cut}…`} />
+            </td>
+            <td class="hint">{variable.origin}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }
 
 function Stack({ moment }: { moment: Moment }) {
+  const selected = useSignal(0);
   if (moment.stack.length === 0) return null;
+  const last = moment.stack.length - 1;
+  /** The arrows go from call to call. */
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const at = selected.value;
+    const next = { ArrowDown: Math.min(last, at + 1), ArrowUp: Math.max(0, at - 1), Home: 0, End: last }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    selected.value = next;
+    (event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('[role="treeitem"]')[next]?.focus();
+  };
+  const call = moment.stack[selected.value] ?? moment.stack[0];
   return (
     <>
       <h3 id="stack">Stack</h3>
-      <ul class="stack" role="tree" aria-labelledby="stack" onKeyDown={moveInStack}>
-        {moment.stack.map((call, index) => (
-          <li key={index} role="treeitem" aria-level={1} aria-selected={false} tabIndex={index === 0 ? 0 : -1}>
-            <code>{call.function}</code> <span class="hint">{call.place}</span>
+      <ul class="stack" role="tree" aria-labelledby="stack" onKeyDown={onKeyDown}>
+        {moment.stack.map((one, index) => (
+          <li
+            key={index}
+            role="treeitem"
+            aria-level={1}
+            aria-selected={index === selected.value}
+            tabIndex={index === selected.value ? 0 : -1}
+            onClick={() => (selected.value = index)}
+          >
+            <code>{one.function}</code> <span class="hint">{one.place}</span>
           </li>
         ))}
       </ul>
+      {call && <Variables call={call} />}
     </>
   );
 }
 
-/** The run as it was after a record: what the model saw, the stack and the state. */
+function Value({ title, value }: { title: string; value: Json | undefined }) {
+  return (
+    <div class="state-side">
+      <h4 class="hint">{title}</h4>
+      <pre class="state">
+        <Marked text={value === undefined ? '–' : showValue(value)} />
+      </pre>
+    </div>
+  );
+}
+
+/** A value after the record, and before it if the record has changed it. */
+function Changed({ title, moment, of }: { title: string; moment: Moment; of: keyof AgentState }) {
+  const after = moment[of];
+  const before = moment.before?.[of];
+  if (after === undefined && before === undefined) return null;
+  const isChanged = JSON.stringify(after) !== JSON.stringify(before);
+  return (
+    <>
+      <h3>{title}</h3>
+      {isChanged ? (
+        <div class="sides">
+          <Value title="before" value={before} />
+          <Value title="after" value={after} />
+        </div>
+      ) : (
+        <Value title="before and after" value={after} />
+      )}
+    </>
+  );
+}
+
+/** While the slider is moved, moments in between are not read, in milliseconds. */
+const readPause = 80;
+
+/** The run as it was after a record: what the model saw, the stack and the state before and after. */
 export function MomentView({ run, record }: { run: string; record: number }) {
   const moment = useSignal<Moment | null>(null);
   const failure = useSignal('');
@@ -99,35 +167,31 @@ export function MomentView({ run, record }: { run: string; record: number }) {
     let isCurrent = true;
     moment.value = null;
     failure.value = '';
-    api.moment(run, record).then(
-      (found) => {
+    const read = async (): Promise<void> => {
+      try {
+        const found = await api.moment(run, record);
         if (isCurrent) moment.value = found;
-      },
-      (error: unknown) => {
+      } catch (error) {
         noteError(error);
         if (isCurrent) failure.value = error instanceof Error ? error.message : String(error);
-      },
-    );
+      }
+    };
+    const timer = setTimeout(() => void read(), readPause);
     return () => {
       isCurrent = false;
+      clearTimeout(timer);
     };
   }, [run, record]);
 
   const found = moment.value;
-  if (failure.value) return <p class="field-problem">{failure.value}</p>;
-  if (!found) return <p class="hint">Reading the record…</p>;
+  if (failure.value) return <p class="field-problem moment-note">{failure.value}</p>;
+  if (!found) return <p class="hint moment-note">Reading the record…</p>;
   return (
     <div class="moment">
       {found.prompt && <Seen prompt={found.prompt} />}
-      <Stack moment={found} />
-      {found.state !== undefined && (
-        <>
-          <h3>State of {found.agent}</h3>
-          <pre class="state">
-            <Marked text={showValue(found.state)} />
-          </pre>
-        </>
-      )}
+      <Stack key={record} moment={found} />
+      <Changed title={`State of ${found.agent ?? 'the agent'}`} moment={found} of="state" />
+      <Changed title="Scratchpad" moment={found} of="scratchpad" />
     </div>
   );
 }

@@ -5,14 +5,18 @@ import type { Agent, Run } from '../api/types';
 import { GraphView } from '../graph/GraphView';
 import { savedAgents, wantGraphs } from '../state/graphs';
 import { noteError, now, programs, readRunAgain, runs } from '../state/live';
-import { programLink } from '../state/route';
+import { programLink, recordLink, replaceAddress, runLink } from '../state/route';
 import { OpenRun } from '../state/run';
 import type { Selected } from '../state/program';
 import { ageOf, dateOf } from '../text';
+import { ChooseRun } from './ChooseRun';
 import { Conversation } from './Conversation';
 import { Events } from './Events';
+import { Fork } from './Fork';
 import { PromptBox } from './PromptBox';
 import { QuestionForm } from './QuestionForm';
+import { RecordBar } from './RecordBar';
+import { Replay } from './Replay';
 import { StateMark } from './StateMark';
 
 /** The agents whose blocks the run went through, or will: the one that was started comes first. */
@@ -68,8 +72,12 @@ function useOpenRun(name: string): OpenRun {
   return open;
 }
 
-export function RunView({ name }: { name: string }) {
+type Opened = 'fork' | 'replay' | 'compare' | null;
+
+/** `record`: the one that is shown, which is part of the address. */
+export function RunView({ name, record }: { name: string; record: number | null }) {
   const open = useOpenRun(name);
+  const dialog = useSignal<Opened>(null);
   const failure = useSignal('');
   const selected = useSignal<Selected | null>(null);
   const version = open.version.value;
@@ -92,6 +100,11 @@ export function RunView({ name }: { name: string }) {
       </main>
     );
   }
+  const records = Math.max(run?.records ?? 0, fold.number);
+  const showRecord = (number: number | null): void => replaceAddress(number === null ? runLink(name) : recordLink(name, number));
+  const close = (): void => {
+    dialog.value = null;
+  };
   return (
     <main class="run" id="main" tabIndex={-1}>
       <header class="bar">
@@ -113,9 +126,18 @@ export function RunView({ name }: { name: string }) {
         {graph && <a href={programLink(graph.program)}>{graph.program}</a>}
         {run && <CancelButtons run={run} failed={(message) => (failure.value = message)} />}
       </header>
-      <div class={graph ? 'run-panes' : 'run-panes no-graph'}>
+      <RecordBar
+        records={records}
+        record={record}
+        event={record === null ? undefined : fold.events.find((event) => event.number === record)}
+        onRecord={showRecord}
+        onFork={() => (dialog.value = 'fork')}
+        onReplay={() => (dialog.value = 'replay')}
+        onCompare={() => (dialog.value = 'compare')}
+      />
+      <div class={`run-panes${graph ? '' : ' no-graph'}${record === null ? '' : ' with-record'}`}>
         <section class="pane talk-pane" aria-label="Conversation and questions">
-          <Conversation fold={fold} version={version} />
+          <Conversation fold={fold} version={version} onEarlier={() => void open.readEarlier()} />
           {run && <Unavailable run={run} />}
           <div class="talk-forms">
             {run?.waits?.map((wait) => <QuestionForm key={wait.wait} run={name} wait={wait} />)}
@@ -133,8 +155,19 @@ export function RunView({ name }: { name: string }) {
             />
           </section>
         )}
-        <Events events={fold.events} version={version} />
+        <Events
+          run={name}
+          events={fold.events}
+          earlier={fold.earlier}
+          onEarlier={() => void open.readEarlier()}
+          version={version}
+          record={record}
+          onRecord={showRecord}
+        />
       </div>
+      {dialog.value === 'fork' && <Fork run={name} record={record ?? records} onClose={close} />}
+      {dialog.value === 'replay' && <Replay run={name} onClose={close} />}
+      {dialog.value === 'compare' && <ChooseRun run={name} onClose={close} />}
     </main>
   );
 }

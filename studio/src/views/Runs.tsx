@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { Run } from '../api/types';
 import { now, runList, runsLoaded } from '../state/live';
-import { runLink } from '../state/route';
+import { compareLink, go, runLink } from '../state/route';
 import { ageOf, dateOf } from '../text';
 import { NewRun } from './NewRun';
 import { StateMark, stateWords } from './StateMark';
@@ -19,13 +19,32 @@ export function Runs() {
   const words = useSignal('');
   const state = useSignal('');
   const starting = useSignal(false);
+  const selected = useSignal<readonly string[]>([]);
   const id = useId();
   const found = runList.value.filter((run) => matches(run, words.value, state.value));
+  // The older run is on the left.
+  const [one, other] = [...selected.value].sort();
+  const compare = (): void => {
+    if (one !== undefined && other !== undefined) go(compareLink(one, other));
+  };
+  /** Of three, the newest two remain selected. */
+  const select = (name: string, isSelected: boolean): void => {
+    const others = selected.value.filter((run) => run !== name);
+    selected.value = isSelected ? [...others.slice(-1), name] : others;
+  };
   return (
     <main class="page" id="main" tabIndex={-1}>
       <div class="page-head">
         <h1>Runs</h1>
         <span class="spacer" />
+        {selected.value.length > 0 && (
+          <>
+            <span class="hint">{one === undefined || other === undefined ? 'Select two runs.' : 'Two runs are selected.'}</span>
+            <button type="button" disabled={one === undefined || other === undefined} onClick={compare}>
+              Compare
+            </button>
+          </>
+        )}
         <button type="button" class="primary" onClick={() => (starting.value = true)}>
           New run
         </button>
@@ -52,6 +71,7 @@ export function Runs() {
           <table aria-label="Runs">
             <thead>
               <tr>
+                <td class="select-cell" />
                 <th scope="col">Run</th>
                 <th scope="col">Agent or function</th>
                 <th scope="col">State</th>
@@ -65,6 +85,14 @@ export function Runs() {
             <tbody>
               {found.slice(0, shownMax).map((run) => (
                 <tr key={run.run}>
+                  <td class="select-cell">
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${run.run}`}
+                      checked={selected.value.includes(run.run)}
+                      onChange={(event) => select(run.run, event.currentTarget.checked)}
+                    />
+                  </td>
                   <td>
                     <a class="run-name" href={runLink(run.run)}>
                       {run.run}

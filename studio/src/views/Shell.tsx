@@ -6,6 +6,7 @@ import { showsCommands } from '../state/commands';
 import { openProgram } from '../state/program';
 import { ProgramView } from './ProgramView';
 import { Commands } from './Commands';
+import { Compare } from './Compare';
 import { Programs } from './Programs';
 import { Questions } from './Questions';
 import { Runs } from './Runs';
@@ -51,7 +52,7 @@ function Navigation() {
           </li>
         ))}
         <li>
-          <a href="#/runs" aria-current={current(['runs', 'run'])}>
+          <a href="#/runs" aria-current={current(['runs', 'run', 'compare'])}>
             Runs
           </a>
         </li>
@@ -95,7 +96,9 @@ function Content() {
     case 'runs':
       return <Runs />;
     case 'run':
-      return <RunView key={at.run} name={at.run} />;
+      return <RunView key={at.run} name={at.run} record={at.record} />;
+    case 'compare':
+      return <Compare key={`${at.run} ${at.other}`} run={at.run} other={at.other} />;
     case 'questions':
       return <Questions />;
     default:
@@ -105,19 +108,21 @@ function Content() {
 
 function titleOf(): string {
   const at = route.value;
-  const names = { programs: 'Programs', program: '', runs: 'Runs', run: '', questions: 'Questions' };
+  const names = { programs: 'Programs', program: '', runs: 'Runs', run: '', compare: 'Difference', questions: 'Questions' };
   const own = at.view === 'program' ? at.name : at.view === 'run' ? `Run ${at.run}` : names[at.view];
   return `${own} · Tenon studio`;
 }
 
 export function Shell() {
   const at = route.value;
+  // A record is a part of its run's screen.
+  const screen = at.view === 'run' ? `run ${at.run}` : JSON.stringify(at);
   const first = useRef(true);
   useEffect(() => {
     document.title = titleOf();
     if (!first.current) document.getElementById('main')?.focus({ preventScroll: true });
     first.current = false;
-  }, [at]);
+  }, [screen]);
   useEffect(() => {
     if (tokenRefused.value) forgetToken();
   }, [tokenRefused.value]);
