@@ -103,7 +103,7 @@ function receive(change: Change): void {
   for (const listener of listeners) listener(change);
 }
 
-type Message = { change: Change } | { connected: boolean } | { hello: true };
+type Message = { change: Change } | { connected: boolean } | { missed: true } | { hello: true };
 
 async function loadAll(): Promise<void> {
   const [entries, kinds] = await Promise.all([api.programs(), api.palette(), loadRuns()]);
@@ -115,7 +115,11 @@ async function loadAll(): Promise<void> {
 function setConnected(value: boolean): void {
   const again = value && !connected.value;
   connected.value = value;
-  if (!again) return;
+  if (again) catchUp();
+}
+
+/** Changes may have been missed: everything is read again. */
+function catchUp(): void {
   void loadAll().catch(noteError);
   for (const listener of reconnectListeners) listener();
 }
@@ -128,12 +132,14 @@ export function startLive(): void {
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if ('change' in data) receive(data.change);
     else if ('connected' in data) setConnected(data.connected);
+    else if ('missed' in data) catchUp();
     else if (leads) channel.postMessage({ connected: connected.value } satisfies Message);
   };
   channel.postMessage({ hello: true } satisfies Message);
-  // Held until the tab is closed; then the next tab takes over.
-  void navigator.locks.request('tenon-studio-stream', () => {
+  // Held until the tab is closed; then the next tab takes over. Between the two, changes are missed.
+  const lead = (takesOver: boolean): Promise<never> => {
     leads = true;
+    let missed = takesOver;
     readStream({
       path: '/v1/events',
       probe: () => api.programs(),
@@ -144,9 +150,17 @@ export function startLive(): void {
       onConnection: (value) => {
         setConnected(value);
         channel.postMessage({ connected: value } satisfies Message);
+        if (!value || !missed) return;
+        missed = false;
+        catchUp();
+        channel.postMessage({ missed: true } satisfies Message);
       },
     });
     return new Promise(() => undefined);
+  };
+  const lock = 'tenon-studio-stream';
+  void navigator.locks.request(lock, { ifAvailable: true }, (held) => held && lead(false)).then((held) => {
+    if (held === null) void navigator.locks.request(lock, () => lead(true));
   });
 }
 
