@@ -126,7 +126,6 @@ function catchUp(): void {
 
 export function startLive(): void {
   if (!token()) return;
-  void loadAll().catch(noteError);
   const channel = new BroadcastChannel('tenon-studio');
   let leads = false;
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
@@ -156,11 +155,15 @@ export function startLive(): void {
         channel.postMessage({ missed: true } satisfies Message);
       },
     });
+    // After the stream was asked for: what changes meanwhile is in one of the two.
+    if (!takesOver) void loadAll().catch(noteError);
     return new Promise(() => undefined);
   };
   const lock = 'tenon-studio-stream';
   void navigator.locks.request(lock, { ifAvailable: true }, (held) => held && lead(false)).then((held) => {
-    if (held === null) void navigator.locks.request(lock, () => lead(true));
+    if (held !== null) return;
+    void loadAll().catch(noteError);
+    void navigator.locks.request(lock, () => lead(true));
   });
 }
 

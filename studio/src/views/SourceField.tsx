@@ -20,8 +20,12 @@ export function SourceField({ name, value, hint, required, rows, compact, onComm
   const problem = useSignal('');
   /** What was last committed: leaving a field after that does not commit it again. */
   const sent = useRef(value);
+  /** The value from outside that the field has: what a person types before the first effect stays. */
+  const given = useRef(value);
   const id = useId();
   useEffect(() => {
+    if (given.current === value) return;
+    given.current = value;
     text.value = value;
     sent.current = value;
     problem.value = '';
