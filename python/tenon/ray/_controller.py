@@ -186,8 +186,8 @@ class Controller:
     def _make(self, spec: Spec, wanted: Wanted) -> None:
         logger.info("%s is started%s", wanted.name, f" on the node {wanted.node}" if wanted.node else "")
         options = _placement(spec, wanted.node, wanted.needs)
-        host = ray.remote(HostActor).options(name=wanted.name, namespace=spec.namespace, lifetime="detached", get_if_exists=True,
-                                             max_restarts=-1, **options).remote(spec, wanted.name, wanted.agent)
+        host: Any = ray.remote(HostActor).options(name=wanted.name, namespace=spec.namespace, lifetime="detached", get_if_exists=True,
+                                                  max_restarts=-1, **options).remote(spec, wanted.name, wanted.agent)
         self._starting[wanted.name] = host.status.remote()
 
     def _remove(self, spec: Spec, name: str) -> None:
