@@ -288,6 +288,7 @@ await runTests(
       const dialog = page.getByRole("dialog", { name: "Commands" });
       const command = dialog.getByRole("combobox", { name: "Command" });
       const options = dialog.getByRole("option");
+      await block(page, "refund, call").waitFor();
       await page.keyboard.press("Control+k");
       await command.waitFor();
       const all = await options.allTextContents();
