@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/file_with_text.h"
+#include "syntax/scopes.h"
 
 namespace tenon::completion {
 namespace {
@@ -15,29 +16,6 @@ using syntax::TokenKind;
 
 bool contains(const SyntaxTree& tree, NodeId node, TokenIndex token) {
   return tree[node].first_token <= token && token < tree[node].end_token;
-}
-
-/// Nodes whose variables are unknown outside of them.
-bool is_scope(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::FunctionItem:
-    case NodeKind::TestItem:
-    case NodeKind::InstructionsSection:
-    case NodeKind::Block:
-    case NodeKind::MatchArm:
-    case NodeKind::ForExpression:
-    case NodeKind::ClosureExpression:
-    case NodeKind::SelectClause:
-    case NodeKind::CatchExpression:
-    case NodeKind::IfExpression:
-    case NodeKind::WhileStatement:
-    case NodeKind::TemplateFor:
-    case NodeKind::TemplateIf:
-    case NodeKind::ContractClause:
-      return true;
-    default:
-      return false;
-  }
 }
 
 types::Checked check(const std::string& path, std::string_view text, FileSystem& files) {
@@ -133,7 +111,8 @@ bool CheckedText::is_in_scope(NodeId function, const types::Local& local, TokenI
     return tree.kind(node) == NodeKind::LetStatement && contains(tree, node, use);
   };
   if (std::ranges::any_of(path, is_own_let)) return false;
-  const auto scope = std::find_if(path.rbegin(), path.rend(), [&](NodeId node) { return is_scope(tree.kind(node)); });
+  const auto scope =
+      std::find_if(path.rbegin(), path.rend(), [&](NodeId node) { return syntax::holds_variables(tree.kind(node)); });
   return scope == path.rend() || contains(tree, *scope, use);
 }
 

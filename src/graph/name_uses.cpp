@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "syntax/scopes.h"
+
 namespace tenon::graph {
 namespace {
 
@@ -14,29 +16,6 @@ template <class Use>
 void visit(const SyntaxTree& tree, NodeId node, const Use& use) {
   use(node);
   for (NodeId child = tree.first(node); child.exists(); child = tree.next(child)) visit(tree, child, use);
-}
-
-/// Nodes whose variables are unknown outside of them.
-bool holds_variables(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::FunctionItem:
-    case NodeKind::TestItem:
-    case NodeKind::BlockItem:
-    case NodeKind::Block:
-    case NodeKind::MatchArm:
-    case NodeKind::OnArm:
-    case NodeKind::ForExpression:
-    case NodeKind::ClosureExpression:
-    case NodeKind::SelectClause:
-    case NodeKind::CatchExpression:
-    case NodeKind::IfExpression:
-    case NodeKind::WhileStatement:
-    case NodeKind::TemplateFor:
-    case NodeKind::TemplateIf:
-      return true;
-    default:
-      return false;
-  }
 }
 
 bool declares_variable(const SyntaxTree& tree, NodeId node) {
@@ -62,14 +41,14 @@ bool contains(const SyntaxTree& tree, NodeId node, TokenIndex token) {
 NodeId NameUses::find_variable(std::string_view name, TokenIndex use, NodeId within) const {
   // Only what is around the use can have its variables.
   for (NodeId around = within; around.exists();) {
-    if (holds_variables(tree_.kind(around))) {
+    if (syntax::holds_variables(tree_.kind(around))) {
       NodeId found;
       const auto search = [&](const auto& self, NodeId node) -> void {
         if (found.exists()) return;
         const bool is_declared = declares_variable(tree_, node) && tree_.main_text(node) == name;
         if (is_declared && tree_[node].main_token <= use) found = node;
         for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) {
-          if (!holds_variables(tree_.kind(child))) self(self, child);
+          if (!syntax::holds_variables(tree_.kind(child))) self(self, child);
         }
       };
       search(search, around);
