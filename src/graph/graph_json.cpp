@@ -37,7 +37,8 @@ const Placed* find_placed(const std::vector<Placed>* all, const Part* Placed::*m
 /// of what contains the part.
 class Writer {
  public:
-  explicit Writer(const syntax::SyntaxTree& tree) : tree_(tree) {}
+  /// `tree`: of the text that has the graph; null without one.
+  explicit Writer(const syntax::SyntaxTree* tree) : tree_(tree) {}
 
   [[nodiscard]] Json agent(const Agent& agent, const PlacedAgent* placed) const {
     Json json = Json::object({{"name", agent.name}});
@@ -67,7 +68,7 @@ class Writer {
 
  private:
   [[nodiscard]] Json range(syntax::NodeId node) const {
-    const source::Span span = tree_.span(node);
+    const source::Span span = tree_ == nullptr ? source::Span() : tree_->span(node);
     return Json::object({{"offset", span.offset}, {"length", span.length}});
   }
 
@@ -155,18 +156,18 @@ class Writer {
     return json;
   }
 
-  const syntax::SyntaxTree& tree_;
+  const syntax::SyntaxTree* tree_;
 };
 
 }  // namespace
 
 Json to_json(const std::vector<Declaration>& declarations, const syntax::SyntaxTree& tree) {
-  return Writer(tree).declarations(declarations);
+  return Writer(&tree).declarations(declarations);
 }
 
 std::string to_json(const Graph& graph, const syntax::SyntaxTree& tree) {
   Json agents = Json::array();
-  for (const Agent& agent : graph.agents) agents.push_back(Writer(tree).agent(agent, nullptr));
+  for (const Agent& agent : graph.agents) agents.push_back(Writer(&tree).agent(agent, nullptr));
   return Json::object({{"version", version_of(tree.file().text())},
                        {"agents", std::move(agents)},
                        {"declarations", to_json(graph.declarations, tree)}})
@@ -179,14 +180,14 @@ Json placed_calls(const syntax::SyntaxTree& tree, Places& places) {
   if (count > drawn_calls_max) {
     places.clear();
     calls.sequences.front().blocks.clear();
-    Json json = Writer(tree).agent(calls, nullptr);
+    Json json = Writer(&tree).agent(calls, nullptr);
     json["left_out"] = count;
     return json;
   }
   const PlacedAgent placed = place(calls, BoxText::Excerpt, places);
   places.clear();
   add_places(placed, places);
-  return Writer(tree).agent(calls, &placed);
+  return Writer(&tree).agent(calls, &placed);
 }
 
 Json placed_agents(const Graph& graph, const syntax::SyntaxTree& tree, Places& places) {
@@ -195,11 +196,15 @@ Json placed_agents(const Graph& graph, const syntax::SyntaxTree& tree, Places& p
   for (const Agent& agent : graph.agents) {
     const PlacedAgent placed = place(agent, BoxText::Excerpt, places);
     add_places(placed, now);
-    agents.push_back(Writer(tree).agent(agent, &placed));
+    agents.push_back(Writer(&tree).agent(agent, &placed));
   }
   // A text that cannot be read for a moment has no agents; the places are kept for when it can be read again.
   if (!now.empty()) places = std::move(now);
   return agents;
+}
+
+Json to_json(const Agent& agent, const PlacedAgent& placed) {
+  return Writer(nullptr).agent(agent, &placed);
 }
 
 std::string version_of(std::string_view text) {

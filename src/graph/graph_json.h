@@ -23,6 +23,9 @@ namespace tenon::graph {
 /// functions only the number: `left_out`.
 [[nodiscard]] Json placed_calls(const syntax::SyntaxTree& tree, Places& places);
 
+/// An agent in the same form that is in no text: all its ranges are empty.
+[[nodiscard]] Json to_json(const Agent& agent, const PlacedAgent& placed);
+
 /// `sha256:` and the hash of a program's text, with which an edit identifies the text that it applies to.
 [[nodiscard]] std::string version_of(std::string_view text);
 

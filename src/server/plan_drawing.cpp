@@ -1,18 +1,10 @@
 #include "server/plan_drawing.h"
 
-#include <cmath>
-
+#include "graph/graph_json.h"
 #include "graph/placement.h"
 
 namespace tenon::server {
 namespace {
-
-Json pair_of(double first, double second) {
-  Json pair = Json::array();
-  pair.push_back(std::round(first * 10) / 10);
-  pair.push_back(std::round(second * 10) / 10);
-  return pair;
-}
 
 graph::Block make_state(std::string name, std::string kind, std::string type) {
   graph::Block block;
@@ -27,7 +19,7 @@ graph::Block make_state(std::string name, std::string kind, std::string type) {
 graph::Agent make_graph(const Json& plan) {
   graph::Agent agent;
   agent.name = plan.text_or("goal", "");
-  agent.start = "";
+  agent.start = "";  // the state that is named so shows where it begins
   agent.sequences.push_back({{}, "", "", {}});
   std::vector<graph::Block>& states = agent.sequences.front().blocks;
   states.push_back(make_state("start", "start", plan.text_or("start_type", "")));
@@ -49,52 +41,17 @@ graph::Agent make_graph(const Json& plan) {
   return agent;
 }
 
-Json to_json(const graph::PlacedBlock& placed, const graph::PlacedSequence& around, graph::Point origin) {
-  Json edges = Json::array();
-  for (const graph::Edge& edge : placed.block->edges) {
-    Json json = Json::object({{"kind", "to"}, {"label", edge.label}, {"passage", edge.label}, {"target", edge.target}});
-    for (const graph::PlacedEdge& line : around.edges) {
-      if (line.edge != &edge) continue;
-      Json points = Json::array();
-      for (const graph::Point& point : line.points) points.push_back(pair_of(origin.x + point.x, origin.y + point.y));
-      json["points"] = std::move(points);
-      json["text"] = line.text;
-      json["text_at"] = pair_of(origin.x + line.text_middle.x, origin.y + line.text_middle.y);
-    }
-    edges.push_back(std::move(json));
-  }
-  const Json range = Json::object({{"offset", 0}, {"length", 0}});
-  return Json::object({{"path", placed.block->path},
-                       {"name", placed.block->name},
-                       {"kind", placed.block->kind},
-                       {"excerpt", placed.block->statements},
-                       {"range", range},
-                       {"options", Json::array()},
-                       {"at", pair_of(origin.x + placed.corner.x, origin.y + placed.corner.y)},
-                       {"size", pair_of(placed.size.width, placed.size.height)},
-                       {"edges", std::move(edges)}});
-}
-
 }  // namespace
 
 Json draw_plan(const Json& plan) {
   const graph::Agent agent = make_graph(plan);
-  const graph::PlacedAgent placed = graph::place(agent, graph::BoxText::Excerpt);
-  Json blocks = Json::array();
-  Json sequences = Json::array();
-  for (const graph::PlacedSequence& sequence : placed.sequences) {
-    const graph::Point origin{sequence.corner.x + sequence.contents.x, sequence.corner.y + sequence.contents.y};
-    for (const graph::PlacedBlock& block : sequence.blocks) blocks.push_back(to_json(block, sequence, origin));
+  Json drawing = graph::to_json(agent, graph::place(agent, graph::BoxText::Excerpt));
+  drawing["range"] = plan.get("range");
+  drawing["start"] = "start";
+  for (Json& block : drawing["sequences"].mutable_items().front()["blocks"].mutable_items()) {
+    for (Json& edge : block["edges"].mutable_items()) edge["passage"] = edge.get("label");
   }
-  sequences.push_back(Json::object({{"path", ""}, {"name", ""}, {"blocks", std::move(blocks)}}));
-  return Json::object({{"name", agent.name},
-                       {"range", plan.get("range")},
-                       {"start", "start"},
-                       {"state", Json::array()},
-                       {"scratchpad", Json::array()},
-                       {"functions", Json::array()},
-                       {"size", pair_of(placed.size.width, placed.size.height)},
-                       {"sequences", std::move(sequences)}});
+  return drawing;
 }
 
 }  // namespace tenon::server
