@@ -182,7 +182,7 @@ TEST(Completion, ALargeProgramHasABoundedAnswer) {
 /// At every place of damaged texts there is an answer.
 TEST(Completion, AcceptsAnyText) {
   NoFiles files;
-  std::mt19937 random(7);  // NOLINT: the same texts each time
+  std::mt19937 random(7);
   const std::string whole = with_types(desk_at("KIND", "emit"));
   for (int round = 0; round < 60; ++round) {
     std::string text = whole;
