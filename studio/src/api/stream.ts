@@ -10,10 +10,8 @@ export interface StreamOptions {
   path: string;
   /** Called with each event, in order. */
   onEvent: (event: unknown) => void;
-  /** The connection is there, or lost; it is tried again until `stop`. */
-  onConnection?: (connected: boolean) => void;
-  /** A short request that shows whether the server is there: a stream without events may not even have begun its answer. */
-  probe?: () => Promise<unknown>;
+  /** The connection is there, or lost, and why; it is tried again until `stop`. */
+  onConnection?: (connected: boolean, error?: unknown) => void;
   /** The server has nothing more to send, ever. */
   onEnd?: () => void;
 }
@@ -58,12 +56,8 @@ export function readStream(options: StreamOptions): () => void {
     try {
       const more: Record<string, string> = { Accept: 'text/event-stream' };
       if (lastId) more['Last-Event-ID'] = lastId;
-      const connected = (): void => {
-        if (!attempt.signal.aborted) options.onConnection?.(true);
-      };
-      void options.probe?.().then(connected, () => undefined);
       const response = await checked(await fetch(options.path, { headers: headers(more), signal: attempt.signal }));
-      connected();
+      options.onConnection?.(true);
       if (response.status === 204 || !response.body) return true;
       const parser = new Parser((data) => options.onEvent(parseJson(data)));
       const decoder = new TextDecoder();
@@ -92,7 +86,7 @@ export function readStream(options: StreamOptions): () => void {
       } catch (error) {
         if (stopped.signal.aborted) return;
         if (error instanceof RequestError && error.status === 404) return options.onEnd?.();
-        options.onConnection?.(false);
+        options.onConnection?.(false, error);
       }
       pause = Date.now() - started > 5000 ? firstPause : Math.min(pause * 2, longestPause);
       await new Promise((resolve) => setTimeout(resolve, pause));

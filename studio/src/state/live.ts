@@ -138,25 +138,25 @@ export function startLive(): void {
   // Held until the tab is closed; then the next tab takes over. Between the two, changes are missed.
   const lead = (takesOver: boolean): Promise<never> => {
     leads = true;
-    let missed = takesOver;
+    let isFirst = true;
     readStream({
       path: '/v1/events',
-      probe: () => api.programs(),
       onEvent: (event) => {
         receive(event as Change);
         channel.postMessage({ change: event as Change } satisfies Message);
       },
-      onConnection: (value) => {
+      onConnection: (value, error) => {
+        if (error !== undefined) noteError(error);
         setConnected(value);
         channel.postMessage({ connected: value } satisfies Message);
-        if (!value || !missed) return;
-        missed = false;
-        catchUp();
+        if (!value || !isFirst) return;
+        isFirst = false;
+        // From now on nothing is missed; what was there before is read.
+        if (takesOver) catchUp();
+        else void loadAll().catch(noteError);
         channel.postMessage({ missed: true } satisfies Message);
       },
     });
-    // After the stream was asked for: what changes meanwhile is in one of the two.
-    if (!takesOver) void loadAll().catch(noteError);
     return new Promise(() => undefined);
   };
   const lock = 'tenon-studio-stream';
