@@ -35,8 +35,8 @@ class Encoder {
     rest.field(form::instructions, state_.instructions);
     if (state_.end) write_end(rest, *state_.end);
     write_unless_unit(rest, form::agent_state_at_end, state_.agent_state_at_end);
-    write_unless_unit(rest, form::kept_states_at_end, state_.kept_states_at_end);
     if (has_used_allowance()) rest.present_field(form::allowance, write_allowance());
+    write_unless_unit(rest, form::kept_states_at_end, state_.kept_states_at_end);
 
     Writer out;
     out.present_field(form::format, snapshot_format);
@@ -133,12 +133,8 @@ class Encoder {
     for (std::size_t i = 0; i < reach; ++i) write_value(registers, fiber.registers.data()[i]);
     out.present_field(form::fiber_registers, registers);
     write_unless_unit(out, form::fiber_agent_state, fiber.agent_state);
+    write_unless_unit(out, form::fiber_awaited, fiber.awaited);
     write_unless_unit(out, form::fiber_kept_states, fiber.kept_states);
-    if (fiber.awaited.tag() != Tag::Unit) {
-      Writer awaited;
-      write_value(awaited, fiber.awaited);
-      out.present_field(form::fiber_awaited, awaited);
-    }
     return out;
   }
 

@@ -55,6 +55,25 @@ std::vector<std::string> snapshots(const std::shared_ptr<const LoadedProgram>& p
   }
 }
 
+TEST(Snapshot, StatesThatAreKeptAreReadBesideWhatACancelledRunWaitsFor) {
+  const auto program = load(sample_program());
+  Machine machine(program, 0, arguments());
+  machine.set_kept_states({Value::failure(types::FailureKind::Raised, "any record", "", "")});
+  machine.state().allowance.instructions = 5;
+  auto decoded = decode(program, encode(machine));
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(decoded->kept_states().size(), 1U);
+  EXPECT_EQ(decoded->state().allowance.instructions, 5U);
+
+  while (!std::holds_alternative<Finished>(machine.run())) {
+    const Request request = machine.pending_requests().at(0);
+    ASSERT_TRUE(machine.resume(request.id, answer_request(machine, request)).has_value());
+  }
+  auto ended = decode(program, encode(machine));
+  ASSERT_TRUE(ended.has_value()) << ended.error().message;
+  EXPECT_EQ(ended->kept_states().size(), 1U);
+}
+
 /// They are on disks.
 TEST(Snapshot, TheNumbersOfBoundsStay) {
   wire::Writer fields;
