@@ -4,6 +4,7 @@
 
 #include "base/ensure.h"
 #include "vm/execution/finally_handlers.h"
+#include "vm/execution/implicit_flows.h"
 #include "vm/machine_state.h"
 #include "vm/messages.h"
 #include "vm/values/object.h"
@@ -33,7 +34,12 @@ void restore_caller_state(const MachineState& state, Fiber& fiber, const Frame& 
 }
 
 void enter_handler(MachineState& state, Fiber& fiber, const Found& found, Value failure) {
-  cut_back(state, fiber, found.frame, found.handler->budget_depth, found.handler->target, failure);
+  const bytecode::Handler& handler = *found.handler;
+  cut_back(state, fiber, found.frame, handler.budget_depth, handler.target, failure);
+  const bytecode::Function& function = state.program->program().functions[fiber.frames.back().function];
+  const auto index = static_cast<std::size_t>(&handler - function.handlers.data());
+  open_failure_region(state, fiber, bytecode::decision_of_handler(function, index), whole_label(failure, state.labels),
+                      handler.begin, handler.end);
   fiber.registers.data()[fiber.frames.back().base + found.handler->failure] = std::move(failure);
   make_ready(state, fiber);
 }
@@ -53,15 +59,22 @@ bool is_generated(const bytecode::Program& program, std::uint32_t function) {
          });
 }
 
+/// That it fails says what decided that it does: the failure has the label of that, too.
 PendingFailure take_cause(MachineState& state, const Fiber& fiber) {
   MachineState::Cause cause = std::exchange(state.cause, {});
-  if (cause.again) return std::move(*cause.again);
-  if (cause.raised.tag() != Tag::Unit) return {std::move(cause.raised), {}, {}, false, false};
+  if (cause.again) {
+    add_label(cause.again->failure, fiber.control, state.labels);
+    return std::move(*cause.again);
+  }
+  if (cause.raised.tag() != Tag::Unit) {
+    add_label(cause.raised, fiber.control, state.labels);
+    return {std::move(cause.raised), {}, {}, false, false};
+  }
   const Frame& frame = fiber.frames.back();
   const bytecode::Place place = cause.place ? *cause.place : state.program->place_of(frame.function, frame.pc);
   Value record =
       Value::failure(cause.kind, std::move(cause.message), state.program->describe(place), std::move(cause.blame));
-  record.set_label(cause.label);
+  record.set_label(state.labels.join(cause.label, fiber.control));
   return {std::move(record), cause.scope, {}, false, false};
 }
 

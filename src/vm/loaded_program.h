@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bytecode/control_regions.h"
 #include "bytecode/program.h"
 #include "vm/values/json_reader.h"
 #include "vm/values/refinements.h"
@@ -45,6 +46,7 @@ class LoadedProgram {
   /// The index of the constant with this object, or UINT32_MAX.
   [[nodiscard]] std::uint32_t find_constant(const Object* object) const;
   [[nodiscard]] const Refinements& refinements() const { return refinements_; }
+  [[nodiscard]] const bytecode::ControlRegions& control_regions() const { return control_regions_; }
 
   /// Null if the program was loaded without one.
   [[nodiscard]] const JsonReader* json_reader() const { return json_reader_.get(); }
@@ -56,10 +58,11 @@ class LoadedProgram {
 
  private:
   explicit LoadedProgram(std::shared_ptr<const bytecode::Program> program)
-      : program_(std::move(program)), refinements_(program_->types) {}
+      : program_(std::move(program)), refinements_(program_->types), control_regions_(*program_) {}
 
   std::shared_ptr<const bytecode::Program> program_;
   Refinements refinements_;
+  bytecode::ControlRegions control_regions_;
   std::vector<Callable> callables_;
   std::vector<Value> constants_;
   std::unordered_map<const Object*, std::uint32_t> constant_index_;

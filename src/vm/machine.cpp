@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "vm/execution/implicit_flows.h"
 #include "vm/execution/interpreter.h"
 #include "vm/execution/streamed_output.h"
 #include "vm/machine_state.h"
@@ -40,6 +41,7 @@ void proceed(MachineState& state, Fiber& fiber, Exit exit) {
     }
     case Exit::BranchEnded: {
       Value value = std::move(fiber.registers.data()[instruction_of(state, fiber).a]);
+      if (fiber.frames.back().open_regions != 0) leave_regions(state, fiber, value);
       finish_branch(state, fiber.id, std::move(value));
       return;
     }
@@ -58,8 +60,9 @@ MachineState::MachineState(std::shared_ptr<const LoadedProgram> loaded) : progra
 MachineState::~MachineState() = default;
 
 Machine::Machine(std::shared_ptr<const LoadedProgram> program, std::uint32_t function, std::vector<Argument> arguments,
-                 const bytecode::Bounds& bounds)
+                 const bytecode::Bounds& bounds, LabelTable labels)
     : state_(std::make_unique<MachineState>(std::move(program))) {
+  state_->labels = std::move(labels);
   const Callable& callable = state_->program->callables()[function];
   ENSURE(arguments.size() == callable.parameter_count);
   BudgetScope run;

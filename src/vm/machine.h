@@ -65,9 +65,9 @@ struct MachineState;
 class Machine {
  public:
   /// There must be as many arguments as the function has parameters, of the types that they promise. `bounds`: of the
-  /// whole run.
+  /// whole run. `labels`: those that the arguments have already.
   Machine(std::shared_ptr<const LoadedProgram> program, std::uint32_t function, std::vector<Argument> arguments,
-          const bytecode::Bounds& bounds = bytecode::default_bounds);
+          const bytecode::Bounds& bounds = bytecode::default_bounds, LabelTable labels = {});
   explicit Machine(std::unique_ptr<MachineState> state);
   Machine(Machine&&) noexcept;
   Machine& operator=(Machine&&) noexcept;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/control_regions.h"
 #include "vm/execution/registers.h"
 #include "vm/machine.h"
 
@@ -74,6 +75,14 @@ struct Frame {
   std::uint32_t base = 0;
   ScopeId scope;
   std::uint32_t open_budgets = 0;  ///< of this frame
+  std::uint32_t open_regions = 0;  ///< likewise
+};
+
+/// Code that runs because of a decision on labelled values (vm/execution/implicit_flows.h).
+struct OpenRegion {
+  std::uint32_t frame = 0;  ///< index into Fiber::frames
+  bytecode::Decision decision = 0;
+  LabelId label;  ///< of what was decided on
 };
 
 enum class FiberState : std::uint8_t {
@@ -117,6 +126,9 @@ struct Fiber {
   /// A list: the states of agents that had the turn before and may have it again; or ().
   Value kept_states;
   std::vector<Frame> frames;
+  std::vector<OpenRegion> regions;  ///< frames in order, and of each the oldest first
+  /// The join of their labels, and of those of the fiber that it is a branch of: what its next instruction depends on.
+  LabelId control;
   RegisterStack registers;
 
   [[nodiscard]] std::uint64_t depth() const { return depth_base + frames.size(); }

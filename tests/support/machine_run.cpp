@@ -58,8 +58,9 @@ std::shared_ptr<const vm::LoadedProgram> load(bytecode::Program program) {
 }
 
 RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program, std::vector<vm::Argument> arguments,
-                   Drive drive, const Answerer& answerer, const bytecode::Bounds& bounds) {
-  Machine machine(program, 0, std::move(arguments), bytecode::complete(bounds, bytecode::default_bounds));
+                   Drive drive, const Answerer& answerer, const bytecode::Bounds& bounds,
+                   std::uint32_t function) {
+  Machine machine(program, function, std::move(arguments), bytecode::complete(bounds, bytecode::default_bounds));
   RunRecord record;
   std::vector<Request> open;
   vm::Step end;
@@ -97,9 +98,9 @@ RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program, std:
 }
 
 RunRecord run(const std::shared_ptr<const vm::LoadedProgram>& program, const std::vector<vm::Argument>& arguments,
-              const Answerer& answerer, const bytecode::Bounds& bounds) {
-  RunRecord straight = run_once(program, arguments, Drive::Straight, answerer, bounds);
-  const RunRecord snapshots = run_once(program, arguments, Drive::SnapshotEachInstruction, answerer, bounds);
+              const Answerer& answerer, const bytecode::Bounds& bounds, std::uint32_t function) {
+  RunRecord straight = run_once(program, arguments, Drive::Straight, answerer, bounds, function);
+  const RunRecord snapshots = run_once(program, arguments, Drive::SnapshotEachInstruction, answerer, bounds, function);
   EXPECT_EQ(straight.end, snapshots.end);
   EXPECT_EQ(straight.label, snapshots.label);
   EXPECT_EQ(straight.requests, snapshots.requests);

@@ -37,15 +37,15 @@ struct RunRecord {
 /// Loads a program; an error ends the process.
 [[nodiscard]] std::shared_ptr<const vm::LoadedProgram> load(bytecode::Program program);
 
-/// Runs function 0 until it ends or no open request is answered. The newest request is answered first, so that outcomes
+/// Runs a function until it ends or no open request is answered. The newest request is answered first, so that outcomes
 /// arrive out of order.
 [[nodiscard]] RunRecord run_once(const std::shared_ptr<const vm::LoadedProgram>& program,
                                  std::vector<vm::Argument> arguments, Drive drive, const Answerer& answerer = {},
-                                 const bytecode::Bounds& bounds = {});
+                                 const bytecode::Bounds& bounds = {}, std::uint32_t function = 0);
 
 /// Runs in both modes and expects the same result.
 [[nodiscard]] RunRecord run(const std::shared_ptr<const vm::LoadedProgram>& program,
                             const std::vector<vm::Argument>& arguments = {}, const Answerer& answerer = {},
-                            const bytecode::Bounds& bounds = {});
+                            const bytecode::Bounds& bounds = {}, std::uint32_t function = 0);
 
 }  // namespace tenon::test

@@ -5,6 +5,7 @@
 
 #include "types/table/type_parts.h"
 #include "vm/execution/finally_handlers.h"
+#include "vm/execution/implicit_flows.h"
 #include "vm/messages.h"
 
 namespace tenon::vm {
@@ -57,7 +58,8 @@ void clear_from(const MachineState& state, Fiber& fiber, std::size_t first) {
   for (std::size_t i = first; i < end; ++i) fiber.registers.data()[i] = Value();
 }
 
-OpStatus call_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted) {
+OpStatus call_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted,
+                    LabelId by) {
   const Program& program = state.program->program();
   const Messages& messages = messages_of(program);
   const Agent& agent = program.agents[prompted.agent];
@@ -76,6 +78,7 @@ OpStatus call_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& c
   std::vector<Value> arguments;
   arguments.push_back(std::move(prompted.input));
   push_frame(state, fiber, agent.run, base, frame.scope, std::move(arguments));
+  inherit_regions(state, fiber, fiber.regions.size(), by);
   return OpStatus::Ok;
 }
 
@@ -109,7 +112,8 @@ bool is_in_turn(const MachineState& state, const Fiber& innermost) {
   }
 }
 
-OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted) {
+OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted,
+                     LabelId by) {
   const Program& program = state.program->program();
   const Messages& messages = messages_of(program);
   const Agent& agent = program.agents[prompted.agent];
@@ -158,6 +162,9 @@ OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& 
   arguments.push_back(std::move(prompted.input));
   // The frame replaces that of the turn, so it always fits.
   push_frame(state, fiber, agent.take_over, base, scope, std::move(arguments));
+  const auto left_regions =
+      std::ranges::find_if(fiber.regions, [&](const OpenRegion& open) { return open.frame >= *turn; });
+  inherit_regions(state, fiber, static_cast<std::size_t>(left_regions - fiber.regions.begin()), by);
   return OpStatus::Ok;
 }
 
@@ -176,15 +183,16 @@ bool is_turn(const Program& program, std::uint32_t function) {
   return agent != UINT32_MAX && (program.agents[agent].turn == function || program.agents[agent].take_over == function);
 }
 
-OpStatus prompt_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted) {
+OpStatus prompt_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& callee, SpawnedTurn prompted,
+                      LabelId by) {
   const Program& program = state.program->program();
   const Agent& agent = program.agents[prompted.agent];
   const bool waits = prompted.kind == PromptKind::PauseForChild;
   if ((waits ? agent.run : agent.take_over) == bytecode::no_function) {
     return refuse(state, callee, "prompts an agent, which a program that an older Tenon has compiled cannot do");
   }
-  return waits ? call_agent(state, fiber, callee, std::move(prompted))
-               : finish_turn(state, fiber, callee, std::move(prompted));
+  return waits ? call_agent(state, fiber, callee, std::move(prompted), by)
+               : finish_turn(state, fiber, callee, std::move(prompted), by);
 }
 
 }  // namespace tenon::vm

@@ -58,6 +58,11 @@ void raise(MachineState& state, Value& value, LabelId label) {
     target = std::move(value);
     return OpStatus::Ok;
   }
+  if (value.tag() != Tag::String) {
+    value.set_label(state.labels.join(value.label(), label));
+    target = std::move(value);
+    return OpStatus::Ok;
+  }
   raise(state, value, label);
   target = std::move(value);
   return done(state);

@@ -36,6 +36,7 @@ void start_branch(MachineState& state, Fiber& parent, Instruction instruction) {
   branch->key = parent.key_of(parent.ordinal) + '.' + std::to_string(branch->branch);
   const std::uint32_t count = state.program->callables()[frame.function].register_count;
   branch->agent_state = parent.agent_state;
+  branch->control = parent.control;
   branch->registers.reserve(count);
   const Value* const from = registers_of(parent);
   for (std::uint32_t i = 0; i < count; ++i) branch->registers.data()[i] = from[i];

@@ -208,6 +208,7 @@ Request request_of(MachineState& state, const Fiber& fiber) {
   request.subject = instruction.wide();
   request.function = frame.function;
   if (!program.agents.empty()) place_among_agents(state, fiber, request);
+  request.label = fiber.control;
   if (request.kind == RequestKind::Extern) {
     request.arguments.assign(window, window + program.externs[request.subject].parameters.size());
     for (const Value& argument : request.arguments)
@@ -215,10 +216,11 @@ Request request_of(MachineState& state, const Fiber& fiber) {
     return request;
   }
   request.context = *context_of(state, fiber);
-  request.label = context_label(request.context, state.labels);
+  request.label = state.labels.join(request.label, context_label(request.context, state.labels));
   if (request.kind == RequestKind::Select) {
     const std::span<const Value> sets = sets_at(state, fiber);
     request.arguments.assign(sets.begin(), sets.end());
+    for (const Value& set : sets) request.label = state.labels.join(request.label, whole_label(set, state.labels));
   }
   if (request.kind == RequestKind::Complete && program.sites[request.subject].guard != bytecode::no_function) {
     const Value* const first = fiber.registers.data() + fiber.frames.back().base;
@@ -259,6 +261,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   LabelId label = request.label;
   if (const auto source = source_of(state, request)) label = state.labels.join(label, state.labels.intern(*source));
   if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != OpStatus::Ok) {
+    state.cause.label = state.labels.join(state.cause.label, label);
     unwind(state, fiber.id);
     return {};
   }
@@ -271,7 +274,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   if (auto* const prompted = std::get_if<SpawnedTurn>(&outcome.what)) {
     add_label(prompted->input, label, state.labels);
     const bytecode::Extern& callee = state.program->program().externs[request.subject];
-    const OpStatus status = prompt_agent(state, fiber, callee, std::move(*prompted));
+    const OpStatus status = prompt_agent(state, fiber, callee, std::move(*prompted), label);
     if (status == OpStatus::Failed) unwind(state, fiber.id);
     if (status == OpStatus::Corrupt) end_damaged(state, fiber);
     return {};

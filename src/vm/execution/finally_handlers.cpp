@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "vm/execution/implicit_flows.h"
 #include "vm/values/object.h"
 
 namespace tenon::vm {
@@ -164,6 +165,10 @@ std::optional<PendingFailure> read_failure(const Value& kept, const LoadedProgra
 }
 
 void enter_cleanup(MachineState& state, Fiber& fiber, const FinallyHandler& cleanup, const PendingFailure& pending) {
+  const bytecode::Function& function = state.program->program().functions[fiber.frames.back().function];
+  const auto index = static_cast<std::size_t>(&cleanup - function.finally_handlers.data());
+  open_failure_region(state, fiber, bytecode::decision_of_cleanup(function, index), pending.failure.label(),
+                      cleanup.begin, cleanup.block + 1);
   open_cleanup(state, fiber);
   fiber.registers.data()[fiber.frames.back().base + cleanup.kept] = keep_failure(pending);
   make_ready(state, fiber);

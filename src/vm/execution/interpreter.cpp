@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "base/ensure.h"
+#include "bytecode/control_regions.h"
 #include "bytecode/instructions.h"
+#include "vm/execution/implicit_flows.h"
 #include "vm/execution/operations.h"
 #include "vm/execution/tool_sets.h"
 #include "vm/values/object.h"
@@ -34,11 +36,14 @@ constexpr Opcode opcodes[] = {
 #undef TENON_OPCODE
 };
 
-/// `labels`: the address of each instruction's code in the order of the table; the result is indexed by opcode.
+/// `labels`: the address of the code at a region's end, then that of each instruction's code in the order of the table.
+/// The result is indexed by opcode.
 Targets spread(std::initializer_list<const void*> labels) {
   Targets targets{};
   const Opcode* opcode = std::begin(opcodes);
-  for (const void* const label : labels) targets[static_cast<std::size_t>(*opcode++)] = label;
+  const void* const* label = labels.begin();
+  targets[bytecode::ControlRegions::region_end] = *label++;
+  while (label != labels.end()) targets[static_cast<std::size_t>(*opcode++)] = *label++;
   return targets;
 }
 
@@ -54,19 +59,19 @@ bool fits_i32(std::int64_t value) {
   return value == static_cast<std::int32_t>(value);
 }
 
-LabelId join(MachineState& state, const Value& a, const Value& b) {
+[[gnu::always_inline]] inline LabelId join(MachineState& state, const Value& a, const Value& b) {
   if ((a.label().index | b.label().index) == 0) [[likely]]
     return {};
   return state.labels.join(a.label(), b.label());
 }
 
-void put_integer(Value& target, std::int64_t value, LabelId label) {
+[[gnu::always_inline]] inline void put_integer(Value& target, std::int64_t value, LabelId label) {
   target.set_plain(Tag::Integer, static_cast<std::uint64_t>(value), label);
 }
-void put_boolean(Value& target, bool value, LabelId label) {
+[[gnu::always_inline]] inline void put_boolean(Value& target, bool value, LabelId label) {
   target.set_plain(Tag::Boolean, value ? 1 : 0, label);
 }
-void put_float(Value& target, double value, LabelId label) {
+[[gnu::always_inline]] inline void put_float(Value& target, double value, LabelId label) {
   target.set_plain(Tag::Float, std::bit_cast<std::uint64_t>(value), label);
 }
 
@@ -171,6 +176,55 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
     static_cast<void>(function(state, r, i)); \
     goto failed;                              \
   } while (false)
+/// What the newest frame executes: the code of `callable`, or the same with marks.
+#define CODE_BEGIN (frame->open_regions == 0 ? callable->code : code_of(state, fiber))
+/// What follows depends on what has this label.
+#define DECIDE(name, label_expression)                       \
+  do {                                                       \
+    by = (label_expression);                                 \
+    if (by.index != 0 && by != fiber.control) [[unlikely]] { \
+      decided = &&decided_##name;                            \
+      goto decide;                                           \
+    }                                                        \
+    decided_##name:;                                         \
+  } while (false)
+/// The next item, or a jump at the end.
+#define LOOP(name, function)                       \
+  CODE(name) {                                     \
+    DECIDE(name, r[i.a].label());                  \
+    const OpStatus status = function(state, r, i); \
+    if (status == no_more) {                       \
+      pc += i.signed_wide();                       \
+      NEXT();                                      \
+    }                                              \
+    AFTER(status);                                 \
+    NEXT();                                        \
+  }
+/// Of `callee`, whose registers begin at the `window`.
+#define PREPARE_CALL()                                                          \
+  if (depth_left == 0) [[unlikely]]                                             \
+    goto too_deep;                                                              \
+  const std::size_t base = frame->base + std::size_t{i.a};                      \
+  if (base + callee->register_count > registers.capacity()) [[unlikely]] {      \
+    if (base + callee->register_count > registers_max) goto too_many_registers; \
+    registers.reserve(base + callee->register_count);                           \
+    r = registers.data() + frame->base;                                         \
+  }                                                                             \
+  Value* const window = r + i.a
+/// The arguments are in the window. The frame is made in place: a copy costs time.
+#define ENTER_CALL(function_index)                                                             \
+  do {                                                                                         \
+    --depth_left;                                                                              \
+    frame->pc = static_cast<std::uint32_t>(pc - CODE_BEGIN);                                   \
+    frames.emplace_back(function_index, 0, static_cast<std::uint32_t>(base), frame->scope, 0); \
+    frame = &frames.back();                                                                    \
+    callable = callee;                                                                         \
+    r = window;                                                                                \
+    pc = callee->code;                                                                         \
+    if (state.observer != nullptr) [[unlikely]]                                                \
+      state.observer->on_call(fiber.key, frame->function, {r, callee->parameter_count});       \
+    DISPATCH();                                                                                \
+  } while (false)
 #define COMPARISON(name, left, sign, right, label) \
   CODE(name) {                                     \
     put_boolean(r[i.a], (left)sign(right), label); \
@@ -183,9 +237,9 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
   }
 
 Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std::uint64_t depth_max) {
-  static const Targets targets = spread({
+  static const Targets targets = spread({&&region_end,
 #define TENON_LABEL(number, name, a, b, c, meaning) &&code_##name,
-      TENON_INSTRUCTIONS(TENON_LABEL)
+                                         TENON_INSTRUCTIONS(TENON_LABEL)
 #undef TENON_LABEL
   });
 
@@ -200,9 +254,12 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   Frame* frame = &frames.back();
   const Callable* callable = &callables[frame->function];
   Value* r = registers.data() + frame->base;
-  const Instruction* pc = callable->code + frame->pc;
+  const Instruction* pc = CODE_BEGIN + frame->pc;
   Instruction i;
   Exit exit = Exit::OutOfFuel;
+  LabelId by;                     // of what is decided on
+  const void* decided = nullptr;  // where the instruction continues then
+  std::uint32_t at = 0;           // the index of `pc`
 
   DISPATCH();
 
@@ -399,38 +456,26 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     NEXT();
   }
   CODE(JumpIf) {
+    DECIDE(JumpIf, r[i.a].label());
     if (r[i.a].bits() != 0) pc += i.signed_wide();
     NEXT();
   }
   CODE(JumpUnless) {
+    DECIDE(JumpUnless, r[i.a].label());
     if (r[i.a].bits() == 0) pc += i.signed_wide();
     NEXT();
   }
   CODE(Switch) {
+    DECIDE(Switch, r[i.a].label());
     const bytecode::JumpTable& table = tables[i.wide()];
     const std::uint64_t choice = r[i.a].bits();
-    pc = callable->code + (choice < table.targets.size() ? table.targets[choice] : table.otherwise);
+    pc = CODE_BEGIN + (choice < table.targets.size() ? table.targets[choice] : table.otherwise);
     DISPATCH();
   }
-  CODE(ForList) {
-    const OpStatus status = operate_for_list(state, r, i);
-    if (status == no_more) {
-      pc += i.signed_wide();
-      NEXT();
-    }
-    AFTER(status);
-    NEXT();
-  }
-  CODE(ForMap) {
-    const OpStatus status = operate_for_map(state, r, i);
-    if (status == no_more) {
-      pc += i.signed_wide();
-      NEXT();
-    }
-    AFTER(status);
-    NEXT();
-  }
+  LOOP(ForList, operate_for_list)
+  LOOP(ForMap, operate_for_map)
   CODE(ForRange) {
+    DECIDE(ForRange, join(state, r[i.a], r[i.a + 1]));
     const std::int64_t next = whole(r[i.a]);
     if (next >= whole(r[i.a + 1])) {
       pc += i.signed_wide();
@@ -443,6 +488,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   }
 
   CODE(ForInclusiveRange) {
+    DECIDE(ForInclusiveRange, join(state, r[i.a], r[i.a + 1]));
     const std::int64_t next = whole(r[i.a]);
     const std::int64_t last = whole(r[i.a + 1]);
     if (next > last) {
@@ -511,57 +557,22 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   // Calls.
   CODE(Call) {
     const Callable* const callee = &callables[i.wide()];
-    if (depth_left == 0) [[unlikely]]
-      goto too_deep;
-    const std::size_t base = frame->base + std::size_t{i.a};
-    if (base + callee->register_count > registers.capacity()) [[unlikely]] {
-      if (base + callee->register_count > registers_max) goto too_many_registers;
-      registers.reserve(base + callee->register_count);
-      r = registers.data() + frame->base;
-    }
-    Value* const window = r + i.a;
+    PREPARE_CALL();
     // What the caller has left after the arguments is dead. A callee begins with () in all other registers.
     clear(window + callee->parameter_count, r + callable->register_count);
-    --depth_left;
-    frame->pc = static_cast<std::uint32_t>(pc - callable->code);
-    frames.emplace_back(i.wide(), 0, static_cast<std::uint32_t>(base), frame->scope, 0);  // in place: a copy costs time
-    frame = &frames.back();
-    callable = callee;
-    r = window;
-    pc = callee->code;
-    if (state.observer != nullptr) [[unlikely]] {
-      state.observer->on_call(fiber.key, frame->function, {r, callee->parameter_count});
-    }
-    DISPATCH();
+    ENTER_CALL(i.wide());
   }
   CODE(CallTool) {
+    DECIDE(CallTool, r[i.a].label());
     const std::optional<std::uint32_t> function = tool_function(r + i.a, state.program->program());
     if (!function) [[unlikely]] {
       static_cast<void>(damage(state, "a tool was expected"));
       goto damaged;
     }
     const Callable* const callee = &callables[*function];
-    if (depth_left == 0) [[unlikely]]
-      goto too_deep;
-    const std::size_t base = frame->base + std::size_t{i.a};
-    if (base + callee->register_count > registers.capacity()) [[unlikely]] {
-      if (base + callee->register_count > registers_max) goto too_many_registers;
-      registers.reserve(base + callee->register_count);
-      r = registers.data() + frame->base;
-    }
-    Value* const window = r + i.a;
+    PREPARE_CALL();
     pass_tool_arguments(state, window, r + callable->register_count);
-    --depth_left;
-    frame->pc = static_cast<std::uint32_t>(pc - callable->code);
-    frames.emplace_back(*function, 0, static_cast<std::uint32_t>(base), frame->scope, 0);
-    frame = &frames.back();
-    callable = callee;
-    r = window;
-    pc = callee->code;
-    if (state.observer != nullptr) [[unlikely]] {
-      state.observer->on_call(fiber.key, frame->function, {r, callee->parameter_count});
-    }
-    DISPATCH();
+    ENTER_CALL(*function);
   }
   CODE(Return) {
     Value result = std::move(r[i.a]);
@@ -576,16 +587,21 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
 leave:
   if (state.observer != nullptr) [[unlikely]]
     state.observer->on_return(fiber.key, frame->function, *r);
-  if (frame->open_budgets != 0 || frames.size() == 1) [[unlikely]]
+  if ((frame->open_budgets | frame->open_regions) != 0 || frames.size() == 1) [[unlikely]]
     goto leave_slowly;
   frames.pop_back();
   ++depth_left;
   frame = &frames.back();
   callable = &callables[frame->function];
   r = registers.data() + frame->base;
-  pc = callable->code + frame->pc;
+  pc = CODE_BEGIN + frame->pc;
   NEXT();
 leave_slowly:
+  if (frame->open_regions != 0) {
+    at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
+    leave_regions(state, fiber, *r);
+    pc = callable->code + at;
+  }
   if (frames.size() == 1) {
     if (fiber.parent.number != FiberId::none) {
       static_cast<void>(damage(state, "a branch returns from the function around it"));
@@ -600,6 +616,16 @@ leave_slowly:
   ++frames.back().pc;
   fuel_left = fuel;
   return Exit::Scope;
+
+decide:
+  at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
+  pc = open_region(state, fiber, at, by) + at;
+  goto* decided;
+region_end:
+  at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
+  pc = end_regions(state, fiber, at) + at;
+  i = callable->code[at];
+  goto* targets[i.opcode];
 
   OPERATION(CallBuiltin, operate_call_builtin)
   OPERATION(ReadJson, operate_read_json)
@@ -699,7 +725,7 @@ damaged:
 no_fuel:
   exit = Exit::OutOfFuel;
 stop:
-  frames.back().pc = static_cast<std::uint32_t>(pc - callable->code);
+  frames.back().pc = static_cast<std::uint32_t>(pc - CODE_BEGIN);
   fuel_left = fuel;
   return exit;
 }

@@ -467,6 +467,8 @@ class Decoder {
         }
         case form::fiber_frames:
           return read_frames(message.bytes_value(), *fiber);
+        case form::fiber_regions:
+          return read_regions(message.bytes_value(), *fiber);
         case form::fiber_registers:
           return read_registers(message.bytes_value(), *fiber);
         case form::fiber_agent_state: {
@@ -505,6 +507,18 @@ class Decoder {
       frame.scope.index = packed.varint32();
       frame.open_budgets = packed.varint32();
       fiber.frames.push_back(frame);
+    }
+    return packed.is_good();
+  }
+
+  static bool read_regions(std::string_view bytes, Fiber& fiber) {
+    Reader packed(bytes);
+    while (packed.is_good() && !packed.is_at_end()) {
+      OpenRegion region;
+      region.frame = packed.varint32();
+      region.decision = packed.varint32();
+      region.label.index = packed.varint32();
+      fiber.regions.push_back(region);
     }
     return packed.is_good();
   }

@@ -135,6 +135,13 @@ class Encoder {
     write_unless_unit(out, form::fiber_agent_state, fiber.agent_state);
     write_unless_unit(out, form::fiber_awaited, fiber.awaited);
     write_unless_unit(out, form::fiber_kept_states, fiber.kept_states);
+    Writer regions;
+    for (const OpenRegion& region : fiber.regions) {
+      regions.varint(region.frame);
+      regions.varint(region.decision);
+      regions.varint(region.label.index);
+    }
+    out.field(form::fiber_regions, regions.view());
     return out;
   }
 

@@ -72,6 +72,7 @@ enum : std::uint32_t {
   fiber_agent_state = 18,   ///< a value; absent for ()
   fiber_awaited = 19,       ///< a value; absent for ()
   fiber_kept_states = 50,   ///< a value; absent for ()
+  fiber_regions = 51,       ///< packed: frame, decision, label; absent when there are none
 };
 
 /// A failure's report.

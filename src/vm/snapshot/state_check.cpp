@@ -4,6 +4,7 @@
 
 #include "vm/execution/agent_prompts.h"
 #include "vm/execution/finally_handlers.h"
+#include "vm/execution/implicit_flows.h"
 #include "vm/execution/tool_sets.h"
 #include "vm/values/object.h"
 
@@ -24,6 +25,7 @@ class StateChecker {
       if (is_good_) check_fiber(*fiber);
     }
     if (is_good_) check_branches();
+    if (is_good_) check_regions();
     if (is_good_) check_scope_owners();
     if (is_good_) check_queues();
     if (is_good_) return {};
@@ -240,6 +242,29 @@ class StateChecker {
       --running_[owner.id];
     }
     for (const auto& [id, missing] : running_) expect(missing == 0, "branches of a block are missing");
+  }
+
+  /// Parents come before their branches, so what they depend on is known.
+  void check_regions() {
+    for (const auto& [id, fiber] : state_.fibers) {
+      const std::vector<OpenRegion>& regions = fiber->regions;
+      for (std::size_t k = 0; k < regions.size() && is_good_; ++k) {
+        const OpenRegion& region = regions[k];
+        expect(region.frame < fiber->frames.size() && (k == 0 || regions[k - 1].frame <= region.frame),
+               "a region of decisions is in no frame");
+        if (!is_good_) return;
+        Frame& frame = fiber->frames[region.frame];
+        expect(bytecode::is_decision(state_.program->program().functions[frame.function], region.decision),
+               "a region begins where nothing is decided");
+        expect(state_.labels.contains(region.label) && region.label != LabelTable::program_text,
+               "a region has no label");
+        for (std::size_t other = k; other-- > 0 && regions[other].frame == region.frame;) {
+          expect(regions[other].decision != region.decision, "a region is open twice");
+        }
+        ++frame.open_regions;
+      }
+      if (is_good_) fiber->control = control_of(state_, *fiber);
+    }
   }
 
   void check_scope_owners() {

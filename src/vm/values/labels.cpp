@@ -10,7 +10,8 @@
 namespace tenon::vm {
 namespace {
 
-constexpr std::array<std::string_view, source_kind_count> source_kind_names = {"argument", "person", "model", "extern"};
+constexpr std::array<std::string_view, source_kind_count> source_kind_names = {"argument", "person", "model", "extern",
+                                                                             "unknown"};
 
 }  // namespace
 

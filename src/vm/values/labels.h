@@ -24,8 +24,9 @@ enum class SourceKind : std::uint8_t {
   Person = 1,    ///< what a person said or answered; name: the person, or empty
   Model = 2,     ///< a model's answer; name: empty
   Extern = 3,    ///< the result of an extern; name: the extern
+  Unknown = 4,   ///< recorded by a version that did not keep where it came from; name: empty
 };
-inline constexpr std::uint8_t source_kind_count = 4;
+inline constexpr std::uint8_t source_kind_count = 5;
 
 struct Source {
   SourceKind kind = SourceKind::Argument;
@@ -45,8 +46,8 @@ class LabelTable {
 
   /// The label of a single source.
   LabelId intern(const Source& source);
-  /// The union of both sets.
-  [[nodiscard]] LabelId join(LabelId a, LabelId b) {
+  /// The union of both sets. In a loop, most are equal: never a call then.
+  [[nodiscard, gnu::always_inline]] LabelId join(LabelId a, LabelId b) {
     if (a == b || b.index == 0) return a;
     if (a.index == 0) return b;
     return join_different(a, b);

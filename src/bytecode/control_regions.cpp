@@ -1,0 +1,417 @@
+#include "bytecode/control_regions.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/ensure.h"
+
+namespace tenon::bytecode {
+namespace {
+
+Opcode opcode_of(Instruction instruction) {
+  return static_cast<Opcode>(instruction.opcode);
+}
+
+std::uint32_t jump_target(std::uint32_t pc, Instruction instruction) {
+  return static_cast<std::uint32_t>(std::int64_t{pc} + 1 + instruction.signed_wide());
+}
+
+bool is_in(std::uint32_t pc, const Handler& handler) {
+  return pc >= handler.begin && pc < handler.end;
+}
+
+/// Where control can go from an instruction within its function; nowhere when it returns or fails.
+std::vector<std::uint32_t> successors(const Program& program, const Function& function, std::uint32_t pc) {
+  const Instruction instruction = function.code[pc];
+  switch (opcode_of(instruction)) {
+    case Opcode::Jump:
+      return {jump_target(pc, instruction)};
+    case Opcode::JumpIf:
+    case Opcode::JumpUnless:
+    case Opcode::ForList:
+    case Opcode::ForMap:
+    case Opcode::ForRange:
+    case Opcode::ForInclusiveRange:
+      return {pc + 1, jump_target(pc, instruction)};
+    case Opcode::Switch: {
+      const JumpTable& table = program.jump_tables[instruction.wide()];
+      std::vector<std::uint32_t> targets = table.targets;
+      targets.push_back(table.otherwise);
+      return targets;
+    }
+    case Opcode::Return:
+    case Opcode::ReturnUnit:
+    case Opcode::EndBranch:
+    case Opcode::Fail:
+    case Opcode::Raise:
+    case Opcode::BreakContract:
+    case Opcode::BreakRequires:
+    case Opcode::Unreachable:
+      return {};
+    default:
+      return {pc + 1};
+  }
+}
+
+bool returns(Opcode opcode) {
+  return opcode == Opcode::Return || opcode == Opcode::ReturnUnit || opcode == Opcode::EndBranch;
+}
+
+/// The registers from `first` on that an instruction with a window writes, and that are read after it.
+std::size_t written_window(const Program& program, Instruction instruction) {
+  switch (opcode_of(instruction)) {
+    case Opcode::ForList:
+    case Opcode::ForRange:
+    case Opcode::ForInclusiveRange:
+      return 3;
+    case Opcode::ForMap:
+      return 4;
+    case Opcode::Parallel:
+      return program.jump_tables[instruction.wide()].targets.size();
+    case Opcode::Fill:
+      return program.sites[instruction.wide()].call.parameters.size();
+    case Opcode::Select: {
+      std::size_t count = 1 + chosen_tool_values;
+      for (const Clause& clause : program.sites[instruction.wide()].clauses) {
+        count = std::max(count, 1 + clause.call.holes.size());
+      }
+      return count;
+    }
+    case Opcode::Call:
+    case Opcode::CallTool:
+    case Opcode::CallExtern:
+    case Opcode::ParallelFor:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+void add_written_registers(const Program& program, const Function& function, Instruction instruction,
+                           std::set<std::uint16_t>& registers) {
+  const InstructionInfo* const info = find_instruction(instruction.opcode);
+  ENSURE(info != nullptr);
+  const std::array<std::uint16_t, 3> places = {instruction.a, instruction.b, instruction.c};
+  for (std::size_t at = 0; at < places.size(); ++at) {
+    const Operand operand = info->operands[at];
+    if (operand == Operand::Write || operand == Operand::ReadWrite) registers.insert(places[at]);
+  }
+  const std::size_t count =
+      std::min<std::size_t>(written_window(program, instruction), function.register_count - instruction.a);
+  for (std::size_t k = 0; k < count; ++k) registers.insert(static_cast<std::uint16_t>(instruction.a + k));
+}
+
+/// The entries that the StoreState at `pc` changes: those that were set since its register got the state.
+StateWrites writes_of_store(const Function& function, std::uint32_t pc) {
+  const std::uint16_t at = function.code[pc].a;
+  StateWrites writes;
+  for (std::uint32_t before = pc; before-- > 0;) {
+    const Instruction instruction = function.code[before];
+    const Opcode opcode = opcode_of(instruction);
+    if (opcode == Opcode::TakeState && instruction.a == at) return writes;
+    if (opcode == Opcode::SetField && instruction.a == at) {
+      writes.add(instruction.b);
+    } else if (opcode == Opcode::TakeField && instruction.b == at) {
+      writes.add(instruction.c);
+    } else {
+      const InstructionInfo* const info = find_instruction(instruction.opcode);
+      const bool is_first = info->operands[0] == Operand::Write || info->operands[0] == Operand::ReadWrite;
+      if ((is_first && instruction.a == at) || (info->operands[1] == Operand::ReadWrite && instruction.b == at)) break;
+    }
+  }
+  writes.add(StateWrites{true, {}});
+  return writes;
+}
+
+}  // namespace
+
+void StateWrites::add(std::uint16_t entry) {
+  if (all) return;
+  const auto place = std::ranges::lower_bound(entries, entry);
+  if (place == entries.end() || *place != entry) entries.insert(place, entry);
+}
+
+void StateWrites::add(const StateWrites& other) {
+  if (other.all) {
+    all = true;
+    entries.clear();
+  }
+  for (const std::uint16_t entry : other.entries) add(entry);
+}
+
+Decision decision_of_handler(const Function& function, std::size_t handler) {
+  return static_cast<Decision>(function.code.size() + handler);
+}
+
+Decision decision_of_cleanup(const Function& function, std::size_t finally_handler) {
+  return static_cast<Decision>(function.code.size() + function.handlers.size() + finally_handler);
+}
+
+bool is_decision(const Function& function, Decision decision) {
+  if (decision == whole_function) return true;
+  if (decision < function.code.size()) return decides(opcode_of(function.code[decision]));
+  return decision < decision_of_cleanup(function, function.finally_handlers.size());
+}
+
+bool decides(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::JumpIf:
+    case Opcode::JumpUnless:
+    case Opcode::Switch:
+    case Opcode::ForList:
+    case Opcode::ForMap:
+    case Opcode::ForRange:
+    case Opcode::ForInclusiveRange:
+    case Opcode::CallTool:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The post-dominators of one function's code, and its regions.
+class ControlRegions::FunctionRegions {
+ public:
+  FunctionRegions(const ControlRegions& regions, const Function& function)
+      : regions_(regions),
+        function_(function),
+        size_(static_cast<std::uint32_t>(function.code.size())),
+        by_decision_(decision_of_cleanup(function, function.finally_handlers.size()) + 1U) {
+    find_post_dominators();
+    mark_ends();
+  }
+  ~FunctionRegions() {
+    for (auto& region : by_decision_) delete region.load();
+  }
+  FunctionRegions(const FunctionRegions&) = delete;
+  FunctionRegions& operator=(const FunctionRegions&) = delete;
+
+  const ControlRegion& region(Decision decision) {
+    std::atomic<const ControlRegion*>& slot =
+        by_decision_[decision == whole_function ? by_decision_.size() - 1 : decision];
+    if (const ControlRegion* const known = slot.load(std::memory_order_acquire)) return *known;
+    auto made = std::make_unique<const ControlRegion>(make_region(decision));
+    const ControlRegion* published = nullptr;
+    if (slot.compare_exchange_strong(published, made.get(), std::memory_order_acq_rel)) return *made.release();
+    return *published;
+  }
+
+  [[nodiscard]] const Instruction* marked_code() const { return marked_.data(); }
+
+ private:
+  static constexpr std::uint32_t unknown = UINT32_MAX;
+
+  /// Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm", on the reversed graph, whose root is the
+  /// function's end.
+  void find_post_dominators() {
+    std::vector<std::vector<std::uint32_t>> before(size_ + 1U);
+    for (std::uint32_t pc = 0; pc < size_; ++pc) {
+      if (returns(opcode_of(function_.code[pc]))) before[size_].push_back(pc);
+      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) before[next].push_back(pc);
+    }
+    order_.assign(size_ + 1U, unknown);
+    std::vector<std::uint32_t> finished;  // in post-order from the end
+    std::vector<std::pair<std::uint32_t, std::size_t>> open{{size_, 0}};
+    std::vector<bool> is_seen(size_ + 1U, false);
+    is_seen[size_] = true;
+    while (!open.empty()) {
+      auto& [pc, next] = open.back();
+      if (next == before[pc].size()) {
+        order_[pc] = static_cast<std::uint32_t>(finished.size());
+        finished.push_back(pc);
+        open.pop_back();
+      } else if (const std::uint32_t predecessor = before[pc][next++]; !is_seen[predecessor]) {
+        is_seen[predecessor] = true;
+        open.emplace_back(predecessor, 0);
+      }
+    }
+    // What never comes to the end is dominated by it: nothing is certain to run after it.
+    post_dominator_.assign(size_ + 1U, unknown);
+    post_dominator_[size_] = size_;
+    for (bool is_changed = true; is_changed;) {
+      is_changed = false;
+      for (std::size_t k = finished.size() - 1; k-- > 0;) {
+        const std::uint32_t pc = finished[k];
+        std::uint32_t common = returns(opcode_of(function_.code[pc])) ? size_ : unknown;
+        for (const std::uint32_t next : successors(regions_.program_, function_, pc)) {
+          if (order_[next] == unknown || post_dominator_[next] == unknown) continue;
+          common = common == unknown ? next : common_post_dominator(common, next);
+        }
+        if (post_dominator_[pc] == common) continue;
+        post_dominator_[pc] = common;
+        is_changed = true;
+      }
+    }
+    for (std::uint32_t& dominator : post_dominator_) {
+      if (dominator == unknown) dominator = size_;
+    }
+  }
+
+  [[nodiscard]] std::uint32_t common_post_dominator(std::uint32_t a, std::uint32_t b) const {
+    while (a != b) {
+      while (order_[a] < order_[b]) a = post_dominator_[a];
+      while (order_[b] < order_[a]) b = post_dominator_[b];
+    }
+    return a;
+  }
+
+  /// Where the paths with and without the failure meet again.
+  [[nodiscard]] std::uint32_t end_of_handler(const Handler& handler) const {
+    const bool can_continue = order_[handler.begin] != unknown;
+    if (order_[handler.target] == unknown) return size_;
+    std::uint32_t end = can_continue ? common_post_dominator(handler.begin, handler.target) : handler.target;
+    while (end < size_ && is_in(end, handler)) end = post_dominator_[end];
+    return end;
+  }
+
+  [[nodiscard]] std::uint32_t end_of(Decision decision) const {
+    if (decision < size_)
+      return opcode_of(function_.code[decision]) == Opcode::CallTool ? decision + 1 : post_dominator_[decision];
+    const std::size_t handler = decision - size_;
+    if (handler < function_.handlers.size()) return end_of_handler(function_.handlers[handler]);
+    const std::size_t cleanup = handler - function_.handlers.size();
+    return cleanup < function_.finally_handlers.size() ? function_.finally_handlers[cleanup].end : size_;
+  }
+
+  void mark_ends() {
+    marked_ = function_.code;
+    for (Decision decision = 0; decision + 1 < by_decision_.size(); ++decision) {
+      if (!is_decision(function_, decision)) continue;
+      if (const std::uint32_t end = end_of(decision); end < size_) marked_[end].opcode = region_end;
+    }
+  }
+
+  ControlRegion make_region(Decision decision) {
+    ControlRegion region;
+    region.end = end_of(decision);
+    if (decision < size_) {
+      add_writes(region, {decision}, decision);
+      return region;
+    }
+    const std::size_t handler = decision - size_;
+    if (handler >= function_.handlers.size()) return region;  // it ends with the frame, or fails again
+    const Handler& taken = function_.handlers[handler];
+    region.registers.push_back(taken.failure);
+    add_writes(region, {taken.begin, taken.target}, taken.target);
+    return region;
+  }
+
+  /// What is written on the paths from `begins` to the region's end. `origin`: a handler around it is not part of the
+  /// region.
+  void add_writes(ControlRegion& region, std::vector<std::uint32_t> begins, std::uint32_t origin) {
+    std::set<std::uint16_t> registers(region.registers.begin(), region.registers.end());
+    std::vector<bool> is_seen(size_, false);
+    std::vector<std::uint32_t> open;
+    const auto visit = [&](std::uint32_t pc) {
+      if (pc == region.end || is_seen[pc]) return;
+      is_seen[pc] = true;
+      open.push_back(pc);
+    };
+    // A loop's own instruction may be where its region ends.
+    for (const std::uint32_t pc : begins) {
+      is_seen[pc] = true;
+      open.push_back(pc);
+    }
+    while (!open.empty()) {
+      const std::uint32_t pc = open.back();
+      open.pop_back();
+      add_written_registers(regions_.program_, function_, function_.code[pc], registers);
+      regions_.add_state_writes(function_, pc, region.state);
+      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) visit(next);
+      for (const Handler& handler : function_.handlers) {
+        if (!is_in(pc, handler) || is_in(origin, handler)) continue;
+        registers.insert(handler.failure);
+        visit(handler.target);
+      }
+    }
+    region.registers.assign(registers.begin(), registers.end());
+  }
+
+  const ControlRegions& regions_;
+  const Function& function_;
+  const std::uint32_t size_;          ///< also the node of the function's end
+  std::vector<std::uint32_t> order_;  ///< in post-order from the end, which has the highest; unknown: never comes there
+  std::vector<std::uint32_t> post_dominator_;  ///< the immediate one
+  std::vector<Instruction> marked_;
+  std::vector<std::atomic<const ControlRegion*>> by_decision_;
+};
+
+void ControlRegions::add_state_writes(const Function& function, std::uint32_t pc, StateWrites& writes) const {
+  const Instruction instruction = function.code[pc];
+  switch (opcode_of(instruction)) {
+    case Opcode::StoreState:
+      writes.add(writes_of_store(function, pc));
+      return;
+    case Opcode::SwapState:
+      writes.add(StateWrites{true, {}});
+      return;
+    case Opcode::Call:
+      writes.add(writes_of_calls()[instruction.wide()]);
+      return;
+    case Opcode::CallTool:
+      for (const Tool& tool : program_.tools) writes.add(writes_of_calls()[tool.function]);
+      return;
+    default:
+      return;
+  }
+}
+
+const std::vector<StateWrites>& ControlRegions::writes_of_calls() const {
+  std::call_once(calls_once_, [this] {
+    const std::size_t count = program_.functions.size();
+    std::vector<StateWrites> writes(count);
+    std::vector<std::vector<std::uint32_t>> callers(count);
+    std::vector<std::uint32_t> changed;
+    for (std::uint32_t index = 0; index < count; ++index) {
+      const Function& function = program_.functions[index];
+      // A new agent has a state of its own, and its caller gets back the one that it had.
+      if (function.is_agent_run) continue;
+      for (std::uint32_t pc = 0; pc < function.code.size(); ++pc) {
+        const Instruction instruction = function.code[pc];
+        if (opcode_of(instruction) == Opcode::StoreState) writes[index].add(writes_of_store(function, pc));
+        if (opcode_of(instruction) == Opcode::SwapState) writes[index].add(StateWrites{true, {}});
+        if (opcode_of(instruction) == Opcode::Call) callers[instruction.wide()].push_back(index);
+        if (opcode_of(instruction) != Opcode::CallTool) continue;
+        for (const Tool& tool : program_.tools) callers[tool.function].push_back(index);
+      }
+      if (!writes[index].is_empty()) changed.push_back(index);
+    }
+    while (!changed.empty()) {
+      const std::uint32_t callee = changed.back();
+      changed.pop_back();
+      for (const std::uint32_t caller : callers[callee]) {
+        const StateWrites before = writes[caller];
+        writes[caller].add(writes[callee]);
+        if (!(writes[caller] == before)) changed.push_back(caller);
+      }
+    }
+    calls_ = std::move(writes);
+  });
+  return calls_;
+}
+
+ControlRegions::ControlRegions(const Program& program) : program_(program), functions_(program.functions.size()) {}
+
+ControlRegions::~ControlRegions() {
+  for (auto& function : functions_) delete function.load();
+}
+
+const ControlRegion& ControlRegions::region(std::uint32_t function, Decision decision) const {
+  return of(function).region(decision);
+}
+
+const Instruction* ControlRegions::marked_code(std::uint32_t function) const {
+  return of(function).marked_code();
+}
+
+ControlRegions::FunctionRegions& ControlRegions::of(std::uint32_t function) const {
+  std::atomic<FunctionRegions*>& slot = functions_[function];
+  if (FunctionRegions* const known = slot.load(std::memory_order_acquire)) return *known;
+  auto made = std::make_unique<FunctionRegions>(*this, program_.functions[function]);
+  FunctionRegions* published = nullptr;
+  if (slot.compare_exchange_strong(published, made.get(), std::memory_order_acq_rel)) return *made.release();
+  return *published;
+}
+
+}  // namespace tenon::bytecode

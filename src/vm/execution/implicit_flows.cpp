@@ -1,0 +1,121 @@
+#include "vm/execution/implicit_flows.h"
+
+#include <algorithm>
+
+#include "vm/values/object.h"
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::ControlRegion;
+using bytecode::Decision;
+
+std::uint32_t newest_frame(const Fiber& fiber) {
+  return static_cast<std::uint32_t>(fiber.frames.size() - 1);
+}
+
+/// A text's spans keep their labels: a loop would copy it each time. What is made of it has the label of the whole.
+void raise_by_control(MachineState& state, Value& value, LabelId label) {
+  value.set_label(state.labels.join(value.label(), label));
+}
+
+void raise_state(MachineState& state, Fiber& fiber, const bytecode::StateWrites& writes, LabelId label) {
+  if (writes.is_empty()) return;
+  if (writes.all || fiber.agent_state.tag() != Tag::Record) return raise_by_control(state, fiber.agent_state, label);
+  FieldsObject& entries = own_fields(fiber.agent_state);
+  for (const std::uint16_t entry : writes.entries) {
+    if (entry < entries.count) raise_by_control(state, entries.data()[entry], label);
+  }
+}
+
+const ControlRegion& region_of(const MachineState& state, const Fiber& fiber, const OpenRegion& open) {
+  return state.program->control_regions().region(fiber.frames[open.frame].function, open.decision);
+}
+
+/// Drops the regions for which `is_over` holds; `fiber.control` is then what the others say.
+void drop_regions(MachineState& state, Fiber& fiber, auto is_over) {
+  for (const OpenRegion& open : fiber.regions) {
+    if (open.frame < fiber.frames.size() && is_over(open)) --fiber.frames[open.frame].open_regions;
+  }
+  std::erase_if(fiber.regions,
+                [&](const OpenRegion& open) { return open.frame >= fiber.frames.size() || is_over(open); });
+  fiber.control = control_of(state, fiber);
+}
+
+void open(MachineState& state, Fiber& fiber, Decision decision, LabelId by) {
+  const std::uint32_t frame = newest_frame(fiber);
+  const auto same = std::ranges::find_if(
+      fiber.regions, [&](const OpenRegion& one) { return one.frame == frame && one.decision == decision; });
+  if (same != fiber.regions.end()) {
+    same->label = state.labels.join(same->label, by);
+  } else {
+    fiber.regions.push_back({frame, decision, by});
+    ++fiber.frames.back().open_regions;
+  }
+  fiber.control = state.labels.join(fiber.control, by);
+}
+
+}  // namespace
+
+const bytecode::Instruction* code_of(const MachineState& state, const Fiber& fiber) {
+  const Frame& frame = fiber.frames.back();
+  return frame.open_regions == 0 ? state.program->callables()[frame.function].code
+                                 : state.program->control_regions().marked_code(frame.function);
+}
+
+const bytecode::Instruction* open_region(MachineState& state, Fiber& fiber, std::uint32_t pc, LabelId by) {
+  // In a region with this label already, as in a loop, there is nothing to add.
+  if (state.labels.join(fiber.control, by) != fiber.control) open(state, fiber, pc, by);
+  return code_of(state, fiber);
+}
+
+const bytecode::Instruction* end_regions(MachineState& state, Fiber& fiber, std::uint32_t pc) {
+  const std::uint32_t frame = newest_frame(fiber);
+  const auto ends = [&](const OpenRegion& one) { return one.frame == frame && region_of(state, fiber, one).end == pc; };
+  Value* const r = fiber.registers.data() + fiber.frames.back().base;
+  bool has_ended = false;
+  for (const OpenRegion& one : fiber.regions) {
+    if (!ends(one)) continue;
+    has_ended = true;
+    const ControlRegion& region = region_of(state, fiber, one);
+    for (const std::uint16_t written : region.registers) raise_by_control(state, r[written], one.label);
+    raise_state(state, fiber, region.state, one.label);
+  }
+  if (has_ended) drop_regions(state, fiber, ends);
+  return code_of(state, fiber);
+}
+
+void leave_regions(MachineState& state, Fiber& fiber, Value& result) {
+  const std::uint32_t frame = newest_frame(fiber);
+  for (const OpenRegion& one : fiber.regions) {
+    if (one.frame != frame) continue;
+    raise_by_control(state, result, one.label);
+    raise_state(state, fiber, region_of(state, fiber, one).state, one.label);
+  }
+  drop_regions(state, fiber, [&](const OpenRegion& one) { return one.frame == frame; });
+}
+
+void open_failure_region(MachineState& state, Fiber& fiber, Decision decision, LabelId by, std::uint32_t begin,
+                         std::uint32_t end) {
+  const std::uint32_t frame = newest_frame(fiber);
+  drop_regions(state, fiber, [&](const OpenRegion& one) {
+    const std::uint32_t ends_at = region_of(state, fiber, one).end;
+    return one.frame == frame && ends_at >= begin && ends_at < end;
+  });
+  if (by != LabelTable::program_text) open(state, fiber, decision, by);
+}
+
+void inherit_regions(MachineState& state, Fiber& fiber, std::size_t first, LabelId by) {
+  for (std::size_t k = first; k < fiber.regions.size(); ++k) by = state.labels.join(by, fiber.regions[k].label);
+  fiber.regions.resize(first);
+  if (by != LabelTable::program_text) open(state, fiber, bytecode::whole_function, by);
+}
+
+LabelId control_of(MachineState& state, const Fiber& fiber) {
+  LabelId control;
+  if (fiber.parent.number != FiberId::none) control = state.fiber(fiber.parent).control;
+  for (const OpenRegion& open : fiber.regions) control = state.labels.join(control, open.label);
+  return control;
+}
+
+}  // namespace tenon::vm
