@@ -236,7 +236,7 @@ class Fork {
     if (auto text = runtime::plain_answer(open.request, *outcome, core.image()->program())) {
       records_.push_back({options_.now_ms, effects::Said{key, journal_.keep(std::move(*text)), scope}});
     }
-    if (conversation != nullptr) conversation->follow_outcome(open, *outcome);
+    if (conversation != nullptr) conversation->follow_outcome(open, *outcome, core.machine().labels());
     core.deliver(key, std::move(*outcome));
     ++forked_.taken;
     return {};

@@ -170,7 +170,7 @@ class Estimator {
                                               options_.from.text, recorded.record, outcome.error().message)});
     }
     outcome->usage = effects::usage_of(recorded.finished.cost);
-    if (conversation != nullptr) conversation->follow_outcome(open, *outcome);
+    if (conversation != nullptr) conversation->follow_outcome(open, *outcome, core.machine().labels());
     if (!recorded.is_later && !effects::is_notification(open.described.kind)) ++estimate_.taken;
     core.deliver(key, std::move(*outcome));
     return {};

@@ -259,7 +259,7 @@ class Reconstruction {
     if (delivered_ < control.usage.size()) outcome->usage = control.usage[delivered_];
     ++delivered_;
     collector_->take_outcome(core, key, best->outcome);
-    if (conversation_) conversation_->follow_outcome(core.open().at(key), *outcome);
+    if (conversation_) conversation_->follow_outcome(core.open().at(key), *outcome, core.machine().labels());
     core.deliver(key, std::move(*outcome));
     return true;
   }

@@ -16,18 +16,12 @@ using bytecode::EntryRole;
 
 namespace {
 
-/// An entry that does not fit is left out: a conversation that is too long only lacks its newest messages.
-void say(vm::Value& context, const Conversation::Message& message) {
-  vm::LabelTable labels;
-  static_cast<void>(
-      vm::push_entry(context, vm::Value::string(message.text), labels, static_cast<std::uint8_t>(message.role)));
-}
+const vm::Source person{vm::SourceKind::Person, ""};
 
-/// One entry for all turns in a row that did not fit.
-void leave_out_turn(vm::Value& history) {
+/// Whether the newest entry stands for turns that did not fit.
+bool has_left_out_turn(const vm::Value& history) {
   constexpr auto role = EntryRole::Data;  // of no other entry of a conversation
-  const bool has_note = vm::context_length(history) > 0 && vm::node_of(history).role == static_cast<std::uint8_t>(role);
-  if (!has_note) say(history, {role, std::string(blocks::left_out_entry)});
+  return vm::context_length(history) > 0 && vm::node_of(history).role == static_cast<std::uint8_t>(role);
 }
 
 }  // namespace
@@ -83,14 +77,14 @@ Result<std::map<std::string, std::string>, std::string> Conversation::migrate_ke
   return migrated;
 }
 
-Result<std::string, TurnError> Conversation::instructions(const vm::Value& state) const {
+Result<vm::Value, TurnError> Conversation::instructions(const vm::Value& state, vm::LabelTable& labels) const {
   const bytecode::Agent& agent = declaration();
-  if (agent.instructions == bytecode::no_function) return std::string();
+  if (agent.instructions == bytecode::no_function) return vm::Value::string({});
   std::vector<vm::Argument> arguments;
   arguments.push_back({vm::Value::empty_context(), std::nullopt});
-  auto text = compute(*image_, agent.instructions, std::move(arguments), state, "the agent's instructions");
+  auto text = compute(*image_, agent.instructions, std::move(arguments), state, labels, "the agent's instructions");
   if (!text) return failure(TurnError{std::move(text.error())});
-  return std::string(text->as_text());
+  return std::move(*text);
 }
 
 bool Conversation::takes_text() const {
@@ -107,23 +101,38 @@ Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view
   if (!state) return failure(std::move(state.error()));
   auto kept = read_kept_states();
   if (!kept) return failure(std::move(kept.error()));
-  auto instructed = instructions(*state);
+  vm::LabelTable labels = label_table_;
+  if (const auto known = labels_.states.find(agent.name); known != labels_.states.end()) {
+    label_state(labels, known->second, *state);
+  }
+  for (vm::Value& one : *kept) {
+    for (const bytecode::Agent& other : image_->program().agents) {
+      const auto known = labels_.states.find(other.name);
+      if (known != labels_.states.end() && other.state == one.type()) label_state(labels, known->second, one);
+    }
+  }
+  auto instructed = instructions(*state, labels);
   if (!instructed) return failure(std::move(instructed.error()));
 
   // The instructions are sent first, at any position. Here they follow the conversation, which is the same chain for
   // all turns, so that a journal keeps it once.
   vm::Value context = history_;
-  if (!instructed->empty()) say(context, {EntryRole::Instructions, std::move(*instructed)});
+  // What does not fit is left out: a conversation that is too long only lacks its newest messages.
+  const auto add = [&](vm::Value text, EntryRole role) {
+    static_cast<void>(vm::push_entry(context, std::move(text), labels, static_cast<std::uint8_t>(role)));
+  };
+  if (!instructed->as_text().empty()) add(std::move(*instructed), EntryRole::Instructions);
   ++turns_;
   is_in_turn_ = true;
-  turn_messages_ = {{EntryRole::Person, std::string(input)}};
-  say(context, turn_messages_.front());
-  const vm::Source person{vm::SourceKind::Person, ""};
+  turn_messages_ = {{EntryRole::Person, std::string(input), {}}};
+  vm::Value said = vm::Value::string(std::string(input));
+  said.set_label(labels.intern(person));
+  add(std::move(said), EntryRole::Person);
   std::vector<vm::Argument> arguments;
   arguments.push_back({std::move(context), std::nullopt});
   arguments.push_back({std::move(*value), person});
   auto core = std::make_unique<RunCore>(image_, agent.turn, std::move(arguments), options.budgets, recording,
-                                        key_prefix(turns_));
+                                        key_prefix(turns_), std::move(labels));
   core->machine().set_agent_state(std::move(*state));
   core->machine().set_kept_states(std::move(*kept));
   return core;
@@ -154,16 +163,53 @@ void Conversation::follow_request(const OpenRequest& open) {
   if (is_own && open.described.kind == effects::EffectKind::HandedOff) hand_off(open.request.arguments[0].as_text());
 }
 
-void Conversation::follow_outcome(const OpenRequest& open, const vm::Outcome& outcome) {
+void Conversation::follow_outcome(const OpenRequest& open, const vm::Outcome& outcome, const vm::LabelTable& labels) {
   const bool is_own = open.request.depth == 0;
   const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what);
   if (!is_own || open.described.kind != effects::EffectKind::Ask || answered == nullptr) return;
-  add_answer(open.request.arguments[0].as_text(), answered->value);
+  add_answer(open.request.arguments[0].as_text(), sources_of(labels, open.request.label), answered->value);
 }
 
-void Conversation::add_answer(std::string_view question, const vm::Value& answer) {
-  turn_messages_.push_back({EntryRole::Assistant, std::string(question)});
-  turn_messages_.push_back({EntryRole::Person, shown(answer, {})});
+void Conversation::add_answer(std::string_view question, Sources asked, const vm::Value& answer) {
+  turn_messages_.push_back({EntryRole::Assistant, std::string(question), std::move(asked)});
+  turn_messages_.push_back({EntryRole::Person, shown(answer, {}), {}});
+}
+
+void Conversation::say(const Message& message) {
+  if (message.role == EntryRole::Assistant) {
+    std::vector<Labels::Answers>& answers = labels_.answers;
+    Sources all = answers.empty() ? message.sources : join(answers.back().sources, message.sources);
+    const bool is_new = answers.empty() ? !all.empty() : all != answers.back().sources;
+    if (is_new) answers.push_back({vm::context_length(history_), std::move(all)});
+  }
+  // What does not fit is left out.
+  static_cast<void>(add_entry(history_, message.text, message.role));
+}
+
+bool Conversation::add_entry(vm::Value& context, std::string text, EntryRole role) {
+  auto entry = vm::Value::try_string(std::move(text));
+  if (!entry) return false;
+  if (role == EntryRole::Person) entry->set_label(label_table_.intern(person));
+  if (role == EntryRole::Assistant) {
+    const std::uint32_t number = vm::context_length(context);
+    for (auto answers = labels_.answers.rbegin(); answers != labels_.answers.rend(); ++answers) {
+      if (answers->from > number) continue;
+      entry->set_label(intern(label_table_, answers->sources));
+      break;
+    }
+  }
+  return vm::push_entry(context, std::move(*entry), label_table_, static_cast<std::uint8_t>(role));
+}
+
+void Conversation::restore_labels(std::optional<Labels> labels) {
+  if (labels) {
+    labels_ = std::move(*labels);
+    return;
+  }
+  labels_ = {{{0, {{vm::SourceKind::Unknown, ""}}}}, {}};
+  for (const bytecode::Agent& agent : image_->program().agents) {
+    labels_.states.emplace(agent.name, unknown_sources(image_->program().types, agent.state));
+  }
 }
 
 Result<Conversation::StateTexts, effects::ValueFormError> Conversation::write_states(const RunCore& core) const {
@@ -171,6 +217,8 @@ Result<Conversation::StateTexts, effects::ValueFormError> Conversation::write_st
   StateTexts texts;
   auto written = effects::write_value(core.machine().agent_state(), declaration().state, program.types, texts.state);
   if (!written) return failure(std::move(written.error()));
+  const vm::LabelTable& labels = core.machine().labels();
+  texts.sources.emplace(declaration().name, sources_of_state(labels, core.machine().agent_state()));
   for (const vm::Value& kept : core.machine().kept_states()) {
     if (kept.tag() != vm::Tag::Record) continue;
     for (const bytecode::Agent& agent : program.agents) {
@@ -179,6 +227,7 @@ Result<Conversation::StateTexts, effects::ValueFormError> Conversation::write_st
       written = effects::write_value(kept, agent.state, program.types, text);
       if (!written) return failure(std::move(written.error()));
       texts.kept.insert_or_assign(agent.name, std::move(text));
+      texts.sources.insert_or_assign(agent.name, sources_of_state(labels, kept));
     }
   }
   return texts;
@@ -199,17 +248,21 @@ void Conversation::end(const RunCore& core, const vm::Value* value, std::optiona
   if (value != nullptr && states) {
     restore_state(std::move(states->state));
     kept_states_ = std::move(states->kept);
+    labels_.states = std::move(states->sources);
   } else {
     agent_ = agent_before_;
   }
   agent_before_ = agent_;
   if (failed == types::FailureKind::ContextFull) {
-    leave_out_turn(history_);
+    if (!has_left_out_turn(history_)) say({EntryRole::Data, std::string(blocks::left_out_entry), {}});
   } else {
-    for (const Message& message : turn_messages_) say(history_, message);
+    for (const Message& message : turn_messages_) say(message);
   }
   turn_messages_.clear();
-  if (value != nullptr) say(history_, {EntryRole::Assistant, shown(*value, core.machine().labels())});
+  if (value != nullptr) {
+    const vm::LabelTable& labels = core.machine().labels();
+    say({EntryRole::Assistant, shown(*value, labels), sources_of(labels, *value)});
+  }
 }
 
 Result<void, TurnError> Conversation::upgrade_program(std::shared_ptr<const ProgramImage> image) {
@@ -224,10 +277,25 @@ Result<void, TurnError> Conversation::upgrade_program(std::shared_ptr<const Prog
     kept_states_ = std::move(*kept);
     restore_state(std::move(*state));
   }
+  migrate_labels(*image);
   image_ = std::move(image);
   agent_ = agent_before_ = *agent;
   is_taken_over_ = true;
   return {};
+}
+
+void Conversation::migrate_labels(const ProgramImage& image) {
+  std::map<std::string, StateSources> migrated;
+  for (const auto& [name, sources] : labels_.states) {
+    const auto before = bytecode::find_agent(image_->program(), name);
+    const auto agent = bytecode::find_agent(image.program(), name);
+    if (!before || !agent) continue;
+    const bytecode::Program& old_program = image_->program();
+    const bytecode::Program& program = image.program();
+    migrated.emplace(name, migrate_sources(sources, old_program.types, old_program.agents[*before].state, program.types,
+                                           program.agents[*agent].state));
+  }
+  labels_.states = std::move(migrated);
 }
 
 bool Conversation::restore_program(std::shared_ptr<const ProgramImage> image, std::string_view name) {
@@ -235,6 +303,7 @@ bool Conversation::restore_program(std::shared_ptr<const ProgramImage> image, st
   if (!agent) return false;
   // It was upgraded, so that this has succeeded then.
   kept_states_ = migrate_kept_states(*image).value_or(std::map<std::string, std::string>());
+  migrate_labels(*image);
   image_ = std::move(image);
   agent_ = agent_before_ = *agent;
   is_taken_over_ = true;

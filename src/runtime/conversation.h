@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/label_sources.h"
 #include "runtime/run_core.h"
 #include "runtime/run_options.h"
 
@@ -50,13 +51,15 @@ class Conversation {
   /// Of the current turn: hands off if the agent itself does.
   void follow_request(const OpenRequest& open);
   /// Of the current turn: adds what a person answers to the agent itself.
-  void follow_outcome(const OpenRequest& open, const vm::Outcome& outcome);
-  /// A person has answered the agent itself, in the current turn.
-  void add_answer(std::string_view question, const vm::Value& answer);
+  /// `labels`: of the turn's machine.
+  void follow_outcome(const OpenRequest& open, const vm::Outcome& outcome, const vm::LabelTable& labels);
+  /// A person has answered the agent itself, in the current turn. `asked`: where the question comes from.
+  void add_answer(std::string_view question, Sources asked, const vm::Value& answer);
   /// What is kept of the agents' states, as JSON (effects/value_form.h).
   struct StateTexts {
-    std::string state;                        ///< of the agent that has the turn
-    std::map<std::string, std::string> kept;  ///< of those that have handed it off, by name
+    std::string state;                                 ///< of the agent that has the turn
+    std::map<std::string, std::string> kept;           ///< of those that have handed it off, by name
+    std::map<std::string, StateSources> sources = {};  ///< of all of them, by the agent's name
   };
   /// Ends the turn. `value`: the agent's answer; null when the turn has failed or was cancelled. A turn with an answer
   /// takes the machine's state; any other leaves the state, and the agent of the next turn, as they were before it.
@@ -78,6 +81,23 @@ class Conversation {
   [[nodiscard]] const std::map<std::string, std::string>& kept_states() const { return kept_states_; }
   /// The messages so far, as a context; instructions are not part of it.
   [[nodiscard]] const vm::Value& history() const { return history_; }
+
+  /// Where what is kept comes from. A message of a person is that person's.
+  struct Labels {
+    /// From the history's entry with this number on, and up to the next one, what was answered and asked has these.
+    /// Each has those before it, too: it was said in their sight.
+    struct Answers {
+      std::uint32_t from = 0;
+      Sources sources;
+    };
+    std::vector<Answers> answers;
+    std::map<std::string, StateSources> states;  ///< by the agent's name
+  };
+  [[nodiscard]] const Labels& labels() const { return labels_; }
+  /// Before `restore`. None: they were not recorded, and where what is kept comes from is unknown.
+  void restore_labels(std::optional<Labels> labels);
+  /// Adds the next entry to a history; nothing, and false, when it would be too long. `context`: labelled by this.
+  [[nodiscard]] bool add_entry(vm::Value& context, std::string text, bytecode::EntryRole role);
 
   /// Continues from what a journal has recorded.
   void restore(std::uint64_t turns, std::string state, std::map<std::string, std::string> kept_states,
@@ -106,6 +126,7 @@ class Conversation {
   struct Message {
     bytecode::EntryRole role = bytecode::EntryRole::Person;
     std::string text;
+    Sources sources;  ///< of what the agent says; a person's are the person
   };
   /// In the current turn.
   [[nodiscard]] const std::vector<Message>& turn_messages() const { return turn_messages_; }
@@ -120,7 +141,9 @@ class Conversation {
   /// As the program has them now; a failure when one cannot be read by it.
   [[nodiscard]] Result<std::map<std::string, std::string>, std::string> migrate_kept_states(
       const ProgramImage& image) const;
-  [[nodiscard]] Result<std::string, TurnError> instructions(const vm::Value& state) const;
+  [[nodiscard]] Result<vm::Value, TurnError> instructions(const vm::Value& state, vm::LabelTable& labels) const;
+  void say(const Message& message);
+  void migrate_labels(const ProgramImage& image);
   [[nodiscard]] std::uint32_t find_agent(std::string_view name, std::uint32_t otherwise) const;
   [[nodiscard]] std::string shown(const vm::Value& value, vm::LabelTable labels) const;
 
@@ -134,6 +157,8 @@ class Conversation {
   std::optional<Hash> state_pieces_;
   std::map<std::string, std::string> kept_states_;
   vm::Value history_;
+  Labels labels_;
+  vm::LabelTable label_table_;  ///< of the history
   std::vector<Message> turn_messages_;
 };
 

@@ -111,9 +111,9 @@ bool is_once(const OpenRequest& open, const bytecode::Program& program) {
 }
 
 RunCore::RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
-                 const bytecode::Bounds& budgets, Recording recording, std::string key_prefix)
+                 const bytecode::Bounds& budgets, Recording recording, std::string key_prefix, vm::LabelTable labels)
     : image_(std::move(image)),
-      machine_(image_->loaded(), function, std::move(arguments), budgets),
+      machine_(image_->loaded(), function, std::move(arguments), budgets, std::move(labels)),
       recording_(recording),
       key_prefix_(std::move(key_prefix)) {}
 

@@ -92,7 +92,8 @@ class RunCore {
   enum class Recording : std::uint8_t { Off, Emitted, InMemory, On };
 
   RunCore(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
-          const bytecode::Bounds& budgets, Recording recording, std::string key_prefix = {});
+          const bytecode::Bounds& budgets, Recording recording, std::string key_prefix = {},
+          vm::LabelTable labels = {});
   /// As a snapshot has it.
   [[nodiscard]] static Result<RunCore, ReplayError> read_snapshot(std::shared_ptr<const ProgramImage> image,
                                                                   std::string_view bytes, std::string key_prefix);

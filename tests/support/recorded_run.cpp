@@ -167,7 +167,7 @@ class Recorder {
     const runtime::OpenRequest& open = *core.find(key);
     auto form = effects::write_outcome(outcome, open.request, image_->program());
     ENSURE(form.has_value());
-    if (conversation != nullptr) conversation->follow_outcome(open, outcome);
+    if (conversation != nullptr) conversation->follow_outcome(open, outcome, core.machine().labels());
     effects::Finished finished;
     finished.key = key;
     effects::record_outcome(std::move(*form), finished,

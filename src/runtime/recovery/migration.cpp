@@ -96,12 +96,13 @@ std::string describe_differences(const TypeTable& old_types, const Agent& old_ag
 
 Result<vm::Value, std::string> compute(const ProgramImage& image, std::uint32_t function,
                                        std::vector<vm::Argument> arguments, const std::optional<vm::Value>& agent_state,
-                                       std::string_view what) {
+                                       vm::LabelTable& labels, std::string_view what) {
   bytecode::Bounds budgets = bytecode::default_bounds;
   budgets.instructions = preparation_instructions_max;
-  vm::Machine machine(image.loaded(), function, std::move(arguments), budgets);
+  vm::Machine machine(image.loaded(), function, std::move(arguments), budgets, labels);
   if (agent_state) machine.set_agent_state(*agent_state);
   const vm::Step step = machine.run();
+  labels = machine.labels();
   if (const auto* finished = std::get_if<vm::Finished>(&step)) return finished->value;
   if (const auto* failed = std::get_if<vm::Failed>(&step)) {
     return failure(fmt::format("{}: {}: {}", failed->report.place, what, failed->report.message));
@@ -110,7 +111,8 @@ Result<vm::Value, std::string> compute(const ProgramImage& image, std::uint32_t 
 }
 
 Result<vm::Value, std::string> first_state(const ProgramImage& image, const Agent& agent) {
-  return compute(image, agent.initial_state, {}, std::nullopt, "the agent's state");
+  vm::LabelTable labels;
+  return compute(image, agent.initial_state, {}, std::nullopt, labels, "the agent's state");
 }
 
 Result<std::string, std::string> migrate(const ProgramImage& before, const Agent& old_agent, std::string_view state,
@@ -136,7 +138,8 @@ Result<std::string, std::string> migrate(const ProgramImage& before, const Agent
     if (is_made) {
       std::vector<vm::Argument> arguments;
       arguments.push_back({std::move(*value), std::nullopt});
-      auto made = compute(image, migration, std::move(arguments), std::move(*fresh),
+      vm::LabelTable labels;
+      auto made = compute(image, migration, std::move(arguments), std::move(*fresh), labels,
                           fmt::format("`{}`", image.program().functions[migration].name));
       if (!made) return failure(std::move(made.error()));
       value = std::move(*made);

@@ -12,11 +12,12 @@
 /// Functions of an agent that run between its turns, without requests.
 namespace tenon::runtime {
 
-/// Runs a function that makes no requests. `what` is its name in the error: `the agent's state`.
+/// Runs a function that makes no requests. `labels`: those of the arguments and the state, and then of the value.
+/// `what` is its name in the error: `the agent's state`.
 [[nodiscard]] Result<vm::Value, std::string> compute(const ProgramImage& image, std::uint32_t function,
                                                      std::vector<vm::Argument> arguments,
                                                      const std::optional<vm::Value>& agent_state,
-                                                     std::string_view what);
+                                                     vm::LabelTable& labels, std::string_view what);
 
 /// The state with which the agent's first turn begins.
 [[nodiscard]] Result<vm::Value, std::string> first_state(const ProgramImage& image, const bytecode::Agent& agent);

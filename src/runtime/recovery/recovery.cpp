@@ -32,6 +32,7 @@ constexpr std::size_t recent_bytes_max = 4'096;
 struct Entry {
   std::uint8_t role = 0;
   std::string text;
+  Sources sources;  ///< of a message of the current turn
 };
 
 bool read_entry(std::string_view bytes, Entry& entry) {
@@ -39,8 +40,10 @@ bool read_entry(std::string_view bytes, Entry& entry) {
   while (in.next_field()) {
     if (in.number() == 1) {
       entry.role = static_cast<std::uint8_t>(in.value_up_to(bytecode::entry_role_count - 1));
-    } else {
+    } else if (in.number() == 2) {
       entry.text = in.bytes_value();
+    } else if (in.number() != 3 || !read_source(in.bytes_value(), entry.sources)) {
+      in.reject();
     }
   }
   return in.is_good();
@@ -51,6 +54,71 @@ wire::Writer write_entry(std::uint8_t role, std::string_view text) {
   out.field(1, std::uint64_t{role});
   out.field(2, text);
   return out;
+}
+
+wire::Writer write_labels(const Conversation::Labels& labels) {
+  wire::Writer out;
+  for (const Conversation::Labels::Answers& answers : labels.answers) {
+    wire::Writer message;
+    message.field(1, answers.from + 1U);
+    write_sources(message, 2, answers.sources);
+    out.present_field(1, message);
+  }
+  for (const auto& [agent, state] : labels.states) {
+    wire::Writer message;
+    message.field(1, agent);
+    for (const Sources& sources : state) {
+      wire::Writer entry;
+      write_sources(entry, 1, sources);
+      message.present_field(2, entry);
+    }
+    out.present_field(2, message);
+  }
+  return out;
+}
+
+bool read_answers(std::string_view bytes, Conversation::Labels::Answers& answers) {
+  wire::Reader in(bytes);
+  while (in.next_field()) {
+    if (in.number() == 1) {
+      answers.from = in.value32() - 1U;
+    } else if (in.number() != 2 || !read_source(in.bytes_value(), answers.sources)) {
+      in.reject();
+    }
+  }
+  return in.is_good();
+}
+
+bool read_state_sources(std::string_view bytes, std::map<std::string, StateSources>& states) {
+  wire::Reader in(bytes);
+  std::string agent;
+  StateSources state;
+  while (in.next_field()) {
+    if (in.number() == 1) {
+      agent = in.bytes_value();
+      continue;
+    }
+    if (in.number() != 2) in.reject();
+    wire::Reader entry(in.bytes_value());
+    Sources& sources = state.emplace_back();
+    while (entry.next_field()) {
+      if (entry.number() != 1 || !read_source(entry.bytes_value(), sources)) in.reject();
+    }
+    if (!entry.is_good()) in.reject();
+  }
+  return in.is_good() && states.emplace(std::move(agent), std::move(state)).second;
+}
+
+bool read_labels(std::string_view bytes, Conversation::Labels& labels) {
+  wire::Reader in(bytes);
+  while (in.next_field()) {
+    if (in.number() == 1) {
+      if (!read_answers(in.bytes_value(), labels.answers.emplace_back())) in.reject();
+    } else if (in.number() != 2 || !read_state_sources(in.bytes_value(), labels.states)) {
+      in.reject();
+    }
+  }
+  return in.is_good();
 }
 
 /// Feeds a run's records to its machine, or to those of its turns.
@@ -246,7 +314,8 @@ class Recovery {
       const types::TypeId type = run_.image->program().externs[open->request.subject].result;
       const auto answer = effects::read_value(*value, type, run_.image->program().types);
       if (!answer) return wrong(number, answer.error().message);
-      run_.conversation->add_answer(open->request.arguments[0].as_text(), *answer);
+      run_.conversation->add_answer(open->request.arguments[0].as_text(),
+                                    sources_of(run_.core->machine().labels(), open->request.label), *answer);
     }
     if (open != nullptr && observer_ != nullptr) observer_->on_outcome(run_, finished, *value);
     auto taken = run_.core->take(number, finished, std::move(*value));
@@ -268,6 +337,7 @@ class Recovery {
     std::string agent(run_.conversation->declaration().name);
     std::string agent_before;
     std::optional<Hash> program;
+    std::optional<Conversation::Labels> labels;
     while (in.next_field()) {
       switch (in.number()) {
         case conversation_turns:
@@ -290,7 +360,8 @@ class Recovery {
         case conversation_turn_messages: {
           Entry entry;
           if (!read_entry(in.bytes_value(), entry)) in.reject();
-          messages.push_back({static_cast<bytecode::EntryRole>(entry.role), std::move(entry.text)});
+          messages.push_back(
+              {static_cast<bytecode::EntryRole>(entry.role), std::move(entry.text), std::move(entry.sources)});
           break;
         }
         case conversation_kept_state: {
@@ -314,6 +385,9 @@ class Recovery {
           kept_state = {{}, Hash::from_bytes(in.bytes_value()), true};
           if (!kept_state.hash) in.reject();
           break;
+        case conversation_labels:
+          if (!read_labels(in.bytes_value(), labels.emplace())) in.reject();
+          break;
         default:
           in.reject();
       }
@@ -325,6 +399,7 @@ class Recovery {
       run_.conversation->hand_off(agent);
     }
     if (!agent_before.empty()) run_.conversation->restore_agent_before(agent_before);
+    run_.conversation->restore_labels(std::move(labels));
     if (!history_hash.is_zero()) {
       const Hash node = recent.empty() ? history_hash : older;
       auto read = read_context(node, std::move(recent));
@@ -355,10 +430,9 @@ class Recovery {
       }
     }
     vm::Value context = vm::Value::empty_context();
-    vm::LabelTable labels;
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-      auto text = vm::Value::try_string(std::move(entry->text));
-      if (!text || !vm::push_entry(context, std::move(*text), labels, entry->role)) {
+      const auto role = static_cast<bytecode::EntryRole>(entry->role);
+      if (!run_.conversation->add_entry(context, std::move(entry->text), role)) {
         return wrong(0, "the content of a context is not a text");
       }
     }
@@ -588,7 +662,9 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
       message.present_field(conversation_history, vm::context_hash(conversation->history()).view());
     }
     for (const Conversation::Message& said : conversation->turn_messages()) {
-      message.present_field(conversation_turn_messages, write_entry(static_cast<std::uint8_t>(said.role), said.text));
+      wire::Writer entry = write_entry(static_cast<std::uint8_t>(said.role), said.text);
+      write_sources(entry, 3, said.sources);
+      message.present_field(conversation_turn_messages, entry);
     }
     message.field(conversation_agent, conversation->declaration().name);
     write_recent(conversation->history(), message);
@@ -603,6 +679,7 @@ std::string write_snapshot(const Conversation* conversation, const RunCore* core
       message.present_field(conversation_program, program->view());
     }
     if (pieces) message.present_field(conversation_state_pieces, pieces->view());
+    message.present_field(conversation_labels, write_labels(conversation->labels()));
     out.present_field(snapshot_conversation, message);
   }
   if (core != nullptr) out.present_field(snapshot_core, core->write_snapshot());

@@ -20,6 +20,9 @@ enum : std::uint32_t {
   conversation_kept_state = 51,    ///< each: 1 the agent, 2 its state
   conversation_program = 60,       ///< the hash of the program that continues the conversation
   conversation_state_pieces = 61,  ///< instead of the state: the list of its pieces
+  /// Message of 1 repeated: 1 the entry's number plus 1, 2 sources; 2 repeated: 1 an agent, 2 repeated: 1 sources of
+  /// the state's next entry. A source: 1 kind, 2 name. Absent in older snapshots.
+  conversation_labels = 62,
 };
 
 /// In the field of the core.

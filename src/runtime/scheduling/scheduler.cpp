@@ -161,7 +161,7 @@ void Scheduler::deliver(RunId id, PendingOutcome& next) {
   Run& run = runs_[id];
   const OpenRequest& open = *run.core->find(next.key);
   recorder_.add_outcome(run, next, open);
-  if (run.conversation) run.conversation->follow_outcome(open, next.outcome);
+  if (run.conversation) run.conversation->follow_outcome(open, next.outcome, run.core->machine().labels());
   run.core->deliver(next.key, std::move(next.outcome));
   run.is_quiescent = false;
 }
