@@ -743,5 +743,5 @@ await runTests(
       }
     },
   },
-  process.argv[2] ?? "",
+  process.argv.slice(2),
 );
