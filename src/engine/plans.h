@@ -16,7 +16,8 @@ namespace tenon::engine {
 [[nodiscard]] std::string state_name(const types::PursuitPlan& plan, std::uint32_t state);
 /// The name of an action, or `goal`.
 [[nodiscard]] std::string target_name(const types::PursuitPlan& plan, std::uint32_t to);
-/// `never`, `always`, `undecided` or `perhaps`.
+inline constexpr std::string_view passage_names[] = {"always", "perhaps", "undecided", "never"};
+/// One of these names.
 [[nodiscard]] std::string_view passage(const types::PlanEdge& edge);
 /// The actions that can or cannot be reached.
 [[nodiscard]] std::vector<std::string> names_of(const types::PursuitPlan& plan, bool are_reachable);

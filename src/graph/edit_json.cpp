@@ -398,6 +398,10 @@ struct ToJson {
 
 }  // namespace
 
+std::span<const std::string_view> edit_names() {
+  return ops;
+}
+
 Result<std::vector<Edit>, Refusal> read_edits(std::string_view text) {
   const auto json = parse_json(text);
   if (!json || !json->is_array()) return failure(Refusal{std::nullopt, "the edits: expected a JSON array"});

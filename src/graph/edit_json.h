@@ -16,5 +16,7 @@ inline constexpr std::size_t edit_count_max = 10'000;
 /// noticed.
 [[nodiscard]] Result<std::vector<Edit>, Refusal> read_edits(std::string_view json);
 [[nodiscard]] std::string to_json(std::span<const Edit> edits);
+/// The values of `op`.
+[[nodiscard]] std::span<const std::string_view> edit_names();
 
 }  // namespace tenon::graph

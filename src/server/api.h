@@ -95,9 +95,6 @@ class Api {
   /// From now on /readyz answers that the server is not ready.
   void begin_draining() { is_draining_ = true; }
 
-  /// The OpenAPI document (3.1) of the routes.
-  [[nodiscard]] std::string make_openapi() const;
-
  private:
   friend struct Routes;
   [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& request, const Target& target,

@@ -4,6 +4,7 @@
 #include "graph/edit_json.h"
 #include "graph/graph_json.h"
 #include "server/api.h"
+#include "server/palette.h"
 #include "server/program_replies.h"
 #include "syntax/parse.h"
 
@@ -84,11 +85,6 @@ void Api::save_program(const Call& call) {
 }
 
 void Api::show_palette(const Call& call) {
-  using blocks::Part;
-  static constexpr std::pair<Part, std::string_view> parts[] = {
-      {Part::When, "when"},        {Part::To, "to"},         {Part::On, "on"},
-      {Part::Else, "else"},        {Part::Called, "called"}, {Part::Items, "items"},
-      {Part::Branches, "branches"}};
   Json kinds = Json::array();
   for (const blocks::KindRule& rule : blocks::kind_rules()) {
     Json options = Json::array();
@@ -98,7 +94,7 @@ void Api::show_palette(const Call& call) {
                                       {"meaning", option.meaning}}));
     }
     Json allowed = Json::array();
-    for (const auto& [part, name] : parts) {
+    for (const auto& [part, name] : palette_parts) {
       if (rule.allows(part)) allowed.push_back(name);
     }
     kinds.push_back(Json::object({{"name", rule.name},

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include "server/api.h"
+#include "server/openapi.h"
 
 namespace tenon::server {
 
 void Api::show_openapi(const Call& call) {
-  call.answer({make_json(make_openapi()), nullptr, true});
+  const StudioRoutes studio = parts_.studio.empty() ? StudioRoutes::LeftOut : StudioRoutes::Listed;
+  call.answer({make_json(make_openapi(studio).dump()), nullptr, true});
 }
 
 void Api::show_health(const Call& call) {

@@ -2,187 +2,18 @@
 #include <algorithm>
 
 #include "json/reader.h"
-#include "protocol/event_schema.h"
-#include "server/api.h"
+#include "server/openapi.h"
 #include "server/routes.h"
 
 namespace tenon::server {
 
 namespace {
 
-/// Schemas of the answers by name: Route::answer names one of these. Clients must ignore members that they do not know.
-constexpr std::string_view answer_schemas = R"json({
-"Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object",
-  "required": ["message", "type", "code"], "properties": {"message": {"type": "string"}, "type": {"type": "string"},
-  "param": {"type": "string"}, "code": {"type": "string"}}}}},
-"Agents": {"type": "object", "required": ["agents"], "properties": {"agents": {"type": "array", "items": {
-  "type": "object", "required": ["name", "kind", "description", "input", "output", "takes_text"], "properties": {
-    "name": {"type": "string"}, "kind": {"enum": ["agent", "function"]}, "description": {"type": "string"},
-    "input": {"type": ["object", "boolean"], "description": "a JSON Schema"},
-    "output": {"type": ["object", "boolean"], "description": "a JSON Schema"}, "takes_text": {"type": "boolean"}}}}}},
-"Budget": {"type": "object", "additionalProperties": false, "properties": {"calls": {"type": "integer"},
-  "tokens": {"type": "integer"}, "instructions": {"type": "integer"}, "depth": {"type": "integer"},
-  "time": {"type": ["string", "integer"], "description": "as in 30s, or milliseconds"}}},
-"Started": {"type": "object", "required": ["run"], "properties": {"run": {"type": "string"}}},
-"ForkedRequest": {"type": "object", "required": ["kind", "name", "place"], "properties": {"kind": {"type": "string"},
-  "name": {"type": "string"}, "place": {"type": "string"}, "record": {"type": "integer"}}},
-"ForkEstimate": {"type": "object", "required": ["problems"], "properties": {
-  "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}}, "taken": {"type": "integer"},
-  "model_requests": {"type": "integer"}, "tool_calls": {"type": "integer"}, "questions": {"type": "integer"},
-  "requests": {"type": "array", "items": {"$ref": "#/components/schemas/ForkedRequest"}},
-  "complete": {"type": "boolean"}, "turns_left": {"type": "integer"}, "failure": {"type": "string"},
-  "parts": {"type": "object", "required": ["kind", "name", "place"], "properties": {"kind": {"type": "string"},
-    "name": {"type": "string"}, "place": {"type": "string"},
-    "recorded": {"$ref": "#/components/schemas/ForkedRequest"}}}}},
-"Fork": {"anyOf": [{"$ref": "#/components/schemas/Started"},
-  {"$ref": "#/components/schemas/ForkEstimate"}]},
-"Replayed": {"type": "object", "required": ["same", "ended"], "properties": {"same": {"type": "boolean"},
-  "ended": {"type": "boolean"}, "difference": {"type": "string"}, "value": {}, "failure": {"type": "string"}}},
-"DifferingSide": {"type": "object", "properties": {"value": {}, "call": {"type": "integer"},
-  "record": {"type": "integer"}}},
-"Difference": {"type": "object", "required": ["a", "b", "same", "differences", "left_out"], "properties": {
-  "a": {"type": "string"}, "b": {"type": "string"}, "same": {"type": "boolean"}, "left_out": {"type": "integer"},
-  "differences": {"type": "array", "items": {"type": "object", "required": ["what", "turn", "a", "b"], "properties": {
-    "what": {"enum": ["input", "choice", "argument", "context", "request", "pause", "result", "output", "place",
-      "tools", "control"]},
-    "turn": {"type": "integer"}, "tool": {"type": "string"}, "at": {"type": "string"}, "index": {"type": "integer"},
-    "a": {"$ref": "#/components/schemas/DifferingSide"}, "b": {"$ref": "#/components/schemas/DifferingSide"}}}}}},
-"RunProgram": {"type": "object", "required": ["file", "text"], "properties": {"program": {"type": "string"},
-  "file": {"type": "string"}, "text": {"type": "string"}}},
-"Accepted": {"type": "object", "required": ["run"], "properties": {"run": {"type": "string"},
-  "wait": {"type": "string"}}},
-"Wait": {"type": "object", "required": ["wait", "question", "type", "schema"], "properties": {
-  "wait": {"type": "string"}, "question": {"type": "string"}, "type": {"type": "string"},
-  "schema": {"type": ["object", "boolean"], "description": "a JSON Schema of the answer"},
-  "until": {"type": "integer", "description": "milliseconds since 1970"}, "agent": {"type": "string"},
-  "callers": {"type": "array", "items": {"type": "string"}}}},
-"Run": {"type": "object", "required": ["run", "state", "agent", "records", "created_at", "updated_at"], "properties": {
-  "run": {"type": "string"},
-  "state": {"enum": ["running", "waiting", "idle", "done", "failed", "cancelled", "forgotten"]},
-  "agent": {"type": "string"}, "records": {"type": "integer"},
-  "created_at": {"type": "integer", "description": "milliseconds since 1970, as the other times"},
-  "updated_at": {"type": "integer"}, "wakes_at": {"type": "integer"},
-  "waits": {"type": "array", "items": {"$ref": "#/components/schemas/Wait"}},
-  "unavailable": {"type": "array", "items": {"type": "object",
-    "required": ["unavailable", "name", "reason", "attempts", "since", "effect"], "properties": {
-    "unavailable": {"enum": ["model", "tool"]}, "name": {"type": "string"}, "reason": {"type": "string"},
-    "attempts": {"type": "integer"}, "since": {"type": "integer"}, "next_at": {"type": "integer"},
-    "effect": {"type": "string"}}}},
-  "end": {"anyOf": [{"$ref": "#/components/schemas/Event"}, {"type": "null"}]}}},
-"RunList": {"type": "object", "required": ["runs", "next"], "properties": {
-  "runs": {"type": "array", "items": {"$ref": "#/components/schemas/Run"}}, "next": {"type": ["string", "null"]}}},
-"EventList": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}},
-"Reports": {"type": "object", "required": ["reports"], "properties": {"reports": {"type": "array", "items": {
-  "type": "object", "required": ["name", "type", "bytes"], "properties": {"name": {"type": "string"},
-  "type": {"type": "string"}, "bytes": {"type": "integer"}}}}}},
-"Model": {"type": "object", "required": ["id", "object", "created", "owned_by"],
-  "properties": {"id": {"type": "string"}, "object": {"const": "model"}, "created": {"type": "integer"},
-  "owned_by": {"type": "string"}}},
-"Models": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"},
-  "data": {"type": "array", "items": {"$ref": "#/components/schemas/Model"}}}},
-"ChatCompletion": {"type": "object",
-  "required": ["id", "object", "created", "model", "conversation", "choices", "usage"], "properties": {
-  "id": {"type": "string"}, "object": {"const": "chat.completion"}, "created": {"type": "integer"},
-  "model": {"type": "string"}, "conversation": {"type": "string"},
-  "wait": {"type": "object", "required": ["run", "wait", "schema"], "properties": {"run": {"type": "string"},
-    "wait": {"type": "string"}, "schema": {"type": ["object", "boolean"]}}},
-  "choices": {"type": "array", "items": {"type": "object", "required": ["index", "message", "finish_reason"],
-    "properties": {"index": {"type": "integer"}, "finish_reason": {"type": "string"}, "message": {"type": "object",
-    "required": ["role", "content"], "properties": {"role": {"const": "assistant"}, "content": {"type": "string"}}}}}},
-  "usage": {"type": "object", "required": ["prompt_tokens", "completion_tokens", "total_tokens"], "properties": {
-    "prompt_tokens": {"type": "integer"}, "completion_tokens": {"type": "integer"},
-    "total_tokens": {"type": "integer"}}}}},
-"Response": {"type": "object",
-  "required": ["id", "object", "created_at", "status", "model", "output", "conversation", "error", "usage"],
-  "properties": {"id": {"type": "string"}, "object": {"const": "response"}, "created_at": {"type": "integer"},
-  "status": {"enum": ["in_progress", "completed", "failed", "cancelled"]}, "model": {"type": "string"},
-  "background": {"type": "boolean"}, "previous_response_id": {"type": ["string", "null"]},
-  "conversation": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}},
-  "wait": {"type": "object", "required": ["run", "wait", "schema"], "properties": {"run": {"type": "string"},
-    "wait": {"type": "string"}, "schema": {"type": ["object", "boolean"]}}},
-  "error": {"type": ["object", "null"], "required": ["code", "message"], "properties": {"code": {"type": "string"},
-    "message": {"type": "string"}}},
-  "output": {"type": "array", "items": {"type": "object", "required": ["id", "type", "status", "role", "content"],
-    "properties": {"type": {"const": "message"}, "role": {"const": "assistant"}, "content": {"type": "array", "items": {
-    "type": "object", "required": ["type", "text"], "properties": {"type": {"const": "output_text"},
-    "text": {"type": "string"}}}}}}},
-  "usage": {"type": ["object", "null"], "required": ["input_tokens", "output_tokens", "total_tokens"], "properties": {
-    "input_tokens": {"type": "integer"}, "output_tokens": {"type": "integer"}, "total_tokens": {"type": "integer"}}}}},
-"Programs": {"type": "object", "required": ["programs"], "properties": {"programs": {"type": "array", "items": {
-  "type": "object", "required": ["name", "file"],
-  "properties": {"name": {"type": "string"}, "file": {"type": "string"}}}}}},
-"Program": {"type": "object", "required": ["name", "version", "text", "graph"], "properties": {
-  "name": {"type": "string"}, "version": {"type": "string"}, "text": {"type": "string"}, "graph": {"type": "object"},
-  "problem": {"type": "string"}, "inverse": {"type": "array", "items": {"type": "object"}}}},
-"Problem": {"type": "object", "required": ["code", "severity", "message", "labels", "hints"], "properties": {
-  "code": {"type": "string"}, "severity": {"enum": ["error", "warning", "note"]}, "message": {"type": "string"},
-  "file": {"type": "string"}, "line": {"type": "integer"}, "column": {"type": "integer"},
-  "offset": {"type": "integer", "description": "in bytes of UTF-8, as the length"}, "length": {"type": "integer"},
-  "labels": {"type": "array", "items": {"type": "object"}}, "hints": {"type": "array", "items": {"type": "string"}},
-  "fix": {"type": "object"}}},
-"Draft": {"type": "object", "required": ["version", "patches", "agents", "calls", "declarations", "problems"],
-  "properties": {"calls": {"type": "object"},
-  "declarations": {"type": "array", "items": {"type": "object", "required": ["kind", "name", "range"], "properties": {
-    "kind": {"type": "string"}, "name": {"type": "string"}, "documentation": {"type": "string"},
-    "range": {"type": "object"}}}},
-  "version": {"type": "string"}, "patches": {"type": "array", "items": {"type": "object",
-  "required": ["offset", "removed", "inserted"], "properties": {"offset": {"type": "integer"},
-  "removed": {"type": "integer"}, "inserted": {"type": "string"}}}},
-  "agents": {"type": "array", "items": {"type": "object"}},
-  "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}}}},
-"Completions": {"type": "object", "required": ["from", "to", "complete", "suggestions"], "properties": {
-  "from": {"type": "integer", "description": "in bytes of UTF-8, as the other places"}, "to": {"type": "integer"},
-  "complete": {"type": "boolean", "description": "whether these are all"},
-  "suggestions": {"type": "array", "items": {"type": "object", "required": ["label", "kind"], "properties": {
-    "label": {"type": "string"}, "kind": {"type": "string"}, "detail": {"type": "string"},
-    "documentation": {"type": "string"}, "inserted": {"type": "string"}}}}}},
-"Meaning": {"type": "object", "properties": {"from": {"type": "integer"}, "to": {"type": "integer"},
-  "title": {"type": "string"}, "documentation": {"type": "string"}}},
-"Prompts": {"type": "object", "required": ["prompts", "tools", "has_errors"], "properties": {
-  "has_errors": {"type": "boolean", "description": "then there are no prompts"},
-  "prompts": {"type": "array", "items": {"type": "object",
-    "required": ["kind", "function", "line", "column", "messages", "other_forms"], "properties": {
-    "kind": {"type": "string"}, "function": {"type": "string"}, "line": {"type": "integer"},
-    "column": {"type": "integer"}, "note": {"type": "string"}, "schema": {"type": "object"},
-    "other_forms": {"type": "integer"}, "messages": {"type": "array", "items": {"type": "object",
-    "required": ["role", "text"], "properties": {"role": {"type": "string"}, "text": {"type": "string"}}}}}}},
-  "tools": {"type": "array", "items": {"type": "string"}}}},
-"Plans": {"type": "object", "required": ["plans", "has_errors"], "properties": {
-  "has_errors": {"type": "boolean", "description": "then there are no plans"},
-  "plans": {"type": "array", "items": {"type": "object"}}}},
-"Saved": {"type": "object", "required": ["version", "problems", "runs"], "properties": {
-  "version": {"type": "string"}, "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}},
-  "runs": {"enum": ["new", "old"]}}},
-"Moment": {"type": "object", "required": ["stack"], "properties": {
-  "stack": {"type": "array", "items": {"type": "object", "required": ["function", "place"], "properties": {
-    "function": {"type": "string"}, "place": {"type": "string"},
-    "variables": {"type": "array", "items": {"type": "object", "required": ["name"], "properties": {
-      "name": {"type": "string"}, "value": {}, "cut": {"type": "string"}, "origin": {"type": "string"}}}}}}},
-  "agent": {"type": "string"}, "state": {"type": "object"}, "scratchpad": {"type": "object"},
-  "before": {"type": "object", "properties": {"state": {"type": "object"}, "scratchpad": {"type": "object"}}},
-  "prompt": {"type": "object", "required": ["generation", "label", "entries", "messages"], "properties": {
-    "generation": {"type": "string"}, "label": {"type": "string"},
-    "entries": {"type": "array", "items": {"type": "object", "required": ["origin", "role", "text"], "properties": {
-      "origin": {"type": "string"},
-      "role": {"enum": ["program", "instructions", "person", "assistant", "requirement", "refusal"]},
-      "text": {"type": "string"}}}},
-    "messages": {"type": "array", "items": {"type": "object", "required": ["role", "text"], "properties": {
-      "role": {"enum": ["system", "user", "assistant"]}, "text": {"type": "string"}}}},
-    "schema": {"type": "object"},
-    "tokens": {"type": "object", "required": ["computed", "reused", "generated", "forced"], "properties": {
-      "computed": {"type": "integer"}, "reused": {"type": "integer"}, "generated": {"type": "integer"},
-      "forced": {"type": "integer"}}}}}}},
-"Palette": {"type": "object", "required": ["kinds"], "properties": {"kinds": {"type": "array", "items": {
-  "type": "object", "required": ["name", "meaning", "options", "parts", "has_statements", "is_restartable"],
-  "properties": {"name": {"type": "string"}, "meaning": {"type": "string"}, "options": {"type": "array", "items": {
-  "type": "object", "required": ["name", "required", "meaning"], "properties": {"name": {"type": "string"},
-  "required": {"type": "boolean"}, "meaning": {"type": "string"}}}}, "parts": {"type": "array",
-  "items": {"type": "string"}}, "has_statements": {"type": "boolean"}, "is_restartable": {"type": "boolean"}}}}}},
-"Health": {"type": "object", "required": ["status"], "properties": {"status": {"const": "ok"}}},
-"Readiness": {"type": "object", "required": ["status"], "properties": {"status": {"const": "ready"}}},
-"Document": {"type": "object", "required": ["openapi", "info", "paths"]},
-"Text": {"type": "string"}
-})json";
+/// What the events of a stream contain as data: a stream itself is a text.
+struct StreamData {
+  std::string_view operation, schema;
+};
+constexpr StreamData stream_data[] = {{"readEvents", "Event"}, {"readChanges", "Change"}};
 
 std::vector<std::string> split_at_blanks(std::string_view text) {
   std::vector<std::string> parts;
@@ -274,16 +105,20 @@ Json response_of(const Route& route, const std::string& status) {
   if (status == "204") return response;
   for (const std::string& content : split_at_blanks(route.content)) {
     response["content"][content]["schema"] = reference_to(content == "application/json" ? route.answer : "Text");
+    if (content != "text/event-stream") continue;
+    for (const auto& [operation, schema] : stream_data) {
+      if (operation == route.operation) response["content"][content]["x-data"] = reference_to(schema);
+    }
   }
   return response;
 }
 
 }  // namespace
 
-std::string Api::make_openapi() const {
+Json make_openapi(StudioRoutes studio) {
   Json paths = Json::object();
   for (const Route& route : routes()) {
-    if (route.is_studio && parts_.studio.empty()) continue;
+    if (route.is_studio && studio == StudioRoutes::LeftOut) continue;
     Json operation = Json::object({{"operationId", route.operation}, {"summary", route.summary}});
     if (Json parameters = parameters_of(route); parameters.size() > 0) {
       operation["parameters"] = std::move(parameters);
@@ -299,23 +134,13 @@ std::string Api::make_openapi() const {
     }
     paths[std::string(route.pattern)][route.method == "GET" ? "get" : "post"] = std::move(operation);
   }
-  Json event = parse_own_json(protocol::make_event_schema());
-  Json schemas = parse_own_json(answer_schemas);
-  Json any = Json::array();
-  for (auto& [name, schema] : event["$defs"].mutable_members()) {
-    any.push_back(reference_to("event." + name));
-    schemas["event." + name] = std::move(schema);
-  }
-  schemas["Event"] = Json::object({{"oneOf", std::move(any)}});
-  const Json document = Json::object(
-      {{"openapi", "3.1.0"},
-       {"info", Json::object({{"title", "Tenon"}, {"version", "1"}})},
-       {"paths", std::move(paths)},
-       {"components", Json::object({{"securitySchemes",
-                                     Json::object({{"token", Json::object({{"type", "http"}, {"scheme", "bearer"}})}})},
-                                    {"schemas", std::move(schemas)}})},
-       {"security", Json::array({Json::object({{"token", Json::array()}})})}});
-  return document.dump();
+  const Json token = Json::object({{"type", "http"}, {"scheme", "bearer"}});
+  return Json::object({{"openapi", "3.1.0"},
+                       {"info", Json::object({{"title", "Tenon"}, {"version", "1"}})},
+                       {"paths", std::move(paths)},
+                       {"components", Json::object({{"securitySchemes", Json::object({{"token", token}})},
+                                                    {"schemas", make_schemas()}})},
+                       {"security", Json::array({Json::object({{"token", Json::array()}})})}});
 }
 
 }  // namespace tenon::server

@@ -22,10 +22,7 @@ constexpr std::string_view response_body =
 constexpr std::string_view resume_body =
     R"({"type":"object","properties":{"wait":{"type":"string"},"input":{},"budget":{"$ref":)"
     R"("#/components/schemas/Budget"}},"dependentRequired":{"wait":["input"]},"additionalProperties":false})";
-constexpr std::string_view fork_body =
-    R"({"type":"object","properties":{"at":{"type":"integer","minimum":0},)"
-    R"("budget":{"$ref":"#/components/schemas/Budget"},"text":{"type":["string","null"]},)"
-    R"("dry_run":{"type":["boolean","null"]}},"additionalProperties":false})";
+constexpr std::string_view fork_body = R"({"$ref":"#/components/schemas/ForkRequest"})";
 constexpr std::string_view replay_body =
     R"({"type":"object","properties":{"text":{"type":["string","null"]}},"additionalProperties":false})";
 
@@ -38,11 +35,12 @@ constexpr std::string_view agui_body =
     R"("messages":{"type":"array"},"resume":{"type":"array","items":{"type":"object"}}},)"
     R"("required":["threadId","runId","messages"]})";
 constexpr std::string_view edits_body =
-    R"({"type":"object","properties":{"version":{"type":"string"},"ops":{"type":"array","items":{"type":"object"}},)"
+    R"({"type":"object","properties":{"version":{"type":"string"},"ops":{"type":"array",)"
+    R"("items":{"$ref":"#/components/schemas/Edit"}},)"
     R"("dry_run":{"type":"boolean"}},"required":["version","ops"],"additionalProperties":false})";
 constexpr std::string_view draft_body =
-    R"({"type":"object","properties":{"text":{"type":"string"},"ops":{"type":"array","items":{"type":"object"}}},)"
-    R"("required":["text"],"additionalProperties":false})";
+    R"({"type":"object","properties":{"text":{"type":"string"},"ops":{"type":"array",)"
+    R"("items":{"$ref":"#/components/schemas/Edit"}}},"required":["text"],"additionalProperties":false})";
 constexpr std::string_view save_body =
     R"({"type":"object","properties":{"version":{"type":"string"},"text":{"type":"string"}},)"
     R"("required":["version","text"],"additionalProperties":false})";
@@ -87,7 +85,7 @@ std::span<const Route> Routes::of_runs() {
        replay_body, "", "", "200 404 500", json_content, "Replayed", "", false, nullptr, false,
        &RunInspections::replay},
       {"GET", "/v1/runs/{run}/diff", "diffRuns", "Where this run and another one part, and what differs", "", "with",
-       "", "200 404 500", json_content, "Difference", "", false, nullptr, false, &RunInspections::compare},
+       "", "200 404 500", json_content, "RunDifference", "", false, nullptr, false, &RunInspections::compare},
       {"GET", "/v1/runs/{run}/program", "getRunProgram", "The text of the program with which the run continues", "", "",
        "", "200 404 500", json_content, "RunProgram", "", false, nullptr, false, &RunInspections::show_program},
       {"POST", "/v1/runs/{run}/cancel", "cancelRun",
@@ -134,7 +132,7 @@ std::span<const Route> Routes::of_programs() {
        "Meaning", "", false, nullptr, false, nullptr, explain_program},
       {"POST", "/v1/programs/{name}/prompts", "showPrompts",
        "What would be sent to models at each site of a text that is being edited", text_body, "", "", "200 404",
-       json_content, "Prompts", "", false, nullptr, false, nullptr, show_prompts},
+       json_content, "SitePrompts", "", false, nullptr, false, nullptr, show_prompts},
       {"POST", "/v1/programs/{name}/plans", "showPlans",
        "The states and steps of each `pursue` of a text that is being edited, with places of a drawing", text_body, "",
        "", "200 404", json_content, "Plans", "", false, nullptr, false, nullptr, show_plans},

@@ -512,13 +512,24 @@ def test_names_in_several_files(work):
         assert server.wait_for(run, "done")["end"]["value"] == 5
 
 
+# Their members are also those of OpenAI's formats, or depend on the request that is refused.
+OPEN_SCHEMAS = {"Error", "Document", "ChatCompletion", "Response", "event.unrecognized"}
+
+
+def closed(schema):
+    """Without members that the schema does not name."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {name: {inner: closed(one) for inner, one in part.items()} if name == "properties" else closed(part)
+             for name, part in schema.items()}
+    return {"additionalProperties": False, **parts} if isinstance(schema.get("properties"), dict) else parts
+
+
 def strict(components):
-    """The published schemas accept events of later versions; what this server sends has no unknown fields or types."""
-    schemas = {}
-    for name, schema in components["schemas"].items():
-        if name.startswith("event."):
-            schema = {**schema, "additionalProperties": False}
-        schemas[name] = schema
+    """The published schemas accept members and events of later versions; what this server sends has no unknown ones."""
+    schemas = {name: schema if name in OPEN_SCHEMAS else closed(schema) for name, schema in components["schemas"].items()}
     del schemas["event.unrecognized"]
     schemas["Event"] = {"oneOf": [one for one in schemas["Event"]["oneOf"] if not one["$ref"].endswith(".unrecognized")]}
     return {**components, "schemas": schemas}
@@ -554,8 +565,8 @@ class Described:
     def check(self, value, schema):
         if jsonschema is not None:
             whole = {"components": self.strict, **schema}
-            errors = [error.message for error in jsonschema.Draft202012Validator(whole).iter_errors(value)]
-            assert not errors, (schema, value, errors[:3])
+            errors = [(list(error.absolute_path), error.message[-400:]) for error in jsonschema.Draft202012Validator(whole).iter_errors(value)]
+            assert not errors, (schema, errors[:3], value)
 
 
 def test_the_openapi_document(work):
@@ -665,3 +676,115 @@ def test_answers_conform_to_the_openapi_document(work):
         everything = {operation["operationId"] for methods in described.document["paths"].values()
                       for operation in methods.values()}
         assert described.operations == everything, everything - described.operations
+
+
+RICH_PROGRAM = """\
+struct Topic { name: String }
+struct Letter { text: String }
+
+/// Writes a first version.
+fn draft(ctx: Context, topic: Topic) -> Letter
+    ensures "is a polite letter"
+{
+    "Write a letter"!
+    topic!
+}
+
+fn pursued(ctx: Context) -> Letter {
+    pursue "is a polite letter" from Topic { name: "holidays" } limit 4 { draft(ctx, _) }
+}
+
+agent Other {
+    instructions { "Be kind."! }
+    block say: request { prompt: "Say something kind." }
+}
+
+/// Answers customers.
+agent Support {
+    state { topic: String = "" }
+    scratchpad {
+        /// What was found.
+        note: String = ""
+    }
+    instructions { "Be brief."! }
+
+    /// Finds out what it is about.
+    block find: request {
+        prompt: "What is this about? One word."
+        into: state.topic
+        -> choose
+    }
+    block choose: route {
+        when state.topic == "other" -> other
+        on state.topic { "many" -> each, _ -> talk }
+    }
+    block other: delegate { agent: Other, into: scratchpad.note, -> talk }
+    block each: for_each {
+        item word: String in state.topic.split(" ")
+        block note: set { scratchpad.note = word }
+        -> both
+    }
+    block both: parallel {
+        branch one { block x: emit { text: "x" } }
+        branch two { block y: emit { text: "y" } }
+        -> talk
+    }
+    block talk: request { prompt: "Answer in one sentence." }
+
+    fn helper() -> i32 { 1 }
+}
+"""
+
+
+def test_answers_about_programs_conform_to_the_openapi_document(work):
+    with Server(work, "--edit", program=RICH_PROGRAM, script='* => "many"\n') as server:
+        described = Described(server)
+
+        def ask(question, **body):
+            return described.ask("POST", f"/v1/programs/program/{question}", {"text": RICH_PROGRAM, **body})
+
+        assert described.ask("GET", "/v1/programs/program").json["graph"]["agents"]
+        drawn = ask("draft").json
+        assert not drawn["problems"] and drawn["agents"] and drawn["calls"]["sequences"] and drawn["declarations"], drawn["problems"]
+        ops = [{"op": "add", "agent": "Support", "name": "thank", "kind": "emit", "after": "talk", "options": [{"name": "text", "value": '"Bye."'}]},
+               {"op": "connect", "agent": "Support", "block": "talk", "target": "thank"}]
+        assert len(ask("draft", ops=ops).json["patches"]) == 2
+        version = server.get("/v1/programs/program").json["version"]
+        edited = described.ask("POST", "/v1/programs/program/edits", {"version": version, "ops": ops, "dry_run": True})
+        assert edited.json["inverse"], edited.body
+        # A problem with a label, one with a fix, one with a hint.
+        found = ask("draft", text=RICH_PROGRAM.replace("fn helper() -> i32 { 1 }", "fn helper() -> i32 { let a = 1; let a: String = true; hlper() }")).json
+        assert found["problems"], found
+        (plan,) = ask("plans").json["plans"]
+        assert any(edge["requirements"] for edge in plan["edges"]), plan
+        prompts = ask("prompts").json["prompts"]
+        assert any("schema" in prompt for prompt in prompts) and any("schema" not in prompt for prompt in prompts), prompts
+        place = len(RICH_PROGRAM[:RICH_PROGRAM.index("-> choose") + 3].encode())
+        assert ask("complete", offset=place).json["suggestions"] and ask("explain", offset=place + 1).status == 200
+        run = server.begin({"agent": "Support", "input": "hello"})
+        server.wait_for(run, "idle")
+        records = server.run(run)["records"]
+        moments = [described.ask("GET", f"/v1/runs/{run}/records/{record}").json for record in range(1, records + 1)]
+        assert any("prompt" in moment for moment in moments) and any("before" in moment for moment in moments), moments
+        assert {event["type"] for event in described.ask("GET", f"/v1/runs/{run}/events", Accept="application/json").json} >= {
+            "block_entered", "block_left", "generation_finished", "turn_end"}
+        assert described.ask("POST", f"/v1/runs/{run}/fork", {"dry_run": True, "at": 2}).json["requests"]
+
+
+def test_changes_conform_to_the_openapi_document(work):
+    with Server(work, "--edit") as server:
+        described = Described(server)
+        content = described.document["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]
+        with closing(Stream(server, "GET", "/v1/events").open()) as stream:
+            run = server.begin({"fn": "approve", "input": "x"})
+            for _, data in stream:
+                change = json.loads(data)
+                described.check(change, content["x-data"])
+                if change["state"] == "waiting":
+                    break
+            assert change["run"] == run and change["waits"], change
+            with (work / "program.tn").open("a") as program:
+                program.write("\n// more\n")
+            _, data = next(iter(stream))
+            described.check(json.loads(data), content["x-data"])
+            assert json.loads(data)["program"] == "program"

@@ -17,7 +17,7 @@ import type {
   Replayed,
   Run,
   RunDifference,
-  RunPage,
+  RunList,
   RunProgram,
   Saved,
   SitePrompts,
@@ -118,8 +118,8 @@ export const api = {
   plans: async (name: string, text: string): Promise<Plans> => (await post(`${named('programs', name)}/plans`, { text })) as Plans,
   palette: async (): Promise<Palette> => (await get('/v1/palette')) as Palette,
 
-  async runs(after: string | null): Promise<RunPage> {
-    return (await get(`/v1/runs?limit=500${after === null ? '' : `&after=${after}`}`)) as RunPage;
+  async runs(after: string | null): Promise<RunList> {
+    return (await get(`/v1/runs?limit=500${after === null ? '' : `&after=${after}`}`)) as RunList;
   },
   run: async (run: string): Promise<Run> => (await get(named('runs', run))) as Run,
   moment: async (run: string, record: number): Promise<Moment> =>

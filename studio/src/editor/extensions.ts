@@ -48,9 +48,9 @@ export function textExtensions(ends: LineEnds, keys: readonly KeyBinding[]): Ext
 
 export function diagnosticsOf(problems: readonly Problem[], doc: Text, ends: LineEnds): Diagnostic[] {
   const converter = converterOf(doc, ends);
-  return problems.map((problem) => ({
-    from: converter.position(problem.offset),
-    to: converter.position(problem.offset + problem.length),
+  return problems.map(({ offset = 0, length = 0, ...problem }) => ({
+    from: converter.position(offset),
+    to: converter.position(offset + length),
     severity: problem.severity === 'note' ? 'info' : problem.severity,
     source: problem.code,
     message: [problem.message, ...(problem.hints ?? [])].join('\n'),

@@ -1,21 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../api/types';
+import type { RecordedEvent, RunEvent } from '../api/types';
 import { RunFold } from './fold';
 
 let number = 0;
-const event = (type: string, fields: Record<string, unknown> = {}): RunEvent => ({
-  number: ++number,
-  run: 'r',
-  agent: 'A',
-  depth: 0,
-  time: 0,
-  type,
-  ...fields,
-});
-const piece = (fields: Record<string, unknown>): RunEvent => {
-  const { number: _none, ...rest } = event('text_delta', fields);
-  return rest as RunEvent;
-};
+const event = (type: RecordedEvent['type'], fields: Record<string, unknown> = {}): RecordedEvent =>
+  ({ number: ++number, run: 'r', agent: 'A', depth: 0, time: 0, type, ...fields }) as RecordedEvent;
+const piece = (fields: Record<string, unknown>): RunEvent =>
+  ({ run: 'r', agent: 'A', depth: 0, time: 0, type: 'text_delta', ...fields }) as RunEvent;
 
 function folded(...events: RunEvent[]): RunFold {
   const fold = new RunFold();

@@ -1,6 +1,15 @@
 // Folds the events of a run into what the page shows. Pure: no signals, no requests.
 import { showValue } from '../api/json';
-import type { RunEvent } from '../api/types';
+import type {
+  BlockEnteredEvent,
+  BlockLeftEvent,
+  PromptStartedEvent,
+  RecordedEvent,
+  RunEvent,
+  TextDeltaEvent,
+  TextEvent,
+  TurnEndEvent,
+} from '../api/types';
 
 export type Speaker = 'person' | 'agent' | 'question' | 'answer' | 'problem' | 'note';
 
@@ -31,15 +40,12 @@ interface Standing {
   depth: number;
 }
 
-const text = (event: RunEvent, field: string): string => {
-  const value = event[field];
-  return typeof value === 'string' ? value : '';
-};
-
 const encoder = new TextEncoder();
 
+const keyOf = ({ depth, agent, path, branch }: BlockEnteredEvent | BlockLeftEvent): string => `${depth} ${agent}/${path} ${branch}`;
+
 export class RunFold {
-  readonly events: RunEvent[] = [];
+  readonly events: RecordedEvent[] = [];
   /** Events before these, which were not read. */
   earlier = 0;
   readonly conversation: Entry[] = [];
@@ -65,7 +71,7 @@ export class RunFold {
   }
 
   /** Adds events in front of the others: what the page shows of them is made anew. */
-  prepend(events: readonly RunEvent[]): void {
+  prepend(events: readonly RecordedEvent[]): void {
     const all = [...events, ...this.events];
     const writings = new Map(this.writings);
     this.events.length = 0;
@@ -91,10 +97,7 @@ export class RunFold {
   }
 
   add(event: RunEvent): void {
-    if (event.number === undefined) {
-      if (event.type === 'text_delta') this.addPiece(event);
-      return;
-    }
+    if (event.type === 'text_delta') return this.addPiece(event);
     if (event.number <= this.last) return;
     this.last = event.number;
     this.events.push(event);
@@ -102,23 +105,19 @@ export class RunFold {
     this.addWords(event);
   }
 
-  private addPiece(event: RunEvent): void {
-    const generation = text(event, 'generation');
-    const attempt = Number(event['attempt']);
-    const offset = Number(event['offset']);
+  private addPiece({ generation, agent, attempt, offset, text }: TextDeltaEvent): void {
     let writing = this.writings.get(generation);
     if (!writing || attempt > writing.attempt) {
-      writing = { generation, agent: event.agent, attempt, text: '', bytes: 0 };
+      writing = { generation, agent, attempt, text: '', bytes: 0 };
       this.writings.set(generation, writing);
     }
     if (attempt < writing.attempt || offset < writing.bytes) return;
     if (offset > writing.bytes) writing.text += '…';
-    writing.text += text(event, 'text');
-    writing.bytes = offset + encoder.encode(text(event, 'text')).length;
+    writing.text += text;
+    writing.bytes = offset + encoder.encode(text).length;
   }
 
-  private addBlocks(event: RunEvent): void {
-    const key = `${event.depth} ${event.agent}/${text(event, 'path')} ${text(event, 'branch')}`;
+  private addBlocks(event: RecordedEvent): void {
     switch (event.type) {
       case 'prompt_started':
         if (event.depth === 0) {
@@ -127,11 +126,11 @@ export class RunFold {
         }
         break;
       case 'block_entered':
-        this.standing.set(key, { agent: event.agent, path: text(event, 'path'), depth: event.depth });
+        this.standing.set(keyOf(event), { agent: event.agent, path: event.path, depth: event.depth });
         break;
       case 'block_left':
-        this.standing.delete(key);
-        this.visited.add(`${event.agent}/${text(event, 'path')}`);
+        this.standing.delete(keyOf(event));
+        this.visited.add(`${event.agent}/${event.path}`);
         break;
       case 'turn_end':
       case 'turn_failed':
@@ -144,12 +143,12 @@ export class RunFold {
     }
   }
 
-  private say(event: RunEvent, speaker: Speaker, words: string): void {
+  private say(event: RecordedEvent, speaker: Speaker, words: string): void {
     const agent = speaker === 'person' || speaker === 'answer' ? '' : event.agent;
     this.conversation.push({ key: `${event.number}`, speaker, agent, text: words, time: event.time });
   }
 
-  private addWords(event: RunEvent): void {
+  private addWords(event: RecordedEvent): void {
     switch (event.type) {
       case 'prompt_started':
         if (event.depth === 0) this.start(event);
@@ -158,20 +157,20 @@ export class RunFold {
         this.addText(event);
         break;
       case 'generation_retried':
-        this.writings.delete(text(event, 'generation'));
+        this.writings.delete(event.generation);
         break;
       case 'generation_finished':
         // A plain text remains until the end of the turn says whether it is the answer.
-        if (typeof event['value'] !== 'string') this.writings.delete(text(event, 'generation'));
+        if (typeof event.value !== 'string') this.writings.delete(event.generation);
         break;
       case 'wait_for_input':
-        this.say(event, 'question', text(event, 'question'));
+        this.say(event, 'question', event.question);
         break;
       case 'resume_with_input':
-        this.say(event, 'answer', showValue(event['input']));
+        this.say(event, 'answer', showValue(event.input));
         break;
       case 'handoff':
-        if (event.depth === 0) this.say(event, 'note', `${event.agent} hands off to ${text(event, 'to')}.`);
+        if (event.depth === 0) this.say(event, 'note', `${event.agent} hands off to ${event.to}.`);
         break;
       case 'program_taken':
         this.say(event, 'note', 'The conversation continues on another program.');
@@ -180,41 +179,41 @@ export class RunFold {
         if (event.depth === 0) this.end(event);
         break;
       case 'turn_failed':
-        if (event.depth === 0) this.say(event, 'problem', `${text(event, 'kind')}: ${text(event, 'message')}`);
+        if (event.depth === 0) this.say(event, 'problem', `${event.kind}: ${event.message}`);
         break;
       case 'turn_cancelled':
-        if (event.depth === 0) this.say(event, 'note', `Cancelled: ${text(event, 'reason') || 'no reason was given'}`);
+        if (event.depth === 0) this.say(event, 'note', `Cancelled: ${event.reason || 'no reason was given'}`);
         break;
     }
     if (event.depth === 0 && ['turn_end', 'turn_failed', 'turn_cancelled'].includes(event.type)) this.writings.clear();
   }
 
-  private start(event: RunEvent): void {
+  private start(event: PromptStartedEvent): void {
     this.emitted = [];
-    const input = event['input'];
-    const isFunction = event['turn'] === undefined && Array.isArray(input);
+    const input = event.input;
+    const isFunction = event.turn === undefined && Array.isArray(input);
     // A Context among the arguments is null.
     const given = isFunction ? input.filter((one) => one !== null) : [input];
     this.say(event, 'person', given.map(showValue).join('\n'));
   }
 
-  private addText(event: RunEvent): void {
-    const generation = text(event, 'generation');
-    if (generation === '') {
+  private addText(event: TextEvent): void {
+    const generation = event.generation;
+    if (generation === undefined) {
       if (event.depth > 0) return;
-      this.emitted.push(text(event, 'text'));
-      this.say(event, 'agent', text(event, 'text'));
+      this.emitted.push(event.text);
+      this.say(event, 'agent', event.text);
       // What was emitted while it was written is not shown twice.
-      for (const [at, one] of this.writings) if (one.text === text(event, 'text')) this.writings.delete(at);
+      for (const [at, one] of this.writings) if (one.text === event.text) this.writings.delete(at);
       return;
     }
     const known = this.writings.get(generation);
-    if (known) this.writings.set(generation, { ...known, text: text(event, 'text') });
+    if (known) this.writings.set(generation, { ...known, text: event.text });
   }
 
   /** The value of a turn repeats what was emitted in it. */
-  private end(event: RunEvent): void {
-    const value = showValue(event['value'] ?? null);
+  private end(event: TurnEndEvent): void {
+    const value = showValue(event.value ?? null);
     const sent = this.emitted.join('\n\n');
     if (this.emitted.length > 0 && value === sent) return;
     const rest = this.emitted.length > 0 && value.startsWith(`${sent}\n\n`) ? value.slice(sent.length + 2) : value;

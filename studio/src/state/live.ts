@@ -89,6 +89,7 @@ export function readRunAgain(run: string): void {
 }
 
 function receive(change: Change): void {
+  if ('missed' in change) return catchUp();
   if ('run' in change) {
     const known = runs.value.get(change.run);
     if (change.run === beingRead) readRunAgain(change.run);

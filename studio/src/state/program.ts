@@ -281,7 +281,7 @@ export class OpenProgram {
     if (this.changedWhileSaving) void this.lookAtDisk();
   }
 
-  private async lookAtDisk(version?: string): Promise<void> {
+  private async lookAtDisk(version?: string | null): Promise<void> {
     // The change may be the one that is being saved, or one after it.
     this.changedWhileSaving = this.fileState.value === 'saving';
     if (!this.editor || version === this.base.version || this.changedWhileSaving) return;

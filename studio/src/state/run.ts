@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { checked, headers, RequestError } from '../api/client';
 import { parseJson } from '../api/json';
 import { readStream } from '../api/stream';
-import type { RunEvent } from '../api/types';
+import type { RecordedEvent, RunEvent } from '../api/types';
 import { RunFold } from './fold';
 import { noteError, onChange, readRunAgain } from './live';
 
@@ -22,14 +22,14 @@ const readAheadMax = 3000;
 
 /** The newest events before a number, and where those before them are. */
 interface Window {
-  events: RunEvent[];
+  events: RecordedEvent[];
   total: number;
   earlier: string | null;
 }
 
 async function readWindow(path: string): Promise<Window> {
   const response = await checked(await fetch(path, { headers: headers({ Accept: 'application/json' }) }));
-  const events = parseJson(await response.text()) as RunEvent[];
+  const events = parseJson(await response.text()) as RecordedEvent[];
   return {
     events,
     total: Number(response.headers.get('Tenon-Events')),

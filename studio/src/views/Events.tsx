@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { showShort } from '../api/json';
-import type { RunEvent } from '../api/types';
+import type { RecordedEvent } from '../api/types';
 import { Marked, timeOf } from '../text';
 import { MomentView } from './Moment';
 
@@ -11,7 +11,7 @@ const around = 10;
 /** The fields that every event has are in columns of their own. */
 const common = new Set(['number', 'run', 'agent', 'depth', 'type', 'time']);
 
-function summaryOf(event: RunEvent): string {
+function summaryOf(event: RecordedEvent): string {
   return Object.entries(event)
     .filter(([name, value]) => !common.has(name) && value !== '' && name !== 'schema' && !(name === 'block' && 'path' in event))
     .map(([name, value]) => `${name} ${showShort(value, 160)}`)
@@ -20,7 +20,7 @@ function summaryOf(event: RunEvent): string {
 
 interface RowProps {
   /** None while it is being read. */
-  event: RunEvent | undefined;
+  event: RecordedEvent | undefined;
   index: number;
   isTabStop: boolean;
   isOpened: boolean;
@@ -63,7 +63,7 @@ function Row({ event, index, isTabStop, isOpened, onClick }: RowProps) {
 interface DetailProps {
   run: string;
   record: number;
-  event: RunEvent | undefined;
+  event: RecordedEvent | undefined;
   onClose: () => void;
 }
 
@@ -88,7 +88,7 @@ function Detail({ run, record, event, onClose }: DetailProps) {
 
 interface Props {
   run: string;
-  events: RunEvent[];
+  events: RecordedEvent[];
   /** Events before these, which were not read. */
   earlier: number;
   onEarlier: () => void;

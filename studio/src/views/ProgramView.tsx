@@ -48,7 +48,7 @@ function Problems({ program }: { program: OpenProgram }) {
   const problems = program.problems.value;
   const described = program.described.value;
   const lineOf = (problem: Problem): number =>
-    described ? described.lineAt(converterOf(described, program.ends).position(problem.offset)).number : 1;
+    described ? described.lineAt(converterOf(described, program.ends).position(problem.offset ?? 0)).number : 1;
   return (
     <section class="problems">
       <h2 id="problems">
@@ -58,13 +58,13 @@ function Problems({ program }: { program: OpenProgram }) {
         <ul aria-labelledby="problems-name">
           {problems.map((problem, index) => (
             <li key={index}>
-              <button type="button" class="problem-item" onClick={() => program.reveal(problem.offset, problem.length, true)}>
+              <button type="button" class="problem-item" onClick={() => program.reveal(problem.offset ?? 0, problem.length ?? 0, true)}>
                 <span class={`severity ${problem.severity}`}>
                   {problem.severity} {problem.code}
                 </span>
                 <span>
                   {problem.message}
-                  {problem.hints?.map((hint) => (
+                  {problem.hints.map((hint) => (
                     <span key={hint} class="hint">
                       {' '}
                       {hint}
@@ -241,7 +241,7 @@ function commandsOf(program: OpenProgram, actions: GraphActions): Command[] {
     { name: 'Previous pane', key: 'Shift+F6', run: () => focusPane(program, -1) },
     ...program.problems.value.map((problem) => ({
       name: `Go to ${problem.severity} ${problem.code}: ${problem.message}`,
-      run: () => program.reveal(problem.offset, problem.length, true),
+      run: () => program.reveal(problem.offset ?? 0, problem.length ?? 0, true),
     })),
   ];
 }

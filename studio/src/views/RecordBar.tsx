@@ -1,11 +1,11 @@
 import { useId } from 'preact/hooks';
-import type { RunEvent } from '../api/types';
+import type { RecordedEvent } from '../api/types';
 
 interface Props {
   /** The number of the newest record. */
   records: number;
   record: number | null;
-  event: RunEvent | undefined;
+  event: RecordedEvent | undefined;
   onRecord: (record: number) => void;
   onFork: () => void;
   onReplay: () => void;

@@ -56,10 +56,10 @@ function startOf(option: string, name: string): string | null {
 }
 
 export function addOps(agent: Agent, gap: Gap, name: string, kind: KindRule, rules: KindRule[]): Edit[] {
-  const options = kind.options
-    .filter((option) => option.required)
-    .map((option) => ({ name: option.name, value: startOf(option.name, name) }))
-    .filter((option) => option.value !== null);
+  const options = kind.options.flatMap((option) => {
+    const value = option.required ? startOf(option.name, name) : null;
+    return value === null ? [] : [{ name: option.name, value }];
+  });
   const target = gap.start ? agent.start : gap.edge?.target;
   const canGoOn = !kind.parts.includes('else');
   const add: Edit = { op: 'add', agent: agent.name, name, kind: kind.name, sequence: gap.sequence.path };
