@@ -89,4 +89,20 @@ Result<Batch, BatchProblem> decode_batch(const Hash& chain_before, std::string_v
   return batch;
 }
 
+Result<const Batch*, BatchProblem> BatchDecoder::decode(const Hash& chain_before, std::string_view bytes) {
+  if (!kept_bytes_.empty() && chain_before == chain_before_ && bytes == kept_bytes_) return &batch_;
+  const bool is_kept = bytes.size() >= kept_bytes_min && bytes.size() <= kept_bytes_max;
+  kept_bytes_.clear();
+  if (is_kept) kept_bytes_ = bytes;
+  ++verified_count_;
+  auto decoded = decode_batch(chain_before, is_kept ? std::string_view(kept_bytes_) : bytes);
+  if (!decoded) {
+    kept_bytes_.clear();
+    return failure(std::move(decoded.error()));
+  }
+  chain_before_ = chain_before;
+  batch_ = std::move(*decoded);
+  return &batch_;
+}
+
 }  // namespace tenon::journal

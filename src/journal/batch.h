@@ -40,4 +40,24 @@ struct BatchProblem {
 
 [[nodiscard]] Result<Batch, BatchProblem> decode_batch(const Hash& chain_before, std::string_view bytes);
 
+/// Decodes batches for a reader that takes a few records at a time, and may so come to one batch many times: a large
+/// one is verified once for all the times in a row that it has the same bytes. Used by one thread.
+class BatchDecoder {
+ public:
+  /// Smaller ones are verified each time, and larger ones are not kept in memory.
+  static constexpr std::size_t kept_bytes_min = std::size_t{16} << 10U;
+  static constexpr std::size_t kept_bytes_max = std::size_t{16} << 20U;
+
+  /// The batch is valid until the next call, and as long as the bytes.
+  [[nodiscard]] Result<const Batch*, BatchProblem> decode(const Hash& chain_before, std::string_view bytes);
+  /// How often a batch was verified.
+  [[nodiscard]] std::uint64_t verified_count() const { return verified_count_; }
+
+ private:
+  std::string kept_bytes_;  ///< empty: `batch_` is not kept
+  Hash chain_before_;
+  Batch batch_;
+  std::uint64_t verified_count_ = 0;
+};
+
 }  // namespace tenon::journal

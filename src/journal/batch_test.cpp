@@ -54,5 +54,41 @@ TEST(Batch, NamesTheRecord) {
   EXPECT_EQ(decoded.error().record, 1U);
 }
 
+TEST(Batch, ALargeOneIsVerifiedOnceWhileItIsRead) {
+  const std::vector<std::string> many(1'000, std::string(40, 'x'));
+  const EncodedBatch large = encode_batch(Hash{}, many, references);
+  ASSERT_GE(large.bytes.size(), BatchDecoder::kept_bytes_min);
+  BatchDecoder decoder;
+  for (int round = 0; round < 3; ++round) {
+    // Each time the bytes come from elsewhere.
+    const std::string bytes = large.bytes;
+    const auto decoded = decoder.decode(Hash{}, bytes);
+    ASSERT_TRUE(decoded.has_value());
+    EXPECT_EQ((*decoded)->records.size(), many.size());
+    EXPECT_EQ((*decoded)->records.back(), many.back());
+    EXPECT_EQ((*decoded)->chain, large.chain);
+    EXPECT_EQ((*decoded)->references, references);
+  }
+  EXPECT_EQ(decoder.verified_count(), 1U);
+  // Other bytes, or another place in the chain, are verified.
+  std::string altered = large.bytes;
+  altered[altered.size() / 2] ^= 1;
+  EXPECT_FALSE(decoder.decode(Hash{}, altered).has_value());
+  EXPECT_FALSE(decoder.decode(Hash{}, altered).has_value());
+  EXPECT_FALSE(decoder.decode(sha256("elsewhere"), large.bytes).has_value());
+  EXPECT_TRUE(decoder.decode(Hash{}, large.bytes).has_value());
+  EXPECT_EQ(decoder.verified_count(), 5U);
+}
+
+TEST(Batch, SmallOnesAreNotKept) {
+  const EncodedBatch small = encode_batch(Hash{}, records, references);
+  BatchDecoder decoder;
+  for (std::uint64_t round = 1; round < 3; ++round) {
+    const std::string bytes = small.bytes;
+    EXPECT_EQ((*decoder.decode(Hash{}, bytes))->records.front(), "one");
+    EXPECT_EQ(decoder.verified_count(), round);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::journal

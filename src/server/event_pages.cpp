@@ -41,9 +41,9 @@ Result<EventPage, std::string> read_events_before(const ReaderAfter& reader, std
                                                   const EventPageLimits& limits) {
   Events events;
   std::uint64_t end = before;
-  while (end > 1 && events.size() < limits.events) {
-    // Few records have no event.
-    const std::uint64_t begin = end - std::min<std::uint64_t>(end - 1, limits.events - events.size());
+  // As if each record had an event. Where many have none, the second look is at twice as many, and so on.
+  for (std::uint64_t width = limits.events; end > 1 && events.size() < limits.events; width *= 2) {
+    const std::uint64_t begin = end - std::min<std::uint64_t>(end - 1, width);
     if (auto added = add_in_front(reader, begin, end, limits.chunk_bytes, events); !added) {
       return failure(std::move(added.error()));
     }
@@ -51,7 +51,7 @@ Result<EventPage, std::string> read_events_before(const ReaderAfter& reader, std
   }
   std::size_t bytes = 0;
   std::size_t count = 0;
-  while (count < events.size() && (count == 0 || bytes < limits.bytes)) {
+  while (count < events.size() && count < limits.events && (count == 0 || bytes < limits.bytes)) {
     bytes += (*(events.rbegin() + static_cast<std::ptrdiff_t>(count)))->json.size();
     ++count;
   }

@@ -12,7 +12,7 @@ constexpr std::size_t older_programs_max = 16;
 /// The records of further ones are read again.
 constexpr std::size_t runs_max = 4'096;
 /// Of a run at once.
-constexpr std::size_t records_per_read = 256;
+constexpr std::size_t records_per_read = 4'096;
 
 /// Whether it is the run that lacks something, or has it damaged, and not the store that cannot be read.
 bool is_lasting(std::optional<journal::StoreError::Kind> kind) {

@@ -302,3 +302,30 @@ def test_events_are_read_from_the_end(work):
         server.wait_for(talk, "idle")
         reply = server.get(f"/v1/runs/{talk}/events?before=1000", Accept="application/json")
         assert reply.json == server.events(talk) and reply.headers["Tenon-Events"] == str(len(reply.json)), reply.headers
+
+
+EMITTING = """\
+agent Many {
+    fn turn(ctx: Context, input: String) -> String {
+        for number in 0..700 { emit("message {{ number }}") }
+        "end"
+    }
+}
+"""
+
+
+def test_events_are_read_from_the_end_where_half_of_the_records_have_none(work):
+    with Server(work, "--edit", program=EMITTING) as server:
+        run = server.begin({"agent": "Many", "input": "go"})
+        assert server.wait_for(run, "idle")["records"] > 1400
+        everything = server.events(run)
+        assert len(everything) > 700
+        found, path = [], f"/v1/runs/{run}/events?before=99999999&limit=90"
+        while path:
+            reply = server.get(path, Accept="application/json")
+            # Only the first events may be fewer.
+            assert len(reply.json) == min(90, len(everything) - len(found)), reply.body
+            found = reply.json + found
+            link = re.fullmatch(r'<(.*)>; rel="prev"', reply.headers.get("Link", ""))
+            path = link and link.group(1)
+        assert found == everything

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "journal/batch.h"
 #include "journal/postgres/row_repair.h"
 
 namespace tenon::journal::postgres {
@@ -117,18 +116,18 @@ Result<std::vector<Record>, StoreError> RunReading::read(const RunName& run, std
       if (first > head.records) break;  // appended since the row was read
       if (first > next || first + count <= next) return problem(next, "it is missing");
       if (chain && *chain != before) return problem(first, "the chain is interrupted here");
-      const auto decoded = decode_batch(before, piece->batches.get_bytes(row, 3));
+      const auto decoded = batches_.decode(before, piece->batches.get_bytes(row, 3));
       if (!decoded) return problem(first + decoded.error().record, decoded.error().what);
-      if (decoded->records.size() != count) return problem(first, "the number of records differs from its row");
-      for (std::size_t at = 0; at < count; ++at) {
-        if (first + at < next || records.size() == limit) continue;
-        records.push_back({first + at, std::string(decoded->records[at])});
+      const Batch& batch = **decoded;
+      if (batch.records.size() != count) return problem(first, "the number of records differs from its row");
+      for (std::size_t at = next - first; at < count && records.size() < limit; ++at) {
+        records.push_back({first + at, std::string(batch.records[at])});
         ++next;
       }
-      ahead_.referenced.insert(ahead_.referenced.end(), decoded->references.rbegin(), decoded->references.rend());
+      ahead_.referenced.insert(ahead_.referenced.end(), batch.references.rbegin(), batch.references.rend());
       if (const auto more = static_cast<std::ptrdiff_t>(ahead_.referenced.size()) - referenced_max; more > 0)
         ahead_.referenced.erase(ahead_.referenced.begin(), ahead_.referenced.begin() + more);
-      chain = decoded->chain;
+      chain = batch.chain;
       if (first + count <= head.records) {
         if (records.size() == limit) return records;
         continue;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "journal/batch.h"
 #include "journal/postgres/connection.h"
 #include "journal/postgres/run_rows.h"
 #include "journal/store.h"
@@ -44,6 +45,7 @@ class RunReading {
 
   Connection& connection_;
   Ahead ahead_;
+  BatchDecoder batches_;
 };
 
 }  // namespace tenon::journal::postgres

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "journal/batch.h"
 #include "journal/sqlite/run_rows.h"
 #include "journal/sqlite/sqlite_queries.h"
 
@@ -86,17 +85,20 @@ Result<std::vector<Record>, StoreError> SqliteStore::read(const RunName& run, st
     const std::uint64_t requested = next;
     for (const BatchRow& batch : *batches) {
       if (chain && *chain != batch.chain_before) return problem(batch.first, "the chain is interrupted here");
-      const auto decoded = decode_batch(batch.chain_before, batch.bytes);
+      const auto decoded = batches_.decode(batch.chain_before, batch.bytes);
       if (!decoded) return problem(batch.first + decoded.error().record, decoded.error().what);
-      if (decoded->records.size() != batch.count)
+      const Batch& found = **decoded;
+      if (found.records.size() != batch.count)
         return problem(batch.first, "the number of records differs from its row");
-      for (std::size_t at = 0; at < decoded->records.size(); ++at) {
-        if (batch.first + at < next || records.size() == limit) continue;
-        records.push_back({batch.first + at, std::string(decoded->records[at])});
+      for (std::size_t at = next - batch.first; at < found.records.size() && records.size() < limit; ++at) {
+        records.push_back({batch.first + at, std::string(found.records[at])});
         ++next;
       }
-      chain = decoded->chain;
-      if (batch.first + batch.count <= row->head.records) continue;
+      chain = found.chain;
+      if (batch.first + batch.count <= row->head.records) {
+        if (records.size() == limit) return records;
+        continue;
+      }
       if (batch.first + batch.count != row->head.records + 1)
         return problem(row->head.records, "there are more records than the run's head says");
       if (*chain != row->head.chain) return problem(row->head.records, "the chain differs from the run's head");

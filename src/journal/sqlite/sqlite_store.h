@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "journal/batch.h"
 #include "journal/sqlite/append.h"
 #include "journal/sqlite/connection.h"
 #include "journal/store.h"
@@ -36,6 +37,7 @@ class SqliteStore final : public Store {
   Appender appender_;
   std::optional<std::set<std::string>> unclaimed_;  ///< names; nothing: they were not read yet
   std::pair<std::string, std::int64_t> run_id_;     ///< of the run whose content was read last
+  BatchDecoder batches_;                            ///< of `read`
 };
 
 }  // namespace tenon::journal::sqlite
