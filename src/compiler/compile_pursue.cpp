@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "bytecode/pursuit_variables.h"
 #include "compiler/call_compiler.h"
 #include "compiler/contract_compiler.h"
 #include "compiler/pattern_compiler.h"
@@ -123,6 +124,12 @@ std::uint32_t PursueCompiler::action_part(const Action& action, Part part) {
   return program_.instance(action.function, action.type_arguments, strategy, part, holes);
 }
 
+/// So that a person who looks at a run sees the present state of the `pursue`.
+void PursueCompiler::name_state(std::string_view what, NodeId node, Register at) {
+  const Place place = program_.place(module_, node);
+  emitter_.name_variable(at, fmt::format("{}{}:{}", what, place.line, place.column));
+}
+
 void PursueCompiler::pursue(NodeId node, Register to) {
   const Temporaries scope(*this);
   const NodeId goal = tree().first(node);
@@ -152,6 +159,10 @@ void PursueCompiler::pursue(NodeId node, Register to) {
   }
   code.tag = allocate();
   load_integer(code.tag, 0);
+  if (!code.width) {
+    name_state(bytecode::pursuit_value, node, code.value);
+    name_state(bytecode::pursuit_action, node, code.tag);
+  }
   code.known = allocate();
   code.ensured = allocate();
   load_known(code, 0);
@@ -167,7 +178,7 @@ void PursueCompiler::pursue(NodeId node, Register to) {
   if (!code.is_judged && code.facts.may_start_there) {
     reached.push_back(emit_jump(Opcode::JumpIf, is_goal(code, nullptr)));
   }
-  const std::vector<std::size_t> reached_later = code.width ? search(code) : walk(code);
+  const std::vector<std::size_t> reached_later = code.width ? search(code, node) : walk(code);
   reached.insert(reached.end(), reached_later.begin(), reached_later.end());
   at(node);
   const Register window = allocate(4);

@@ -2,6 +2,7 @@
 // values are checked against the goal, and the best of the new ones are kept. What needs no registers is in
 // stdlib/pursuit.tn.
 
+#include "bytecode/pursuit_variables.h"
 #include "compiler/contract_compiler.h"
 #include "compiler/pursue_compiler.h"
 
@@ -33,7 +34,7 @@ constexpr std::int64_t no_class = -1;
 }  // namespace
 
 /// As in `walk`.
-std::vector<std::size_t> PursueCompiler::search(const PursuitCode& code) {
+std::vector<std::size_t> PursueCompiler::search(const PursuitCode& code, NodeId node) {
   TypeTable& types = program_.type_table();
   std::vector<std::size_t> reached;
   const Register states = allocate(state_fields);
@@ -42,6 +43,7 @@ std::vector<std::size_t> PursueCompiler::search(const PursuitCode& code) {
   emit(Opcode::Move, static_cast<Register>(states + 2), code.known);
   emit(Opcode::MakeRecord, states, states, program_.type_operand(record_of(types, state_fields)));
   emit(Opcode::MakeList, states, states, 1);
+  name_state(bytecode::pursuit_states, node, states);
   const Register flag = allocate();
   const Register visited = allocate();  // the states from which the search has continued: see make_visited
   emit(Opcode::MakeList, visited, visited, 0);

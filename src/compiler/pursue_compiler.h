@@ -93,7 +93,8 @@ class PursueCompiler : CodeBuilder {
   std::vector<std::size_t> walk(const PursuitCode& code);
   void describe_action_failure(const Action& action, Register caught, Register to);
   void switch_over_actions(const PursuitCode& code, Register chosen, const std::function<void(const Action&)>& write);
-  std::vector<std::size_t> search(const PursuitCode& code);
+  std::vector<std::size_t> search(const PursuitCode& code, NodeId node);
+  void name_state(std::string_view what, NodeId node, Register at);
   void list_steps(const PursuitCode& code, Register states, Register work);
   void try_steps(const PursuitCode& code, Register work);
   void list_found(const PursuitCode& code, Register results, Register visited, Register found,

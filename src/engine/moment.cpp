@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "bytecode/pursuit_variables.h"
 #include "engine/store_access.h"
 #include "engine/stored_run.h"
 #include "json/reader.h"
@@ -45,13 +46,52 @@ std::string origin_of(const vm::Value& entry, bytecode::EntryRole role, const vm
   return labels.describe(entry.label());
 }
 
+/// As JSON, cut if it is long: then true.
+bool show_value(const vm::Value& value, const vm::Machine& machine, std::string& shown) {
+  if (!vm::to_json(value, machine.program().types(), shown)) shown.clear();
+  if (shown.size() <= shown_variable_bytes_max) return false;
+  shown.resize(cut_utf8(shown, shown_variable_bytes_max).size());
+  return true;
+}
+
+std::uint32_t action_of(const vm::Value& value) {
+  return value.tag() == vm::Tag::Integer ? static_cast<std::uint32_t>(value.as_integer()) : 0;
+}
+
+/// Adds what a variable says about a `pursue`; false for a variable of the text.
+bool add_pursuit(const vm::Variable& variable, const vm::Machine& machine, std::vector<Moment::Pursuit>& pursuits) {
+  const auto add = [&](std::string_view prefix) -> Moment::Pursuit* {
+    if (!variable.name.starts_with(prefix)) return nullptr;
+    std::string place = variable.name.substr(prefix.size());
+    const auto known = std::ranges::find(pursuits, place, &Moment::Pursuit::place);
+    return known == pursuits.end() ? &pursuits.emplace_back(Moment::Pursuit{std::move(place), {}}) : &*known;
+  };
+  if (Moment::Pursuit* const pursuit = add(bytecode::pursuit_value)) {
+    pursuit->states.resize(1);
+    pursuit->states.front().is_cut = show_value(variable.value, machine, pursuit->states.front().value);
+    return true;
+  }
+  // The names are part of a program that was read from a store: they may name any value.
+  if (Moment::Pursuit* const pursuit = add(bytecode::pursuit_action)) {
+    pursuit->states.resize(1);
+    pursuit->states.front().action = action_of(variable.value);
+    return true;
+  }
+  Moment::Pursuit* const pursuit = add(bytecode::pursuit_states);
+  if (pursuit == nullptr) return false;
+  if (variable.value.tag() != vm::Tag::List) return true;
+  for (const vm::Value& record : variable.value.items()) {
+    if (record.tag() != vm::Tag::Record || record.fields().size() < 2) continue;
+    Moment::PursuitState& state = pursuit->states.emplace_back();
+    state.is_cut = show_value(record.fields()[0], machine, state.value);
+    state.action = action_of(record.fields()[1]);
+  }
+  return true;
+}
+
 Moment::Variable show(const vm::Variable& variable, const vm::Machine& machine) {
   Moment::Variable shown{variable.name, {}, false, {}};
-  if (!vm::to_json(variable.value, machine.program().types(), shown.value)) shown.value.clear();
-  if (shown.value.size() > shown_variable_bytes_max) {
-    shown.value.resize(cut_utf8(shown.value, shown_variable_bytes_max).size());
-    shown.is_cut = true;
-  }
+  shown.is_cut = show_value(variable.value, machine, shown.value);
   if (variable.value.label() != vm::LabelTable::program_text) {
     shown.origin = machine.labels().describe(variable.value.label());
   }
@@ -126,11 +166,12 @@ class Search final : public runtime::RecoveryObserver {
     moment_.stack.clear();
     std::vector<std::vector<vm::Variable>> variables = vm::variables_of(machine);
     for (const vm::CallStackEntry& call : machine.call_stack().entries) {
-      moment_.stack.push_back({program.functions[call.function].name, machine.program().describe(call.place), {}});
+      moment_.stack.push_back({program.functions[call.function].name, machine.program().describe(call.place), {}, {}});
       Moment::Call& shown = moment_.stack.back();
       const std::size_t at = moment_.stack.size() - 1;
       for (std::size_t index = 0; at < variables.size() && index < variables[at].size(); ++index) {
-        shown.variables.push_back(show(variables[at][index], machine));
+        const vm::Variable& variable = variables[at][index];
+        if (!add_pursuit(variable, machine, shown.pursuits)) shown.variables.push_back(show(variable, machine));
       }
     }
     const bytecode::Agent* const agent = agent_of(run);

@@ -39,10 +39,22 @@ struct Moment {
     bool is_cut = false;  ///< there is more than `value`
     std::string origin;   ///< of its text, as in Entry; empty: the program
   };
+  /// A state in which a `pursue` is.
+  struct PursuitState {
+    std::uint32_t action = 0;  ///< that has led to it, from 1 in the order of the text; 0: the initial state
+    std::string value;         ///< as in Variable
+    bool is_cut = false;
+  };
+  /// A `pursue` of a call that has begun and not ended.
+  struct Pursuit {
+    std::string place;                 ///< `LINE:COLUMN`, in the call's file
+    std::vector<PursuitState> states;  ///< several with a `width`
+  };
   struct Call {
     std::string function;
     std::string place;  ///< `FILE:LINE:COLUMN`
     std::vector<Variable> variables;
+    std::vector<Pursuit> pursuits;  ///< the outer ones first
   };
 
   /// What the agent that has the turn keeps, as plain JSON; empty if it has none.

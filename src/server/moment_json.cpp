@@ -28,15 +28,29 @@ Json to_json(const engine::Moment::Prompt& prompt) {
   return json;
 }
 
+void add_value(Json& json, const std::string& value, bool is_cut) {
+  if (is_cut) {
+    json["cut"] = value;
+  } else if (!value.empty()) {
+    json["value"] = parse_own_json(value);
+  }
+}
+
 Json to_json(const engine::Moment::Variable& variable) {
   Json json = Json::object({{"name", variable.name}});
-  if (variable.is_cut) {
-    json["cut"] = variable.value;
-  } else if (!variable.value.empty()) {
-    json["value"] = parse_own_json(variable.value);
-  }
+  add_value(json, variable.value, variable.is_cut);
   if (!variable.origin.empty()) json["origin"] = variable.origin;
   return json;
+}
+
+Json to_json(const engine::Moment::Pursuit& pursuit) {
+  Json states = Json::array();
+  for (const engine::Moment::PursuitState& state : pursuit.states) {
+    Json json = Json::object({{"action", state.action}});
+    add_value(json, state.value, state.is_cut);
+    states.push_back(std::move(json));
+  }
+  return Json::object({{"place", pursuit.place}, {"states", std::move(states)}});
 }
 
 void add_state(Json& json, const engine::Moment::AgentState& state) {
@@ -51,8 +65,9 @@ Json describe_moment(const engine::Moment& moment) {
   for (const engine::Moment::Call& call : moment.stack) {
     Json variables = Json::array();
     for (const engine::Moment::Variable& variable : call.variables) variables.push_back(to_json(variable));
-    stack.push_back(
-        Json::object({{"function", call.function}, {"place", call.place}, {"variables", std::move(variables)}}));
+    Json json = Json::object({{"function", call.function}, {"place", call.place}, {"variables", std::move(variables)}});
+    for (const engine::Moment::Pursuit& pursuit : call.pursuits) json["pursuits"].push_back(to_json(pursuit));
+    stack.push_back(std::move(json));
   }
   Json json = Json::object({{"stack", std::move(stack)}});
   if (!moment.agent.empty()) json["agent"] = moment.agent;

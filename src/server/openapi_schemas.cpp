@@ -124,9 +124,20 @@ constexpr std::string_view run_schemas = R"json({
   "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "value": {},
   "cut": {"type": "string"},
   "origin": {"type": "string", "description": "Where its text comes from, if not from the program."}}},
+"PursuitState": {"description": "A state in which a `pursue` is, as the value of Variable.", "type": "object",
+  "required": ["action"], "properties": {
+  "action": {"type": "integer",
+    "description": "That has led to it, from 1 in the order of the plan's actions; 0: it is the initial one."},
+  "value": {}, "cut": {"type": "string"}}},
+"Pursuit": {"description": "A `pursue` that has begun and not ended.", "type": "object",
+  "required": ["place", "states"], "properties": {
+  "place": {"type": "string", "description": "LINE:COLUMN in the call's file, as the plan's place has it."},
+  "states": {"type": "array", "items": {"$ref": "#/components/schemas/PursuitState"},
+    "description": "Several with a `width`."}}},
 "StackCall": {"type": "object", "required": ["function", "place", "variables"], "properties": {
   "function": {"type": "string"}, "place": {"type": "string", "description": "FILE:LINE:COLUMN"},
-  "variables": {"type": "array", "items": {"$ref": "#/components/schemas/Variable"}}}},
+  "variables": {"type": "array", "items": {"$ref": "#/components/schemas/Variable"}},
+  "pursuits": {"type": "array", "items": {"$ref": "#/components/schemas/Pursuit"}}}},
 "SeenEntry": {"description": "An entry of the context of a generation.", "type": "object",
   "required": ["origin", "role", "text"], "properties": {
   "origin": {"type": "string",

@@ -329,3 +329,49 @@ def test_events_are_read_from_the_end_where_half_of_the_records_have_none(work):
             link = re.fullmatch(r'<(.*)>; rel="prev"', reply.headers.get("Link", ""))
             path = link and link.group(1)
         assert found == everything
+
+
+PURSUING = """\
+struct Topic { name: String }
+struct Letter { text: String }
+
+fn draft(ctx: Context, topic: Topic) -> Letter { Letter { text: ask<String>("What about {{ topic.name }}?") } }
+fn review(ctx: Context, letter: Letter) -> Letter { Letter { text: ask<String>("Better than {{ letter.text }}?") } }
+
+fn one(ctx: Context) -> Letter {
+    pursue |letter| letter.text == "good" from Topic { name: "holidays" } limit 5 {
+        draft(ctx, _)
+        review(ctx, _)
+    }
+}
+
+fn several(ctx: Context) -> Letter {
+    pursue |letter| letter.text == "good" from Topic { name: "holidays" } limit 5 width 2 {
+        draft(ctx, _)
+        review(ctx, _)
+    }
+}
+"""
+
+
+def test_a_moment_shows_the_states_of_a_pursue(work):
+    with Server(work, "--edit", program=PURSUING) as server:
+        for function, line in (("one", 8), ("several", 15)):
+            run = server.begin({"fn": function, "args": {}})
+            for answer in ("bad", "better", "good"):
+                (wait,) = server.wait_for(run, "waiting")["waits"]
+                server.post(f"/v1/runs/{run}/resume", {"wait": wait["wait"], "input": answer})
+                (server.wait_until_asked(run, f"Better than {answer}?") if answer != "good" else server.wait_for(run, "done"))
+            asked = [event["number"] for event in server.events(run) if event["type"] == "wait_for_input"]
+            shown = []
+            for record in asked:
+                moment = server.get(f"/v1/runs/{run}/records/{record}").json
+                (pursuing,) = [call for call in moment["stack"] if "pursuits" in call]
+                assert pursuing["function"] == function and not any("pursue" in one["name"] for one in pursuing["variables"]), pursuing
+                (pursuit,) = pursuing["pursuits"]
+                assert pursuit["place"] == f"{line}:5", pursuit
+                shown.append(pursuit["states"])
+            assert shown == [[{"action": 0, "value": {"name": "holidays"}}], [{"action": 1, "value": {"text": "bad"}}],
+                             [{"action": 2, "value": {"text": "better"}}]], (function, shown)
+            plans = server.post("/v1/programs/program/plans", {"text": PURSUING}).json["plans"]
+            assert f"program.tn:{line}:5" in [plan["place"] for plan in plans], plans

@@ -225,11 +225,28 @@ export interface Variable {
   origin?: string;
 }
 
+/** A state in which a `pursue` is, as the value of Variable. */
+export interface PursuitState {
+  /** That has led to it, from 1 in the order of the plan's actions; 0: it is the initial one. */
+  action: number;
+  value?: Json;
+  cut?: string;
+}
+
+/** A `pursue` that has begun and not ended. */
+export interface Pursuit {
+  /** LINE:COLUMN in the call's file, as the plan's place has it. */
+  place: string;
+  /** Several with a `width`. */
+  states: PursuitState[];
+}
+
 export interface StackCall {
   function: string;
   /** FILE:LINE:COLUMN */
   place: string;
   variables: Variable[];
+  pursuits?: Pursuit[];
 }
 
 /** An entry of the context of a generation. */
