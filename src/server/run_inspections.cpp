@@ -149,13 +149,16 @@ HttpResponse answer_with(const Json& json) {
 
 }  // namespace
 
-/// The run, if it can be inspected; otherwise a refusal was answered.
+/// The run, if its program may be shown; otherwise a refusal was answered.
+std::optional<journal::RunHead> RunInspections::find_shown_run(const ApiCall& call) const {
+  if (parts_.inspector != nullptr) return server::find_run(parts_.store, call);
+  call.answer(whole(make_editing_is_off()));
+  return std::nullopt;
+}
+
+/// The run, if it can be replayed; otherwise a refusal was answered.
 std::optional<journal::RunHead> RunInspections::find_run(const ApiCall& call) const {
-  if (parts_.inspector == nullptr) {
-    call.answer(whole(make_editing_is_off()));
-    return std::nullopt;
-  }
-  auto head = server::find_run(parts_.store, call);
+  auto head = find_shown_run(call);
   if (!head) return std::nullopt;
   if (head->records > inspected_records_max) {
     call.answer(whole(make_error(
@@ -182,7 +185,7 @@ void RunInspections::show_record(const ApiCall& call) {
 }
 
 void RunInspections::show_program(const ApiCall& call) {
-  const auto run = find_run(call);
+  const auto run = find_shown_run(call);
   if (!run) return;
   const auto program = programs_.find(parts_.store, run->run);
   if (program == nullptr) {

@@ -40,6 +40,7 @@ class RunInspections final {
   void fork(const ApiCall& call, ForkRequest request, const std::function<void(engine::ForkChoice)>& start);
 
  private:
+  [[nodiscard]] std::optional<journal::RunHead> find_shown_run(const ApiCall& call) const;
   [[nodiscard]] std::optional<journal::RunHead> find_run(const ApiCall& call) const;
   [[nodiscard]] const ProgramFiles::File* find_file(const vm::LoadedProgram& program) const;
   /// The changed program; null if it has errors, and without a text.

@@ -49,3 +49,13 @@ export function timeOf(time: number): string {
 }
 
 export const dateOf = (time: number): string => new Date(time).toLocaleString();
+
+/** A time that has passed, in milliseconds. */
+export function durationOf(ms: number): string {
+  if (ms < 1000) return `${ms} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+export const numberOf = (value: number): string => value.toLocaleString('en');

@@ -74,6 +74,22 @@ fn main(ctx: Context) -> Letter {
     }
 }
 `;
+const pursuing = `struct Topic { name: String }
+struct Letter { text: String }
+
+/// Writes a first version.
+fn draft(ctx: Context, topic: Topic) -> Letter { Letter { text: ask<String>("What about {{ topic.name }}?") } }
+
+/// Improves it.
+fn review(ctx: Context, letter: Letter) -> Letter { Letter { text: ask<String>("Better than {{ letter.text }}?") } }
+
+fn main(ctx: Context) -> Letter {
+    pursue |letter| letter.text == "good" from Topic { name: "holidays" } limit 5 {
+        draft(ctx, _)
+        review(ctx, _)
+    }
+}
+`;
 const long = `fn clock(count: i32) -> i32 {
     let done = 0
     while done < count {
@@ -618,6 +634,66 @@ await runTests(
       await picture(page, "difference");
       await difference.getByRole("link", { name: /^record \d+/ }).first().click();
       await page.getByRole("region", { name: /^Record \d+$/ }).waitFor();
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "the lines, blocks and states where a run is are lit, live and at each record"(closing) {
+      const { studio, page } = await open(closing, {}, { "desk.tn": desk, "greet.tn": greet, "pursuing.tn": pursuing });
+      const place = page.getByRole("status", { name: "Place in the source" });
+      const lit = () =>
+        page.evaluate(() => {
+          const lines = document.querySelector(".run-source .editor-host").shadowRoot.querySelectorAll(".cm-run-here, .cm-run-failed");
+          return [...lines].map((line) => line.textContent.trim());
+        });
+      // A program without blocks.
+      await openProgram(page, "greet");
+      await startRun(page, "visit", {});
+      await state(page, "waiting");
+      await until(() => place.textContent(), (found) => found === "at line 6");
+      assert.deepEqual(await lit(), ['let visit = ask<Visit>("Who comes?")']);
+      await checkAccess(page);
+      await picture(page, "run_source");
+      await page.getByLabel("guests").fill("2");
+      await page.getByLabel("name").fill("Ada");
+      await page.getByRole("button", { name: "Answer" }).click();
+      await state(page, "ended");
+      assert.equal(await place.textContent(), "at no line of this text");
+      // Blocks, with what they took.
+      await openProgram(page, "desk");
+      await startRun(page, "Desk", { Input: "I want a refund." });
+      await state(page, "waiting");
+      const asking = page.getByRole("treeitem", { name: "refund, call" });
+      await until(() => asking.getAttribute("aria-current"), (current) => current === "step");
+      await page.getByRole("treeitem", { name: "find, request" }).click();
+      const block = page.getByRole("region", { name: "Block find" });
+      await until(() => block.getByRole("group", { name: "Time and tokens" }).textContent(), (found) => /^once.*\d+ m?s\d+ tokens$/.test(found));
+      await until(() => page.locator(".block-figures").first().textContent(), (found) => /^\d+ m?s · \d+ tok\.$/.test(found));
+      await checkAccess(page);
+      await picture(page, "run_block");
+      // At an earlier record, the blocks are those of then.
+      await block.getByRole("table", { name: "Times in this block" }).getByRole("link").first().click();
+      await page.getByRole("region", { name: /^Record \d+$/ }).waitFor();
+      await until(() => page.getByRole("treeitem", { name: "find, request" }).getAttribute("aria-current"), (current) => current === "step");
+      assert.equal(await asking.getAttribute("aria-current"), null);
+      await page.getByRole("region", { name: "Graph" }).getByRole("button", { name: "Source" }).click();
+      await until(() => place.textContent(), (found) => found === "at line 13");
+      // The plan of a pursue.
+      await openProgram(page, "pursuing");
+      await startRun(page, "main", {});
+      await state(page, "waiting");
+      await page.getByRole("button", { name: "Plan" }).click();
+      const present = page.getByRole("status", { name: "Present state" });
+      await until(() => present.textContent(), (found) => found === 'present state start {"name":"holidays"}');
+      await page.getByLabel("Answer").fill("Dear all");
+      await page.getByRole("button", { name: "Answer" }).click();
+      await until(() => present.textContent(), (found) => found === 'present state draft {"text":"Dear all"}');
+      assert.equal(await page.getByRole("treeitem", { name: "draft, action" }).getAttribute("aria-current"), "step");
+      await checkAccess(page);
+      await picture(page, "run_plan");
+      const [run] = (await studio.ask("/v1/runs")).runs.filter((one) => one.agent === "main");
+      const [first] = (await studio.events(run.run)).filter((event) => event.type === "wait_for_input");
+      await page.evaluate(([name, record]) => (location.hash = `#/runs/${name}/records/${record}`), [run.run, first.number]);
+      await until(() => present.textContent(), (found) => found === 'present state start {"name":"holidays"}');
       assert.deepEqual(page.complaints, []);
     },
 

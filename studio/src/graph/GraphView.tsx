@@ -35,6 +35,8 @@ interface Props {
   running?: ReadonlySet<string>;
   /** Blocks that a run has left. */
   visited?: ReadonlySet<string>;
+  /** What a block took, for a corner of its box. */
+  figures?: ReadonlyMap<string, string>;
 }
 
 interface Found {
@@ -79,8 +81,8 @@ export function GraphView(props: Props) {
   const newest = running ? [...running].at(-1) : undefined;
   useEffect(() => {
     if (newest === undefined || selected) return;
-    const end = newest.indexOf('/');
-    show(blockAt(agents, newest.slice(0, end), newest.slice(end + 1)));
+    const agent = agents.find(({ name }) => newest.startsWith(`${name}/`));
+    if (agent) show(blockAt(agents, agent.name, newest.slice(agent.name.length + 1)));
   }, [newest]);
 
   const found = (target: EventTarget | null): Found | null => {
@@ -120,7 +122,7 @@ export function GraphView(props: Props) {
         onKeyDown={onKeyDown}
         onPointerDown={onPointerDown}
       >
-        <Canvas {...{ viewport, layout, selected, running, visited, label: props.label }} />
+        <Canvas {...{ viewport, layout, selected, running, visited, label: props.label, figures: props.figures }} />
       </div>
       {props.note && (
         <p class="graph-note" role="status">
@@ -150,10 +152,11 @@ interface CanvasProps {
   selected: Selected | null;
   running: ReadonlySet<string> | undefined;
   visited: ReadonlySet<string> | undefined;
+  figures: ReadonlyMap<string, string> | undefined;
 }
 
 /** Moving and zooming changes one transform, and draws no block again. */
-function Canvas({ viewport, layout, selected, running, visited, label }: CanvasProps) {
+function Canvas({ viewport, layout, selected, running, visited, figures, label }: CanvasProps) {
   const { x, y, zoom } = viewport.view.value;
   const chosenIn = (agent: Agent): string | null => (selected?.agent === agent.name ? selected.path : null);
   const content = useMemo(
@@ -174,11 +177,11 @@ function Canvas({ viewport, layout, selected, running, visited, label }: CanvasP
           ))}
         </svg>
         {layout.placed.map(({ agent, y: top }) => (
-          <Tree key={agent.name} agent={agent} label={label} y={top} chosen={chosenIn(agent)} running={running} visited={visited} />
+          <Tree key={agent.name} y={top} chosen={chosenIn(agent)} {...{ agent, label, running, visited, figures }} />
         ))}
       </>
     ),
-    [layout, selected, running, visited],
+    [layout, selected, running, visited, figures],
   );
   return (
     <div class="canvas" style={{ transform: `translate(${x}px, ${y}px) scale(${zoom})` }}>

@@ -10,6 +10,8 @@ import { placesOf } from './navigate';
 const excerptTop = 38;
 const excerptLeft = 12;
 const excerptHeight = 16;
+const figuresTop = 21;
+const figuresRight = 8;
 
 /** Properties are plain values, so that a box is drawn again only if something in it has changed. */
 interface BoxProps {
@@ -19,6 +21,7 @@ interface BoxProps {
   kind: string;
   documentation: string;
   excerpt: string;
+  figures: string;
   x: number;
   y: number;
   width: number;
@@ -46,7 +49,7 @@ const Box = memo((props: BoxProps) => (
   <div
     class={classesOf(props)}
     role="treeitem"
-    aria-description={props.excerpt || props.documentation || undefined}
+    aria-description={[props.figures, props.excerpt || props.documentation].filter(Boolean).join('. ') || undefined}
     aria-level={props.level}
     aria-posinset={props.index + 1}
     aria-setsize={props.count}
@@ -56,7 +59,7 @@ const Box = memo((props: BoxProps) => (
     tabIndex={props.isTabStop ? 0 : -1}
     data-agent={props.agent}
     data-path={props.path}
-    title={props.documentation ? `${props.name}: ${props.documentation}` : props.name}
+    title={[props.documentation ? `${props.name}: ${props.documentation}` : props.name, props.figures].filter(Boolean).join('\n')}
     style={{ left: `${props.x}px`, top: `${props.y}px`, width: `${props.width}px`, height: `${props.height}px` }}
   >
     <KindIcon kind={props.kind} />
@@ -81,6 +84,13 @@ const Excerpt = memo(({ text, x, y, width }: { text: string; x: number; y: numbe
   </div>
 ));
 
+/** What a run took in the block, beside its kind. */
+const Figures = memo(({ text, x, y, width }: { text: string; x: number; y: number; width: number }) => (
+  <div class="block-figures" aria-hidden="true" style={{ left: `${x}px`, top: `${y + figuresTop}px`, width: `${width - figuresRight}px` }}>
+    {text}
+  </div>
+));
+
 interface TreeProps {
   agent: Agent;
   /** The name of the tree, if it does not show blocks. */
@@ -90,6 +100,7 @@ interface TreeProps {
   chosen: string | null;
   running: ReadonlySet<string> | undefined;
   visited: ReadonlySet<string> | undefined;
+  figures: ReadonlyMap<string, string> | undefined;
 }
 
 function startOf(agent: Agent): string | undefined {
@@ -98,7 +109,7 @@ function startOf(agent: Agent): string | undefined {
 }
 
 /** The blocks of an agent as a tree of absolutely placed boxes. One of them is a tab stop. */
-export function Tree({ agent, label, y, chosen, running, visited }: TreeProps) {
+export function Tree({ agent, label, y, chosen, running, visited, figures }: TreeProps) {
   const places = placesOf(agent);
   const tabStop = chosen !== null && places.has(chosen) ? chosen : startOf(agent);
   const [width, height] = agent.size ?? [0, 0];
@@ -126,6 +137,7 @@ export function Tree({ agent, label, y, chosen, running, visited }: TreeProps) {
                 kind={block.kind}
                 documentation={block.documentation ?? ''}
                 excerpt={block.excerpt ?? ''}
+                figures={figures?.get(key) ?? ''}
                 x={left}
                 y={top}
                 width={boxWidth}
@@ -139,6 +151,7 @@ export function Tree({ agent, label, y, chosen, running, visited }: TreeProps) {
                 isRunning={running?.has(key) === true}
                 isVisited={visited?.has(key) === true}
               />
+              {figures?.get(key) && <Figures text={figures.get(key) ?? ''} x={left} y={top} width={boxWidth} />}
               {block.excerpt && boxHeight >= excerptTop + excerptHeight && (
                 <Excerpt text={block.excerpt} x={left} y={top} width={boxWidth} />
               )}

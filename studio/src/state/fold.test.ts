@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedEvent, RunEvent } from '../api/types';
-import { RunFold } from './fold';
+import { foldUntil, RunFold } from './fold';
 
 let number = 0;
 const event = (type: RecordedEvent['type'], fields: Record<string, unknown> = {}): RecordedEvent =>
@@ -38,6 +38,10 @@ describe('the conversation', () => {
       event('turn_failed', { kind: 'Raised', message: 'no' }),
     );
     expect(said(fold)).toEqual(['person: x', 'question: Sure?', 'answer: true', 'problem: Raised: no']);
+  });
+
+  it('says that a function was started without arguments', () => {
+    expect(said(folded(event('prompt_started', { input: [null] })))).toEqual(['note: Started without arguments.']);
   });
 
   it('ignores events that were seen before', () => {
@@ -87,6 +91,37 @@ describe('the blocks of a run', () => {
     fold.add(event('turn_failed'));
     expect([...fold.running]).toEqual([]);
     expect([...fold.visited]).toEqual(['A/both/pro/argue']);
+  });
+});
+
+describe('where a run is in its program', () => {
+  it('is what it waits for', () => {
+    const fold = folded(event('prompt_started', { input: 'hello', turn: 1 }), event('agent_call', { call: '0', place: 'a.tn:3:5' }));
+    expect(fold.places).toEqual({ here: [], around: ['a.tn:3:5'] });
+    fold.add(event('generation_started', { generation: '1', place: 'a.tn:4:9' }));
+    fold.add(event('tool_call', { call: '2', place: 'a.tn:9:5' }));
+    expect(fold.places).toEqual({ here: ['a.tn:4:9', 'a.tn:9:5'], around: ['a.tn:3:5'] });
+    fold.add(event('generation_finished', { generation: '1' }));
+    fold.add(event('tool_error', { call: '2' }));
+    fold.add(event('wait_for_input', { wait: '3', question: 'Sure?', place: 'a.tn:10:5' }));
+    expect(fold.places.here).toEqual(['a.tn:10:5']);
+    fold.add(event('turn_failed', { kind: 'Raised', message: 'no', place: 'a.tn:11:5' }));
+    expect([fold.places, fold.failedAt]).toEqual([{ here: [], around: [] }, 'a.tn:11:5']);
+    fold.add(event('prompt_started', { input: 'again', turn: 2 }));
+    expect(fold.failedAt).toBe(null);
+  });
+
+  it('is known for each record, with the times of the blocks', () => {
+    const events = [
+      event('prompt_started', { input: 'hello', turn: 1 }),
+      event('block_entered', { path: 'ask', branch: '', place: 'a.tn:3:5' }),
+      event('block_left', { path: 'ask', branch: '', ms: 20, tokens: 7 }),
+      event('block_entered', { path: 'ask', branch: '', place: 'a.tn:3:5' }),
+    ];
+    const [, entered, left, again] = events.map((one) => one.number);
+    expect([...foldUntil(events, entered ?? 0).running]).toEqual(['A/ask']);
+    expect([...foldUntil(events, left ?? 0).running]).toEqual([]);
+    expect(foldUntil(events, again ?? 0).visits.get('A/ask')).toEqual([{ entered, left, ms: 20, tokens: 7 }, { entered: again }]);
   });
 });
 

@@ -34,10 +34,30 @@ export interface Writing {
   bytes: number;
 }
 
+/** One time that a run went through a block. */
+export interface Visit {
+  /** The records of its start and its end. */
+  entered: number;
+  left?: number;
+  ms?: number;
+  tokens?: number;
+}
+
 interface Standing {
   agent: string;
   path: string;
   depth: number;
+  visit: Visit;
+}
+
+/** What a run is doing, and where that is in its program. */
+interface Doing {
+  agent: string;
+  depth: number;
+  /** FILE:LINE:COLUMN */
+  place: string;
+  /** A turn of another agent, in which something else is done. */
+  isOuter: boolean;
 }
 
 const encoder = new TextEncoder();
@@ -51,6 +71,11 @@ export class RunFold {
   readonly conversation: Entry[] = [];
   /** Blocks that were left, as AGENT/PATH, in this turn. */
   readonly visited = new Set<string>();
+  /** The times that this turn went through a block, by AGENT/PATH. */
+  readonly visits = new Map<string, Visit[]>();
+  /** Where the turn has failed. */
+  failedAt: string | null = null;
+  private readonly doing = new Map<string, Doing>();
   private readonly writings = new Map<string, Writing>();
   private readonly standing = new Map<string, Standing>();
   private emitted: string[] = [];
@@ -70,14 +95,20 @@ export class RunFold {
     return new Set([...this.standing.values()].map((one) => `${one.agent}/${one.path}`));
   }
 
+  /** Where the run is in its program, as far as it waits for something. `around`: calls of agents that contain these places. */
+  get places(): { here: string[]; around: string[] } {
+    const all = [...this.doing.values()];
+    const places = (isOuter: boolean): string[] => [...new Set(all.filter((one) => one.isOuter === isOuter).map((one) => one.place))];
+    return { here: places(false), around: places(true) };
+  }
+
   /** Adds events in front of the others: what the page shows of them is made anew. */
   prepend(events: readonly RecordedEvent[]): void {
     const all = [...events, ...this.events];
     const writings = new Map(this.writings);
     this.events.length = 0;
     this.conversation.length = 0;
-    this.visited.clear();
-    this.standing.clear();
+    this.clearBlocks();
     this.emitted = [];
     this.last = 0;
     for (const event of all) this.add(event);
@@ -102,7 +133,16 @@ export class RunFold {
     this.last = event.number;
     this.events.push(event);
     this.addBlocks(event);
+    this.addPlaces(event);
     this.addWords(event);
+  }
+
+  private clearBlocks(): void {
+    this.visited.clear();
+    this.standing.clear();
+    this.visits.clear();
+    this.doing.clear();
+    this.failedAt = null;
   }
 
   private addPiece({ generation, agent, attempt, offset, text }: TextDeltaEvent): void {
@@ -120,18 +160,23 @@ export class RunFold {
   private addBlocks(event: RecordedEvent): void {
     switch (event.type) {
       case 'prompt_started':
-        if (event.depth === 0) {
-          this.visited.clear();
-          this.standing.clear();
-        }
+        if (event.depth === 0) this.clearBlocks();
         break;
-      case 'block_entered':
-        this.standing.set(keyOf(event), { agent: event.agent, path: event.path, depth: event.depth });
+      case 'block_entered': {
+        const { agent, path, depth } = event;
+        const visit: Visit = { entered: event.number };
+        const key = `${agent}/${path}`;
+        this.visits.set(key, [...(this.visits.get(key) ?? []), visit]);
+        this.standing.set(keyOf(event), { agent, path, depth, visit });
         break;
-      case 'block_left':
+      }
+      case 'block_left': {
+        const visit = this.standing.get(keyOf(event))?.visit;
+        if (visit) Object.assign(visit, { left: event.number, ms: event.ms, tokens: event.tokens });
         this.standing.delete(keyOf(event));
         this.visited.add(`${event.agent}/${event.path}`);
         break;
+      }
       case 'turn_end':
       case 'turn_failed':
       case 'turn_cancelled':
@@ -140,6 +185,48 @@ export class RunFold {
       case 'handoff':
         for (const [at, one] of this.standing) if (one.depth === event.depth && one.agent === event.agent) this.standing.delete(at);
         break;
+    }
+  }
+
+  private addPlaces(event: RecordedEvent): void {
+    const { agent, depth } = event;
+    const begin = (key: string, place: string | undefined, isOuter = false): void => {
+      if (place !== undefined) this.doing.set(key, { agent, depth, place, isOuter });
+    };
+    switch (event.type) {
+      case 'generation_started':
+        begin(event.generation, event.place);
+        break;
+      case 'generation_finished':
+        this.doing.delete(event.generation);
+        break;
+      case 'tool_call':
+        begin(event.call, event.place);
+        break;
+      case 'agent_call':
+        begin(event.call, event.place, true);
+        break;
+      case 'tool_result':
+      case 'tool_error':
+      case 'agent_result':
+        this.doing.delete(event.call);
+        break;
+      case 'wait_for_input':
+        begin(event.wait, event.place);
+        break;
+      case 'resume_with_input':
+        this.doing.delete(event.wait);
+        break;
+      case 'turn_failed':
+        if (depth === 0) this.failedAt = event.place;
+        break;
+    }
+    const endsTurn = event.type === 'turn_end' || event.type === 'turn_failed' || event.type === 'turn_cancelled';
+    const handsOff = event.type === 'handoff';
+    if (!endsTurn && !handsOff) return;
+    for (const [at, one] of this.doing) {
+      const isOfTurn = handsOff ? one.depth === depth && one.agent === agent : one.depth >= depth;
+      if (isOfTurn) this.doing.delete(at);
     }
   }
 
@@ -194,7 +281,8 @@ export class RunFold {
     const isFunction = event.turn === undefined && Array.isArray(input);
     // A Context among the arguments is null.
     const given = isFunction ? input.filter((one) => one !== null) : [input];
-    this.say(event, 'person', given.map(showValue).join('\n'));
+    if (isFunction && given.length === 0) this.say(event, 'note', 'Started without arguments.');
+    else this.say(event, 'person', given.map(showValue).join('\n'));
   }
 
   private addText(event: TextEvent): void {
@@ -219,4 +307,14 @@ export class RunFold {
     const rest = this.emitted.length > 0 && value.startsWith(`${sent}\n\n`) ? value.slice(sent.length + 2) : value;
     if (rest !== 'null' && rest !== '') this.say(event, 'agent', rest);
   }
+}
+
+/** As it was after a record, as far as the events are there. */
+export function foldUntil(events: readonly RecordedEvent[], record: number): RunFold {
+  const fold = new RunFold();
+  for (const event of events) {
+    if (event.number > record) break;
+    fold.add(event);
+  }
+  return fold;
 }

@@ -42,6 +42,8 @@ export class OpenRun {
   readonly fold = new RunFold();
   /** Advances whenever the fold has changed. */
   readonly version = signal(0);
+  /** How often the run has taken another program, as far as it was followed. */
+  readonly programsTaken = signal(0);
   /** The server knows no run of this name. */
   readonly missing = signal(false);
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -115,6 +117,7 @@ export class OpenRun {
 
   private receive(event: unknown): void {
     this.fold.add(event as RunEvent);
+    if ((event as RunEvent).type === 'program_taken') ++this.programsTaken.value;
     ++this.waiting;
     this.timer ??= setTimeout(() => this.draw(), drawPause);
   }

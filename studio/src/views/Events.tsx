@@ -4,6 +4,7 @@ import { showShort } from '../api/json';
 import type { RecordedEvent } from '../api/types';
 import { Marked, timeOf } from '../text';
 import { MomentView } from './Moment';
+import type { Looked } from './moments';
 
 const rowHeight = 26;
 const around = 10;
@@ -61,19 +62,19 @@ function Row({ event, index, isTabStop, isOpened, onClick }: RowProps) {
 }
 
 interface DetailProps {
-  run: string;
   record: number;
+  looked: Looked | null;
   event: RecordedEvent | undefined;
   onClose: () => void;
 }
 
-function Detail({ run, record, event, onClose }: DetailProps) {
+function Detail({ record, looked, event, onClose }: DetailProps) {
   return (
     <div class="event-detail" role="region" aria-label={`Record ${record}`} tabIndex={0}>
       <button type="button" aria-label="Close" title="Close" onClick={onClose}>
         ×
       </button>
-      <MomentView run={run} record={record} />
+      <MomentView record={record} looked={looked} />
       {event && (
         <>
           <h3>The event</h3>
@@ -87,7 +88,8 @@ function Detail({ run, record, event, onClose }: DetailProps) {
 }
 
 interface Props {
-  run: string;
+  /** The run as it was after the record that is shown. */
+  looked: Looked | null;
   events: RecordedEvent[];
   /** Events before these, which were not read. */
   earlier: number;
@@ -99,7 +101,7 @@ interface Props {
 }
 
 /** The events of a run. Only the rows in sight are in the page; it stays at the end while the end is in sight. */
-export function Events({ run, events, earlier, onEarlier, version, record, onRecord }: Props) {
+export function Events({ looked, events, earlier, onEarlier, version, record, onRecord }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(400);
@@ -208,7 +210,7 @@ export function Events({ run, events, earlier, onEarlier, version, record, onRec
         </div>
       </div>
       {record !== null && (
-        <Detail run={run} record={record} event={events.find((event) => event.number === record)} onClose={() => onRecord(null)} />
+        <Detail record={record} looked={looked} event={events.find((event) => event.number === record)} onClose={() => onRecord(null)} />
       )}
     </section>
   );

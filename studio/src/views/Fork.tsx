@@ -4,6 +4,7 @@ import { api } from '../api/client';
 import type { ForkEstimate, RequestPlace, RunProgram } from '../api/types';
 import { TextEditor } from '../editor/TextEditor';
 import { noteError, readRunAgain } from '../state/live';
+import { lineIn } from '../state/place';
 import { go, runLink } from '../state/route';
 import { Dialog, DialogEnd } from './Dialog';
 
@@ -61,12 +62,6 @@ function Estimate({ estimate }: { estimate: ForkEstimate }) {
       </p>
     </>
   );
-}
-
-/** The line of the place in the run's own file, to which the editor scrolls. */
-function lineIn(file: string, place: string | undefined): number | null {
-  const found = place === undefined ? null : /^(.*):(\d+):\d+$/.exec(place);
-  return found && found[1] === file ? Number(found[2]) : null;
 }
 
 interface Props {

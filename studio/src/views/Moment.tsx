@@ -1,10 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { api } from '../api/client';
 import { showValue } from '../api/json';
 import type { AgentState, Json, Moment, Prompt, StackCall } from '../api/types';
-import { noteError } from '../state/live';
 import { Marked } from '../text';
+import type { Looked } from './moments';
 
 const roleWords: Record<string, string> = {
   program: '',
@@ -156,35 +154,11 @@ function Changed({ title, moment, of }: { title: string; moment: Moment; of: key
   );
 }
 
-/** While the slider is moved, moments in between are not read, in milliseconds. */
-const readPause = 80;
-
 /** The run as it was after a record: what the model saw, the stack and the state before and after. */
-export function MomentView({ run, record }: { run: string; record: number }) {
-  const moment = useSignal<Moment | null>(null);
-  const failure = useSignal('');
-  useEffect(() => {
-    let isCurrent = true;
-    moment.value = null;
-    failure.value = '';
-    const read = async (): Promise<void> => {
-      try {
-        const found = await api.moment(run, record);
-        if (isCurrent) moment.value = found;
-      } catch (error) {
-        noteError(error);
-        if (isCurrent) failure.value = error instanceof Error ? error.message : String(error);
-      }
-    };
-    const timer = setTimeout(() => void read(), readPause);
-    return () => {
-      isCurrent = false;
-      clearTimeout(timer);
-    };
-  }, [run, record]);
-
-  const found = moment.value;
-  if (failure.value) return <p class="field-problem moment-note">{failure.value}</p>;
+export function MomentView({ record, looked }: { record: number; looked: Looked | null }) {
+  const current = looked?.record === record ? looked : null;
+  if (current?.failure) return <p class="field-problem moment-note">{current.failure}</p>;
+  const found = current?.moment;
   if (!found) return <p class="hint moment-note">Reading the record…</p>;
   return (
     <div class="moment">

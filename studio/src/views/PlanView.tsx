@@ -36,7 +36,7 @@ function Reason({ requirement }: { requirement: Requirement }) {
   );
 }
 
-function Steps({ plan, state }: { plan: Plan; state: string | null }) {
+export function Steps({ plan, state }: { plan: Plan; state: string | null }) {
   const shown = plan.edges.filter(({ from, to }) => state === null || from === state || to === state);
   return (
     <table class="steps" aria-label="Steps of the plan">

@@ -2,30 +2,28 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Agent, Run } from '../api/types';
-import { GraphView } from '../graph/GraphView';
-import { savedAgents, wantGraphs } from '../state/graphs';
-import { noteError, now, programs, readRunAgain, runs } from '../state/live';
+import { foldUntil } from '../state/fold';
+import { noteError, now, readRunAgain, runs } from '../state/live';
 import { programLink, recordLink, replaceAddress, runLink } from '../state/route';
 import { OpenRun } from '../state/run';
-import type { Selected } from '../state/program';
+import { readProgram, type ShownProgram } from '../state/runProgram';
 import { ageOf, dateOf } from '../text';
 import { ChooseRun } from './ChooseRun';
 import { Conversation } from './Conversation';
 import { Events } from './Events';
 import { Fork } from './Fork';
+import { useMoment } from './moments';
 import { PromptBox } from './PromptBox';
 import { QuestionForm } from './QuestionForm';
 import { RecordBar } from './RecordBar';
 import { Replay } from './Replay';
+import { drawnOf, RunGraph, type Drawn } from './RunGraph';
 import { StateMark } from './StateMark';
 
 /** The agents whose blocks the run went through, or will: the one that was started comes first. */
-function agentsOf(run: Run, seen: ReadonlySet<string>): { program: string; agents: Agent[] } | null {
-  for (const [program, agents] of savedAgents.value) {
-    const own = agents.filter((agent) => agent.name === run.agent.replace(/^.*\./, '') || seen.has(agent.name));
-    if (own.length > 0) return { program, agents: own };
-  }
-  return null;
+function agentsOf(run: Run, seen: ReadonlySet<string>, program: ShownProgram): Agent[] {
+  const own = run.agent.replace(/^.*\./, '');
+  return program.agents.filter((agent) => agent.name === own || seen.has(agent.name));
 }
 
 function Unavailable({ run }: { run: Run }) {
@@ -65,32 +63,44 @@ function CancelButtons({ run, failed }: { run: Run; failed: (message: string) =>
   );
 }
 
-function useOpenRun(name: string): OpenRun {
-  const open = useMemo(() => new OpenRun(name), [name]);
-  useEffect(() => () => open.close(), [open]);
-  useEffect(wantGraphs, [programs.value]);
-  return open;
+function useOpenRun(name: string): { open: OpenRun; program: ShownProgram | null } {
+  const opened = useMemo(() => {
+    const open = new OpenRun(name);
+    return { open, ...readProgram(name, open.programsTaken) };
+  }, [name]);
+  useEffect(
+    () => () => {
+      opened.stop();
+      opened.open.close();
+    },
+    [opened],
+  );
+  return { open: opened.open, program: opened.program.value };
 }
 
 type Opened = 'fork' | 'replay' | 'compare' | null;
 
 /** `record`: the one that is shown, which is part of the address. */
 export function RunView({ name, record }: { name: string; record: number | null }) {
-  const open = useOpenRun(name);
+  const { open, program } = useOpenRun(name);
   const dialog = useSignal<Opened>(null);
   const failure = useSignal('');
-  const selected = useSignal<Selected | null>(null);
+  const chosen = useSignal<Drawn | null>(null);
   const version = open.version.value;
   const run = runs.value.get(name);
-  const { fold } = open;
-
-  const lit = useMemo(() => {
-    const running = fold.running;
-    const visited = new Set(fold.visited);
-    const seen = new Set([...running, ...visited].map((key) => key.slice(0, key.indexOf('/'))));
-    return { running, visited, seen };
-  }, [version]);
-  const graph = useMemo(() => run && agentsOf(run, lit.seen), [run?.agent, savedAgents.value, [...lit.seen].join(' ')]);
+  // What the graph shows: the run as it is, or as it was after the record.
+  const fold = useMemo(() => (record === null ? open.fold : foldUntil(open.fold.events, record)), [open, record, record === null ? 0 : version]);
+  const seen = useMemo(() => {
+    const { running, visited } = open.fold;
+    return [...new Set([...running, ...visited].map((key) => key.slice(0, key.indexOf('/'))))].sort().join('/');
+  }, [open, version]);
+  const agents = useMemo(
+    () => (run && program ? agentsOf(run, new Set(seen.split('/')), program) : []),
+    [run?.agent, program, seen],
+  );
+  const all = program ? drawnOf(program, agents) : [];
+  const drawn = chosen.value && all.includes(chosen.value) ? chosen.value : all[0];
+  const looked = useMoment(name, record ?? (drawn === 'plan' && open.fold.number > 0 ? open.fold.number : null)).value;
 
   if (open.missing.value && !run) {
     return (
@@ -100,7 +110,7 @@ export function RunView({ name, record }: { name: string; record: number | null 
       </main>
     );
   }
-  const records = Math.max(run?.records ?? 0, fold.number);
+  const records = Math.max(run?.records ?? 0, open.fold.number);
   const showRecord = (number: number | null): void => replaceAddress(number === null ? runLink(name) : recordLink(name, number));
   const close = (): void => {
     dialog.value = null;
@@ -123,42 +133,42 @@ export function RunView({ name, record }: { name: string; record: number | null 
             {failure.value}
           </span>
         )}
-        {graph && <a href={programLink(graph.program)}>{graph.program}</a>}
+        {program?.program !== undefined && <a href={programLink(program.program)}>{program.program}</a>}
         {run && <CancelButtons run={run} failed={(message) => (failure.value = message)} />}
       </header>
       <RecordBar
         records={records}
         record={record}
-        event={record === null ? undefined : fold.events.find((event) => event.number === record)}
+        event={record === null ? undefined : open.fold.events.find((event) => event.number === record)}
         onRecord={showRecord}
         onFork={() => (dialog.value = 'fork')}
         onReplay={() => (dialog.value = 'replay')}
         onCompare={() => (dialog.value = 'compare')}
       />
-      <div class={`run-panes${graph ? '' : ' no-graph'}${record === null ? '' : ' with-record'}`}>
+      <div class={`run-panes${program && drawn ? '' : ' no-graph'}${record === null ? '' : ' with-record'}`}>
         <section class="pane talk-pane" aria-label="Conversation and questions">
-          <Conversation fold={fold} version={version} onEarlier={() => void open.readEarlier()} />
+          <Conversation fold={open.fold} version={version} onEarlier={() => void open.readEarlier()} />
           {run && <Unavailable run={run} />}
           <div class="talk-forms">
             {run?.waits?.map((wait) => <QuestionForm key={wait.wait} run={name} wait={wait} />)}
             {run?.state === 'idle' && <PromptBox run={run} />}
           </div>
         </section>
-        {graph && (
+        {program && drawn && (
           <section class="pane graph-pane" aria-label="Graph">
-            <GraphView
-              agents={graph.agents}
-              selected={selected.value}
-              onSelect={(chosen) => (selected.value = chosen)}
-              running={lit.running}
-              visited={lit.visited}
+            <RunGraph
+              run={name}
+              {...{ program, agents, fold, version, drawn }}
+              moment={record === null || looked?.record === record ? (looked?.moment ?? null) : null}
+              isRecord={record !== null}
+              onDrawn={(one) => (chosen.value = one)}
             />
           </section>
         )}
         <Events
-          run={name}
-          events={fold.events}
-          earlier={fold.earlier}
+          looked={looked}
+          events={open.fold.events}
+          earlier={open.fold.earlier}
           onEarlier={() => void open.readEarlier()}
           version={version}
           record={record}
