@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -16,6 +17,30 @@ constexpr std::size_t ways_max = 24;
 
 PreviewEntries callers_entries() {
   return {{EntryRole::Data, "<the caller's entries>", true, true}};
+}
+
+/// What the agent is instructed, as one entry; nothing without instructions.
+std::optional<PreviewEntry> preview_instructions(const Program& program, const Agent& agent) {
+  if (agent.instructions >= program.functions.size()) return std::nullopt;
+  const FunctionPreview preview =
+      preview_function(program, program.functions[agent.instructions], {{0, PreviewEntries{}}});
+  PreviewEntry joined{EntryRole::Instructions, {}, true, false};
+  for (const PreviewEntry& entry : preview.entries_at_end.value_or(PreviewEntries())) {
+    if (!joined.text.empty()) joined.text += '\n';
+    if (!entry.is_certain) joined.text += in_some_runs;
+    joined.text += entry.text;
+    joined.has_unknown = joined.has_unknown || entry.has_unknown;
+  }
+  return joined.text.empty() ? std::nullopt : std::optional(std::move(joined));
+}
+
+/// The entries with which a turn of the agent begins. `input`: the name of what a person has said.
+PreviewEntries entries_of_turn(const Program& program, const Agent& agent, const std::string& input) {
+  PreviewEntries entries;
+  if (auto instructions = preview_instructions(program, agent)) entries.push_back(std::move(*instructions));
+  entries.push_back({EntryRole::Person, "{{ the conversation before }}", false, true});
+  entries.push_back({EntryRole::Person, "{{ " + input + " }}", true, true});
+  return entries;
 }
 
 /// The functions with which a run may begin: of each name the first one of the entry file, or of another file of the
@@ -105,6 +130,9 @@ class ContextPreview {
       groups_[found->second].functions.push_back(at);
       group_of_.push_back(found->second);
     }
+    for (const Agent& agent : program.agents) {
+      if (agent.turn < program.functions.size()) turns_.emplace(agent.turn, &agent);
+    }
   }
 
   ProgramPreview run() {
@@ -159,7 +187,7 @@ class ContextPreview {
       const Function& function = program_.functions[at];
       if (!is_reached_[at] || is_of_library(program_, function) || !group.previewed.insert(at).second) continue;
       is_any = true;
-      add(preview_function(program_, function, parameters_of(function, group)));
+      add(preview_function(program_, function, parameters_of(at, group)));
     }
     return is_any;
   }
@@ -190,10 +218,20 @@ class ContextPreview {
       group.arguments = std::move(call.arguments);
       return;
     }
-    std::erase_if(group.arguments, [&](const auto& argument) {
-      const auto other = call.arguments.find(argument.first);
-      return other == call.arguments.end() || other->second != argument.second;
-    });
+    for (auto argument = group.arguments.begin(); argument != group.arguments.end();) {
+      const auto other = call.arguments.find(argument->first);
+      const bool is_known = other != call.arguments.end() && merge_arguments(argument->second, other->second);
+      argument = is_known ? std::next(argument) : group.arguments.erase(argument);
+    }
+  }
+
+  /// What is known of an argument of both calls; false if nothing is.
+  static bool merge_arguments(KnownValue& one, const KnownValue& other) {
+    auto* const entries = std::get_if<PreviewEntries>(&one);
+    const auto* const others = std::get_if<PreviewEntries>(&other);
+    if (entries == nullptr || others == nullptr) return one == other;
+    *entries = merge_entries(*entries, *others);
+    return true;
   }
 
   /// Calls of functions of libraries. What follows a failure is shown only where nothing else leads to.
@@ -227,21 +265,41 @@ class ContextPreview {
     return parameters;
   }
 
-  /// A context that is empty in all calls is shown as it is.
-  static KnownValues parameters_of(const Function& function, const Group& group) {
-    const bool has_any_caller = group.is_recursive || function.agent != UINT32_MAX;
-    KnownValues parameters = unknown_parameters(function, group.is_called || has_any_caller);
-    if (has_any_caller) return parameters;
-    for (const auto& [at, known] : group.arguments) {
+  /// A context that is empty in all calls is shown as it is, and those of an agent's functions as they are called.
+  [[nodiscard]] KnownValues parameters_of(std::uint32_t at, const Group& group) const {
+    const Function& function = program_.functions[at];
+    const bool is_of_agent = function.agent != UINT32_MAX;
+    KnownValues parameters = unknown_parameters(function, group.is_called || group.is_recursive || is_of_agent);
+    if (const auto turn = turns_.find(at); turn != turns_.end()) {
+      set_entries(function, parameters, entries_of_turn(program_, *turn->second, input_of(function)));
+      return parameters;
+    }
+    if (group.is_recursive) return parameters;
+    for (const auto& [parameter, known] : group.arguments) {
       const auto* const entries = std::get_if<PreviewEntries>(&known);
-      if (entries != nullptr && entries->empty()) parameters[at] = known;
+      if (entries != nullptr && (entries->empty() || is_of_agent)) parameters[parameter] = known;
     }
     return parameters;
+  }
+
+  /// The name of the first parameter that is not a context.
+  static std::string input_of(const Function& function) {
+    for (std::size_t at = 0; at < function.parameters.size(); ++at) {
+      if (function.parameters[at] != types::TypeTable::context) return function.parameter_names[at];
+    }
+    return "…";
+  }
+
+  static void set_entries(const Function& function, KnownValues& parameters, const PreviewEntries& entries) {
+    for (std::uint16_t at = 0; at < function.parameters.size(); ++at) {
+      if (function.parameters[at] == types::TypeTable::context) parameters[at] = entries;
+    }
   }
 
   const Program& program_;
   std::vector<Group> groups_;
   std::vector<std::uint32_t> group_of_;            ///< by function
+  std::map<std::uint32_t, const Agent*> turns_;    ///< by function that performs the agent's turns
   std::vector<bool> is_reached_;                   ///< by function
   std::vector<std::vector<KnownValues>> ways_;     ///< by function of a library: the arguments with which it was shown
   std::deque<PreviewCall> open_, after_failures_;  ///< calls of such functions

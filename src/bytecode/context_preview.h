@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bytecode/program.h"
@@ -22,6 +23,9 @@ struct PreviewEntry {
 };
 
 using PreviewEntries = std::vector<PreviewEntry>;
+
+/// Written before the text of an entry that is there in some runs.
+inline constexpr std::string_view in_some_runs = "(in some runs) ";
 
 /// The tools that a set may contain when a model is asked.
 struct PreviewTools {
@@ -49,8 +53,10 @@ struct ProgramPreview {
 /// out.
 ///
 /// A function of the program is shown for any caller: its parameters are `{{ name }}`, and the entries that its context
-/// has when it is called are one entry, `<the caller's entries>`. A function of the modules `std::…` is shown as the
-/// program calls it, once for each of its calls that differ.
+/// has when it is called are one entry, `<the caller's entries>`. The turn of an agent begins with its instructions,
+/// the conversation before and what the person has said, and functions of an agent are shown with the contexts with
+/// which the program calls them. A function of the modules `std::…` is shown as the program calls it, once for each of
+/// its calls that differ.
 [[nodiscard]] ProgramPreview preview_contexts(const Program& program);
 
 }  // namespace tenon::bytecode

@@ -35,8 +35,8 @@ void add_uncertain(PreviewEntries& merged, PreviewEntry entry) {
   if (std::find(merged.begin(), merged.end(), entry) == merged.end()) merged.push_back(std::move(entry));
 }
 
-/// The entries of both in their order. Those of a longest common sequence are as certain as in both, the others are
-/// there in some runs.
+}  // namespace
+
 PreviewEntries merge_entries(const PreviewEntries& one, const PreviewEntries& other) {
   const std::size_t width = other.size() + 1;
   std::vector<std::uint32_t> common;  // of the entries from (left, right) on, at left * width + right
@@ -68,6 +68,8 @@ PreviewEntries merge_entries(const PreviewEntries& one, const PreviewEntries& ot
   while (right < other.size()) add_uncertain(merged, other[right++]);
   return merged;
 }
+
+namespace {
 
 /// The tools of both sets in their order. Where these differ, the set contains some of them.
 PreviewTools merge_tools(const PreviewTools& one, const PreviewTools& other) {
@@ -209,6 +211,11 @@ class Preview {
       found_.sites.try_emplace(i.wide(), SitePreview{without_refusals(entries(function_.context_register)), sets(i)});
     }
     if (info->opcode == Opcode::Call && i.wide() < program_.functions.size()) list_call(i);
+    const bool returns = info->opcode == Opcode::Return || info->opcode == Opcode::ReturnUnit;
+    if (returns && function_.context_register != no_register) {
+      const PreviewEntries own = entries(function_.context_register);
+      found_.entries_at_end = found_.entries_at_end ? merge_entries(*found_.entries_at_end, own) : own;
+    }
     change(i, *info);
     const std::optional<bool> jumps = will_jump(i, info->opcode);
     if (info->operands[1] == Operand::Jump && jumps != false)

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -54,8 +55,13 @@ struct PreviewCall {
 struct FunctionPreview {
   std::map<std::uint32_t, SitePreview> sites;  ///< by index into Program::sites
   std::vector<PreviewCall> calls;
-  std::set<std::uint32_t> tools;  ///< that the function makes: indices into Program::tools
+  std::set<std::uint32_t> tools;                 ///< that the function makes: indices into Program::tools
+  std::optional<PreviewEntries> entries_at_end;  ///< of the function's own context, if it returns
 };
+
+/// The entries of both in their order. Those of a longest common sequence are as certain as in both, the others are
+/// there in some runs.
+[[nodiscard]] PreviewEntries merge_entries(const PreviewEntries& one, const PreviewEntries& other);
 
 /// Follows the function's instructions on all paths. `parameters`: what is known of its parameters when it is called.
 [[nodiscard]] FunctionPreview preview_function(const Program& program, const Function& function,

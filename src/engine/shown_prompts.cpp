@@ -48,7 +48,7 @@ std::vector<ContextPart> make_parts(const std::vector<bytecode::PreviewEntry>& e
       text += '\n';
       part.entry_ends.back() = static_cast<std::uint32_t>(text.size());
     }
-    if (!entry.is_certain) text += "(in some runs) ";
+    if (!entry.is_certain) text += bytecode::in_some_runs;
     text += entry.text;
     part.text = text;
     part.entry_ends.push_back(static_cast<std::uint32_t>(text.size()));

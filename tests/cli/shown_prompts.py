@@ -128,6 +128,42 @@ Which of these fits what the user wants?
 - none: none of these
 '''
 
+BLOCKS = '''
+/// Answers customers.
+agent Desk {
+    state { topic: String = "" }
+    instructions {
+        "You are the desk of a shop."!
+        "It was about: {{ state.topic }}"!
+        if state.topic.len() > 9 { "Be brief."! }
+    }
+
+    block find: request {
+        prompt: "What is this about?"
+        into: state.topic
+        -> talk
+    }
+
+    block talk: request { prompt: help(ctx) }
+
+    fn help(ctx: Context) -> String {
+        "Say in one word what to do."!
+    }
+}
+
+fn main(ctx: Context) -> String { Desk::run("My bill is wrong.") }
+'''
+
+INSTRUCTED = '''\
+[system]
+You are the desk of a shop.
+It was about: {{ … }}
+(in some runs) Be brief.
+[user]
+(in some runs) {{ the conversation before }}
+{{ input }}
+'''
+
 SETS = '''
 fn look(name: String) -> String { name }
 fn pay(cents: i32) -> String { "paid" }
@@ -256,6 +292,18 @@ def test_doc_comments_of_parameters_types_and_alternatives_are_sent(work):
 def test_a_route_shows_its_classes(work):
     shown = show_prompts(work, ROUTE)
     assert CLASSES in shown, shown
+
+
+def test_blocks_and_functions_of_an_agent_are_shown_with_its_instructions(work):
+    shown = show_prompts(work, BLOCKS)
+    prompts = read_prompts(shown)
+    assert {prompt.text.split("`")[1] for prompt in prompts} == {"Desk::find", "Desk::talk", "Desk::help"}, shown
+    for prompt in prompts:
+        assert INSTRUCTED in prompt.text and "caller's entries" not in prompt.text, prompt.text
+    run = run_traced(work / "shown.tn", 'Desk::find => "bill"\nDesk::help => "look"\nDesk::talk => "Done."\n')
+    assert run.code == 0, run.errors
+    requests = first_requests(run.events)
+    assert not find_hidden(prompts, requests) and not find_unsent(prompts, requests), (shown, requests)
 
 
 def test_sets_of_tools_are_shown_where_they_are_known(work):
