@@ -61,6 +61,7 @@ struct RunSettings {
   std::uint64_t generation_timeout_ms = 0;
   bytecode::Bounds bounds;  ///< of the run
   RetrySettings retry;
+  bool has_persons_arguments = false;  ///< a person has given the run's arguments, not the operator
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
 

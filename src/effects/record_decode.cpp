@@ -144,6 +144,9 @@ RunSettings read_settings(Reader& outer) {
       case 16:
         settings.retry = read_retry(in);
         return true;
+      case 17:
+        settings.has_persons_arguments = in.value_up_to(1) == 1;
+        return true;
       default:
         return bytecode::read_bound(in, settings_bounds, settings.bounds);
     }

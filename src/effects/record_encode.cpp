@@ -69,6 +69,7 @@ Writer write_settings(const RunSettings& settings) {
     write_optional(retry, 4, settings.retry.elapsed_max_ms);
     out.present_field(16, retry);
   }
+  out.field(17, settings.has_persons_arguments ? 1U : 0U);
   return out;
 }
 

@@ -382,7 +382,9 @@ Result<StartedRun, ReplayError> read_start(const ProgramImage& image, const effe
   StartedRun run{*index, {}};
   for (std::size_t at = 0; at < values->size(); ++at) {
     if (given[at] == function.parameters[at]) {
-      const vm::Source source{vm::SourceKind::Argument, function.parameter_names[at]};
+      const vm::Source source = started.settings.has_persons_arguments
+                                    ? vm::Source{vm::SourceKind::Person, ""}
+                                    : vm::Source{vm::SourceKind::Argument, function.parameter_names[at]};
       run.arguments.push_back({std::move((*values)[at]), source});
     } else {
       run.arguments.push_back({vm::Value::empty_context(), std::nullopt});

@@ -15,6 +15,7 @@ effects::RunSettings to_settings(const RunOptions& options) {
   settings.generation_timeout_ms = static_cast<std::uint64_t>(options.generation_timeout.count());
   settings.bounds = options.budgets;
   settings.retry = options.retry;
+  settings.has_persons_arguments = options.has_persons_arguments;
   return settings;
 }
 
@@ -29,6 +30,7 @@ RunOptions to_options(const effects::RunSettings& settings) {
   options.generation_timeout = std::chrono::milliseconds(settings.generation_timeout_ms);
   options.budgets = settings.bounds;
   options.retry = settings.retry;
+  options.has_persons_arguments = settings.has_persons_arguments;
   return options;
 }
 

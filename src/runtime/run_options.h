@@ -18,6 +18,7 @@ struct RunOptions {
   std::uint32_t repairs_max = inference::prompting::default_repairs_max;
   std::chrono::milliseconds generation_timeout{120'000};
   effects::RetrySettings retry;
+  bool has_persons_arguments = false;  ///< as over HTTP: a person gives the arguments, not the operator
   std::string model;                   ///< for the record: as `--model` names it
   std::string judge;                   ///< for the record: as `--judge` names it; empty: the model is its own judge
   std::string prompts;                 ///< for the record: the style's name

@@ -19,6 +19,12 @@ Json schema_of(const types::TypeTable& types, types::TypeId type, std::string_vi
   return parse_own_json(inference::answers::make_schema(types, type, UnlimitedNumbers::All, documentation));
 }
 
+/// Whoever sends a request is a person, and not the operator.
+runtime::RunOptions of_persons(runtime::RunOptions options) {
+  options.has_persons_arguments = true;
+  return options;
+}
+
 }  // namespace
 
 std::vector<std::size_t> CatalogEntry::given_parameters() const {
@@ -81,7 +87,7 @@ Json CatalogEntry::describe() const {
 
 void Catalog::add_program(const std::string& path, std::shared_ptr<const runtime::ProgramImage> image,
                           const runtime::RunOptions& options) {
-  programs_.push_back({path, std::move(image), options});
+  programs_.push_back({path, std::move(image), of_persons(options)});
   add_entries(programs_.back());
 }
 
@@ -89,7 +95,7 @@ void Catalog::replace_program(const std::string& path, std::shared_ptr<const run
                               const runtime::RunOptions& options) {
   const auto found = std::ranges::find(programs_, path, &Served::path);
   ENSURE(found != programs_.end());
-  *found = {path, std::move(image), options};
+  *found = {path, std::move(image), of_persons(options)};
   entries_.clear();
   files_.clear();
   shared_names_.clear();

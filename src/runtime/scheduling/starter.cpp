@@ -115,6 +115,9 @@ RunId Starter::start(std::shared_ptr<const ProgramImage> image, std::uint32_t fu
     started.arguments = run.journal.keep(std::move(*text));
     recorder_.add(run, std::move(started));
   }
+  for (vm::Argument& argument : arguments) {
+    if (argument.source && options.has_persons_arguments) argument.source = vm::Source{vm::SourceKind::Person, ""};
+  }
   run.core = std::make_unique<RunCore>(std::move(image), function, std::move(arguments), options.budgets,
                                        recording_of(run.journal));
   run.options = std::move(options);
