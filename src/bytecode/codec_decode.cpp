@@ -194,6 +194,18 @@ Extern read_extern(Reader& in) {
       case 43:
         callee.parameter_documentation.push_back(read_text(message));
         return true;
+      case 44:
+        callee.call_options.acts = message.value_up_to(1) == 1;
+        return true;
+      case 45: {
+        Reader packed(message.bytes_value());
+        while (packed.is_good() && !packed.is_at_end()) {
+          const std::uint64_t parameter = packed.varint32();
+          if (parameter >= callee.parameters.size()) return false;
+          callee.trusted_parameters.push_back(static_cast<std::uint16_t>(parameter));
+        }
+        return packed.is_good();
+      }
       default:
         return false;
     }
@@ -534,6 +546,9 @@ Result<Program, DecodeError> decode(std::string_view bytes) {
         break;
       case 72:
         program.awaits_once_calls = in.value_up_to(1) == 1;
+        break;
+      case 73:
+        program.trusts_person = in.value_up_to(1) == 1;
         break;
       default:
         in.reject();

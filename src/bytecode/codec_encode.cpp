@@ -208,6 +208,10 @@ Writer write_extern(const Extern& callee) {
   out.field(41, callee.call_options.is_process ? 1U : 0U);
   out.field(42, callee.call_options.within_ms.value_or(0));
   write_texts(out, 43, callee.parameter_documentation);
+  out.field(44, callee.call_options.acts ? 1U : 0U);
+  Writer trusted;
+  for (const std::uint16_t parameter : callee.trusted_parameters) trusted.varint(parameter);
+  out.field(45, trusted.view());
   return out;
 }
 
@@ -340,6 +344,7 @@ std::string encode(const Program& program) {
   for (const Tool& tool : program.tools) out.present_field(70, write_tool(tool));
   out.field(71, static_cast<std::uint64_t>(program.messages));
   out.field(72, program.awaits_once_calls ? 1 : 0);
+  out.field(73, program.trusts_person ? 1 : 0);
   return out.take();
 }
 

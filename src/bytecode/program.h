@@ -137,6 +137,8 @@ struct Extern {
   types::ExternCallOptions call_options;  ///< of a native one
   /// Doc comments of the parameters: one text each, or none if no parameter has one.
   std::vector<std::string> parameter_documentation = {};
+  /// Parameters whose arguments must come from what is trusted, as must the decision to call it; ascending.
+  std::vector<std::uint16_t> trusted_parameters = {};
 };
 
 /// What the model supplies at one place of the program.
@@ -255,6 +257,7 @@ struct Program {
   MessageVersion messages = newest_messages;  ///< that its runs and their models see; the first one in older programs
   /// A cancelled branch waits for its call in progress if that is made at most once; in older programs it does not.
   bool awaits_once_calls = true;
+  bool trusts_person = false;  ///< what a person says is as good as the program's own text
 };
 
 }  // namespace tenon::bytecode

@@ -42,6 +42,7 @@ Program ProgramCompiler::run() {
     const types::FunctionDeclaration& function = checked_.functions[id];
     if (function.type_parameters.empty() && !function.is_test) instance(types::FunctionId{id}, {});
   }
+  program_.trusts_person = checked_.trusts_person;
   for (const types::FunctionId test : checked_.tests) compile_test(test);
   for (const types::AgentDeclaration& agent : checked_.agents) {
     const types::Module& module = checked_.modules[agent.module.index];
@@ -145,6 +146,7 @@ std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std
     entry.place = place(checked_.modules[declaration.module.index], declaration.node, true);
   }
   for (const types::Parameter& parameter : declaration.parameters) {
+    if (parameter.is_trusted) entry.trusted_parameters.push_back(static_cast<std::uint16_t>(entry.parameters.size()));
     entry.parameter_names.push_back(parameter.name);
     entry.parameters.push_back(substitute(parameter.type, declaration.type_parameter_types, type_arguments));
   }

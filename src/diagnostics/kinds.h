@@ -304,6 +304,12 @@ inline constexpr DiagnosticKind<std::string, std::string> ScriptLimit{{2305, err
 inline constexpr DiagnosticKind<std::string> PersonAnswer{{2304, error}, "expected `person => nobody`, found `{}`"};
 inline constexpr DiagnosticKind<std::string> DuplicateTest{{2303, error}, "two tests are named \"{}\""};
 
+// Trust
+inline constexpr DiagnosticKind<> TrustedNotPossible{{2501, error},
+                                                     "`trusted` only marks parameters of an `extern fn`"};
+inline constexpr DiagnosticKind<std::string> UnknownTrust{{2502, error}, "a program cannot trust `{}`"};
+inline constexpr DiagnosticKind<> TrustInModule{{2503, error}, "a module cannot say whom its user trusts"};
+
 inline constexpr DiagnosticKind<std::string, std::size_t> TooLarge{{2401, error},
                                                                    "program too large: more than {1} {0}"};
 

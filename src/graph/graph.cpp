@@ -242,6 +242,8 @@ std::string_view declaration_kind(NodeKind kind) {
       return "agent";
     case NodeKind::UseItem:
       return "use";
+    case NodeKind::TrustItem:
+      return "trust";
     default:
       return {};
   }

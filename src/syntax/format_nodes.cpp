@@ -103,6 +103,11 @@ void Formatter::item(NodeId id) {
   switch (tree_.kind(id)) {
     case NodeKind::UseItem:
       return use(id);
+    case NodeKind::TrustItem:
+      take_word();
+      take();
+      take_if(TokenKind::Semicolon);
+      return;
     case NodeKind::FunctionItem:
     case NodeKind::ExternItem:
       return function(id);
@@ -248,6 +253,7 @@ void Formatter::type_or_pattern(NodeId id) {
       node(child);
       return take();
     case NodeKind::SecretType:
+    case NodeKind::TrustedType:
       take_word();
       return node(child);
     case NodeKind::TupleType:

@@ -16,12 +16,12 @@
 namespace tenon::syntax {
 namespace {
 
-/// `agent`, `type`, `impl` and `test` are names anywhere else.
+/// `agent`, `type`, `impl`, `test` and `trust` are names anywhere else.
 bool at_contextual_item(const Parser& p) {
   if (!p.at(TokenKind::Identifier) || p.token(1).after_newline) return false;
   if (p.peek(1) == TokenKind::StringStart) return p.at_word("test");
-  if (p.peek(1) != TokenKind::Identifier || !(p.at_word("type") || p.at_word("impl") || p.at_word("agent")))
-    return false;
+  const bool is_word = p.at_word("type") || p.at_word("impl") || p.at_word("agent") || p.at_word("trust");
+  if (p.peek(1) != TokenKind::Identifier || !is_word) return false;
   return !at_expression_tail(p, 1) && !(p.at_word("budget", 1) && p.peek(2) == TokenKind::LeftParenthesis);
 }
 
@@ -211,6 +211,14 @@ void parse_type_item(Parser& p, Mark mark) {
   p.close(mark, NodeKind::TypeItem, name);
 }
 
+/// `trust person`
+void parse_trust(Parser& p, Mark mark) {
+  p.advance();
+  const TokenIndex source = p.advance();
+  p.accept(TokenKind::Semicolon);
+  p.close(mark, NodeKind::TrustItem, source);
+}
+
 void parse_test(Parser& p, Mark mark) {
   p.enclosing().errors_before_test = p.diagnostics().error_count();
   p.advance();
@@ -279,6 +287,8 @@ void parse_item(Parser& p) {
         parse_impl(p, mark);
       } else if (p.at_word("type")) {
         parse_type_item(p, mark);
+      } else if (p.at_word("trust")) {
+        parse_trust(p, mark);
       } else {
         parse_test(p, mark);
       }

@@ -49,10 +49,11 @@ void parse_constraints(Parser& p, Mark mark) {
 void parse_type(Parser& p) {
   const Nesting nesting(p);
   const Mark mark = p.open();
-  if (p.at_word("secret") && begins_type(p.peek(1))) {
+  const bool is_trusted = p.at_word("trusted");
+  if ((is_trusted || p.at_word("secret")) && begins_type(p.peek(1))) {
     p.advance();
     parse_type(p);
-    p.close(mark, NodeKind::SecretType);
+    p.close(mark, is_trusted ? NodeKind::TrustedType : NodeKind::SecretType);
     return;
   }
   parse_type_operand(p);

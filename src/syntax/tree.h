@@ -27,7 +27,7 @@ using TokenIndex = std::uint32_t;
   X(StructItem, "FieldItem*; token: name") X(FieldItem, "type; token: name")                                \
   X(EnumItem, "VariantItem*; token: name") X(VariantItem, "type*; token: name")                             \
   X(ImplItem, "FunctionItem*; token: name") X(TypeItem, "type; token: name")                                \
-  X(TestItem, "StringExpression Block")                                                                     \
+  X(TestItem, "StringExpression Block") X(TrustItem, "; token: source")                                      \
   /* an agent's parts are in the order of the source; the grammar allows repeated sections */                 \
   X(AgentItem, "section* BlockItem* FunctionItem*; token: name")                                            \
   X(StateSection, "StateField*") X(StateField, "type expression; token: name")                              \
@@ -49,7 +49,7 @@ using TokenIndex = std::uint32_t;
   X(Path, "; tokens: names and `::`")                                                                      \
   /* types */                                                                                              \
   X(NamedType, "type*; token: name") X(OptionalType, "type") X(TupleType, "type*") X(LiteralType, "expression") \
-  X(UnionType, "LiteralType*") X(RefinedType, "type constraint*") X(SecretType, "type")                     \
+  X(UnionType, "LiteralType*") X(RefinedType, "type constraint*") X(SecretType, "type") X(TrustedType, "type") \
   X(RangeConstraint, "RangeExpression") X(LengthConstraint, "RangeExpression") X(PatternConstraint, "StringExpression") \
   /* statements */                                                                                         \
   /* a test's block starts with its ScriptSections */                                                       \
@@ -183,7 +183,7 @@ class SyntaxTree {
 };
 
 [[nodiscard]] constexpr bool is_type(NodeKind kind) {
-  return kind >= NodeKind::NamedType && kind <= NodeKind::SecretType;
+  return kind >= NodeKind::NamedType && kind <= NodeKind::TrustedType;
 }
 [[nodiscard]] constexpr bool is_pattern(NodeKind kind) {
   return kind >= NodeKind::WildcardPattern && kind <= NodeKind::StructPattern;

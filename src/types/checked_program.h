@@ -31,6 +31,7 @@ struct Parameter {
   TypeId type;
   source::Span span;
   std::string documentation = {};
+  bool is_trusted = false;  ///< of an extern: `to: trusted String`
 };
 
 /// The doc comments of parameters: one text each, or none if no parameter has one.
@@ -269,6 +270,7 @@ struct CheckedProgram {
   PlanVerdicts verdicts;
   std::string plan_path, plan_text;
   TypeId tool_result;  ///< the built-in struct `ToolResult`; absent in a program without tools
+  bool trusts_person = false;  ///< `trust person`
 };
 
 }  // namespace tenon::types

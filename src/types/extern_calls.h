@@ -45,6 +45,7 @@ inline constexpr std::string_view unanswered_message = "no one answered in time"
 struct ExternCallOptions {
   bool is_once = false;     ///< at most once; after a crash during the call, a person says what became of it
   bool is_process = false;  ///< in a separate process, which can be killed
+  bool acts = false;        ///< it changes the world: only what is trusted may decide that it is called
   std::optional<std::uint64_t> within_ms;  ///< fails with TimedOut if it has not returned by then; at least 1
 };
 

@@ -285,6 +285,10 @@ void make_ready(MachineState& state, Fiber& fiber);
 // Requests, in execution/effects.cpp.
 
 [[nodiscard]] OpStatus make_request(MachineState& state, Fiber& fiber);
+/// Whether what comes from there may decide what a call that acts does.
+[[nodiscard]] bool is_trusted(const Source& source, const bytecode::Program& program);
+/// `extern read_inbox and person`; empty when all sources are trusted.
+[[nodiscard]] std::string describe_untrusted(const MachineState& state, LabelId label);
 /// The request at which the fiber waits.
 [[nodiscard]] Request request_of(MachineState& state, const Fiber& fiber);
 /// Takes an outcome in; the fiber continues, or fails.

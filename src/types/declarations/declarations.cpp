@@ -185,6 +185,9 @@ void Declarations::collect_functions(ModuleId module) {
       case NodeKind::TestItem:
         collect_test(item);
         break;
+      case NodeKind::TrustItem:
+        collect_trust(item);
+        break;
       case NodeKind::ImplItem: {
         const std::string name(tree().main_text(item));
         const std::optional<TypeId> type = resolver_.find_type(name);
@@ -258,7 +261,9 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
     const NodeId type_node = tree().first(node);
     Parameter parameter{name, TypeTable::error, tree().main_span(node), tree().documentation(node)};
     if (type_node.exists()) {
-      parameter.type = resolver_.resolve_declared_type(node, type_node);
+      parameter.is_trusted = is_extern && tree().kind(type_node) == NodeKind::TrustedType;
+      const NodeId given = parameter.is_trusted ? tree().first(type_node) : type_node;
+      if (given.exists()) parameter.type = resolver_.resolve_declared_type(node, given);
     } else if (name == "Context") {
       parameter.name.clear();
       parameter.type = TypeTable::context;
@@ -322,16 +327,16 @@ ExternCallOptions Declarations::collect_extern_call_options(NodeId options) {
   std::set<std::string> seen;
   for (const NodeId option : tree().children(options, NodeKind::ExternOption)) {
     const std::string name(tree().main_text(option));
-    if (name != "once" && name != "process" && name != "within") {
+    if (name != "acts" && name != "once" && name != "process" && name != "within") {
       diagnostics_.report(diagnostics::UnknownExternOption, tree().main_span(option), name)
-          .hint("use `once`, `process` or `within: 5s`");
+          .hint("use `acts`, `once`, `process` or `within: 5s`");
       continue;
     }
     if (!seen.insert(name).second) diagnostics_.report(diagnostics::SpecifiedTwice, tree().span(option), name);
     const NodeId value = tree().first(option);
     if (name != "within") {
       if (value.exists()) diagnostics_.report(diagnostics::ExternOptionValue, tree().span(option), name);
-      (name == "once" ? call_options.is_once : call_options.is_process) = true;
+      (name == "once" ? call_options.is_once : name == "acts" ? call_options.acts : call_options.is_process) = true;
       continue;
     }
     const std::string_view unit = tree().text(tree()[option].end_token - 1);
@@ -350,6 +355,18 @@ ExternCallOptions Declarations::collect_extern_call_options(NodeId options) {
     }
   }
   return call_options;
+}
+
+void Declarations::collect_trust(NodeId node) {
+  const std::string source(tree().main_text(node));
+  if (source != "person") {
+    diagnostics_.report(diagnostics::UnknownTrust, tree().main_span(node), source).hint("write `trust person`");
+  } else if (module_id_.index != 0) {
+    diagnostics_.report(diagnostics::TrustInModule, tree().span(node))
+        .hint("write it in the program's own file, which answers for it");
+  } else {
+    program_.trusts_person = true;
+  }
 }
 
 void Declarations::collect_test(NodeId node) {

@@ -239,6 +239,10 @@ TypeId TypeResolver::read_type(NodeId node) {
       const NodeId inner = tree().first(node);
       return inner.exists() ? make_secret(resolve_type(inner), node) : TypeTable::error;
     }
+    case NodeKind::TrustedType:
+      diagnostics_.report(diagnostics::TrustedNotPossible, tree().span(node))
+          .hint("declare it where the value is used: `extern fn send(to: trusted String)`");
+      return tree().first(node).exists() ? resolve_type(tree().first(node)) : TypeTable::error;
     case NodeKind::LiteralType:
     case NodeKind::UnionType:
       return resolve_union(node, "", "");

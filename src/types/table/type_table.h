@@ -238,8 +238,9 @@ enum class FailureKind : std::uint8_t {
   Cancelled = 11,
   TimedOut = 12,     ///< no answer in time
   ContextFull = 13,  ///< the prompt does not fit into the model's context
+  Untrusted = 14,    ///< what is not trusted would decide a call that acts
 };
-inline constexpr FailureKind last_failure_kind = FailureKind::ContextFull;
+inline constexpr FailureKind last_failure_kind = FailureKind::Untrusted;
 [[nodiscard]] std::string_view failure_kind_name(FailureKind kind);
 
 }  // namespace tenon::types

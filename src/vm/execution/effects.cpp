@@ -175,7 +175,55 @@ OpStatus check_options(MachineState& state, const Fiber& fiber) {
               label);
 }
 
+/// A call that acts is refused unless what its trusted parameters get, and that it is made, comes from trusted sources.
+OpStatus check_trust(MachineState& state, const Fiber& fiber) {
+  const bytecode::Program& program = state.program->program();
+  const Instruction instruction = instruction_of(state, fiber);
+  const bytecode::Extern& callee = program.externs[instruction.wide()];
+  if (callee.trusted_parameters.empty() && !callee.call_options.acts) return OpStatus::Ok;
+  const auto refuse = [&](const std::string& what, LabelId label, const std::string& untrusted) {
+    return fail(state, types::FailureKind::Untrusted,
+                what + " must only depend on what is trusted, and depends on " + untrusted, label, callee.name);
+  };
+  if (const std::string untrusted = describe_untrusted(state, fiber.control); !untrusted.empty()) {
+    return refuse("whether `" + callee.name + "` is called", fiber.control, untrusted);
+  }
+  const Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction.a;
+  for (const std::uint16_t parameter : callee.trusted_parameters) {
+    const LabelId label = whole_label(window[parameter], state.labels);
+    if (const std::string untrusted = describe_untrusted(state, label); !untrusted.empty()) {
+      return refuse("`" + callee.parameter_names[parameter] + "` of `" + callee.name + "`", label, untrusted);
+    }
+  }
+  return OpStatus::Ok;
+}
+
 }  // namespace
+
+std::string describe_untrusted(const MachineState& state, LabelId label) {
+  std::string text;
+  for (const std::uint32_t index : state.labels.sources_of(label)) {
+    const Source& source = state.labels.sources()[index];
+    if (is_trusted(source, state.program->program())) continue;
+    if (!text.empty()) text += " and ";
+    text += describe(source);
+  }
+  return text;
+}
+
+bool is_trusted(const Source& source, const bytecode::Program& program) {
+  switch (source.kind) {
+    case SourceKind::Argument:
+    case SourceKind::Model:  // an answer is as good as what the model saw, which its label has, too
+      return true;
+    case SourceKind::Person:
+      return program.trusts_person;
+    case SourceKind::Extern:
+    case SourceKind::Unknown:
+      return false;
+  }
+  return false;
+}
 
 OpStatus make_request(MachineState& state, Fiber& fiber) {
   const RequestKind kind = kind_of(instruction_of(state, fiber));
@@ -186,6 +234,8 @@ OpStatus make_request(MachineState& state, Fiber& fiber) {
     }
     if (const OpStatus status = charge_model_call(state, fiber.frames.back().scope); status != OpStatus::Ok)
       return status;
+  } else if (const OpStatus status = check_trust(state, fiber); status != OpStatus::Ok) {
+    return status;
   }
   fiber.state = FiberState::Requesting;
   fiber.ordinal = fiber.next_ordinal++;

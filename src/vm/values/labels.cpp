@@ -11,12 +11,18 @@ namespace tenon::vm {
 namespace {
 
 constexpr std::array<std::string_view, source_kind_count> source_kind_names = {"argument", "person", "model", "extern",
-                                                                             "unknown"};
+                                                                               "unknown"};
 
 }  // namespace
 
 std::string_view source_kind_name(SourceKind kind) {
   return source_kind_names[static_cast<std::size_t>(kind)];
+}
+
+std::string describe(const Source& source) {
+  std::string text(source_kind_name(source.kind));
+  if (!source.name.empty()) text += ' ' + source.name;
+  return text;
 }
 
 LabelTable::LabelTable() {
@@ -58,8 +64,7 @@ std::string LabelTable::describe(LabelId label) const {
   std::string text;
   for (const std::uint32_t index : sources_of(label)) {
     if (!text.empty()) text += ", ";
-    text += source_kind_name(sources_[index].kind);
-    if (!sources_[index].name.empty()) text += ' ' + sources_[index].name;
+    text += vm::describe(sources_[index]);
   }
   return text;
 }

@@ -76,5 +76,7 @@ class LabelTable {
 };
 
 [[nodiscard]] std::string_view source_kind_name(SourceKind kind);
+/// `extern fetch`, `person`
+[[nodiscard]] std::string describe(const Source& source);
 
 }  // namespace tenon::vm
