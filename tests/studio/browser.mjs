@@ -359,7 +359,9 @@ await runTests(
       await prompts.getByRole("button").click();
       await until(() => prompts.textContent(), (found) => found.includes("Answer in one sentence. {{"));
       assert.ok(!(await prompts.textContent()).includes("What is this about?"));
+      assert.match(await prompts.textContent(), /system\s*You are the desk of a shop\. Be brief\./);
       await checkAccess(page);
+      await prompts.getByRole("listitem").last().scrollIntoViewIfNeeded();
       await picture(page, "prompts");
       await openProgram(page, "plan");
       await page.getByRole("button", { name: "Plan" }).click();

@@ -69,6 +69,10 @@ const look = EditorView.theme({
   '.cm-lintRange-error': { textDecorationColor: 'var(--error)' },
   '.cm-lintRange-warning': { textDecorationColor: 'var(--warning)' },
   '.cm-lintRange-info': { textDecorationColor: 'var(--muted)' },
+  '.cm-lint-marker': { content: '""', display: 'inline-block', width: '8px', height: '8px', marginBottom: '3px', borderRadius: '4px', backgroundColor: 'var(--muted)' },
+  '.cm-lint-marker-error': { content: '""', backgroundColor: 'var(--error)' },
+  '.cm-lint-marker-warning': { content: '""', backgroundColor: 'var(--warning)', borderRadius: '1px' },
+  '.cm-lint-marker-info': { content: '""', borderRadius: '1px' },
   '.cm-lintPoint-error:after': { borderBottomColor: 'var(--error)' },
 });
 

@@ -35,8 +35,10 @@ interface Props {
   running?: ReadonlySet<string>;
   /** Blocks that a run has left. */
   visited?: ReadonlySet<string>;
-  /** What a block took, for a corner of its box. */
-  figures?: ReadonlyMap<string, string>;
+  /** What a block took, for a corner of its box: in different lengths, from more to fewer words. */
+  figures?: ReadonlyMap<string, string[]>;
+  /** Blocks in which a run has failed. */
+  failed?: ReadonlySet<string>;
 }
 
 interface Found {
@@ -122,7 +124,7 @@ export function GraphView(props: Props) {
         onKeyDown={onKeyDown}
         onPointerDown={onPointerDown}
       >
-        <Canvas {...{ viewport, layout, selected, running, visited, label: props.label, figures: props.figures }} />
+        <Canvas {...{ viewport, layout, selected, running, visited, label: props.label, figures: props.figures, failed: props.failed }} />
       </div>
       {props.note && (
         <p class="graph-note" role="status">
@@ -152,11 +154,12 @@ interface CanvasProps {
   selected: Selected | null;
   running: ReadonlySet<string> | undefined;
   visited: ReadonlySet<string> | undefined;
-  figures: ReadonlyMap<string, string> | undefined;
+  figures: ReadonlyMap<string, string[]> | undefined;
+  failed: ReadonlySet<string> | undefined;
 }
 
 /** Moving and zooming changes one transform, and draws no block again. */
-function Canvas({ viewport, layout, selected, running, visited, figures, label }: CanvasProps) {
+function Canvas({ viewport, layout, selected, running, visited, figures, failed, label }: CanvasProps) {
   const { x, y, zoom } = viewport.view.value;
   const chosenIn = (agent: Agent): string | null => (selected?.agent === agent.name ? selected.path : null);
   const content = useMemo(
@@ -177,11 +180,11 @@ function Canvas({ viewport, layout, selected, running, visited, figures, label }
           ))}
         </svg>
         {layout.placed.map(({ agent, y: top }) => (
-          <Tree key={agent.name} y={top} chosen={chosenIn(agent)} {...{ agent, label, running, visited, figures }} />
+          <Tree key={agent.name} y={top} chosen={chosenIn(agent)} {...{ agent, label, running, visited, figures, failed }} />
         ))}
       </>
     ),
-    [layout, selected, running, visited, figures],
+    [layout, selected, running, visited, figures, failed],
   );
   return (
     <div class="canvas" style={{ transform: `translate(${x}px, ${y}px) scale(${zoom})` }}>

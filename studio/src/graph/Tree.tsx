@@ -12,6 +12,9 @@ const excerptLeft = 12;
 const excerptHeight = 16;
 const figuresTop = 21;
 const figuresRight = 8;
+const kindLeft = 37;
+/** About, of the small print of kinds and figures. */
+const characterWidth = 6;
 
 /** Properties are plain values, so that a box is drawn again only if something in it has changed. */
 interface BoxProps {
@@ -34,13 +37,15 @@ interface BoxProps {
   isTabStop: boolean;
   isRunning: boolean;
   isVisited: boolean;
+  isFailed: boolean;
 }
 
 function classesOf(props: BoxProps): string {
   const classes = ['block', `group-${groupOf(props.kind)}`];
   if (props.isOuter) classes.push('outer');
   if (props.isSelected) classes.push('selected');
-  if (props.isRunning) classes.push('running');
+  if (props.isFailed) classes.push('failed');
+  else if (props.isRunning) classes.push('running');
   else if (props.isVisited) classes.push('visited');
   return classes.join(' ');
 }
@@ -49,7 +54,7 @@ const Box = memo((props: BoxProps) => (
   <div
     class={classesOf(props)}
     role="treeitem"
-    aria-description={[props.figures, props.excerpt || props.documentation].filter(Boolean).join('. ') || undefined}
+    aria-description={[props.isFailed && 'failed here', props.figures, props.excerpt || props.documentation].filter(Boolean).join('. ') || undefined}
     aria-level={props.level}
     aria-posinset={props.index + 1}
     aria-setsize={props.count}
@@ -85,11 +90,19 @@ const Excerpt = memo(({ text, x, y, width }: { text: string; x: number; y: numbe
 ));
 
 /** What a run took in the block, beside its kind. */
-const Figures = memo(({ text, x, y, width }: { text: string; x: number; y: number; width: number }) => (
-  <div class="block-figures" aria-hidden="true" style={{ left: `${x}px`, top: `${y + figuresTop}px`, width: `${width - figuresRight}px` }}>
-    {text}
-  </div>
-));
+const Figures = memo(({ text, x, y, width }: { text: string; x: number; y: number; width: number }) =>
+  text === '' ? null : (
+    <div class="block-figures" aria-hidden="true" style={{ left: `${x}px`, top: `${y + figuresTop}px`, width: `${width - figuresRight}px` }}>
+      {text}
+    </div>
+  ),
+);
+
+/** The first of the texts that has room beside the kind of the block. */
+function fitting(texts: readonly string[] | undefined, kind: string, width: number): string {
+  const room = width - kindLeft - kind.length * characterWidth - 2 * figuresRight;
+  return texts?.find((text) => text.length * characterWidth <= room) ?? '';
+}
 
 interface TreeProps {
   agent: Agent;
@@ -100,7 +113,8 @@ interface TreeProps {
   chosen: string | null;
   running: ReadonlySet<string> | undefined;
   visited: ReadonlySet<string> | undefined;
-  figures: ReadonlyMap<string, string> | undefined;
+  figures: ReadonlyMap<string, string[]> | undefined;
+  failed: ReadonlySet<string> | undefined;
 }
 
 function startOf(agent: Agent): string | undefined {
@@ -109,7 +123,7 @@ function startOf(agent: Agent): string | undefined {
 }
 
 /** The blocks of an agent as a tree of absolutely placed boxes. One of them is a tab stop. */
-export function Tree({ agent, label, y, chosen, running, visited, figures }: TreeProps) {
+export function Tree({ agent, label, y, chosen, running, visited, figures, failed }: TreeProps) {
   const places = placesOf(agent);
   const tabStop = chosen !== null && places.has(chosen) ? chosen : startOf(agent);
   const [width, height] = agent.size ?? [0, 0];
@@ -137,7 +151,7 @@ export function Tree({ agent, label, y, chosen, running, visited, figures }: Tre
                 kind={block.kind}
                 documentation={block.documentation ?? ''}
                 excerpt={block.excerpt ?? ''}
-                figures={figures?.get(key) ?? ''}
+                figures={figures?.get(key)?.[0] ?? ''}
                 x={left}
                 y={top}
                 width={boxWidth}
@@ -150,8 +164,9 @@ export function Tree({ agent, label, y, chosen, running, visited, figures }: Tre
                 isTabStop={block.path === tabStop}
                 isRunning={running?.has(key) === true}
                 isVisited={visited?.has(key) === true}
+                isFailed={failed?.has(key) === true}
               />
-              {figures?.get(key) && <Figures text={figures.get(key) ?? ''} x={left} y={top} width={boxWidth} />}
+              <Figures text={fitting(figures?.get(key), block.kind, boxWidth)} x={left} y={top} width={boxWidth} />
               {block.excerpt && boxHeight >= excerptTop + excerptHeight && (
                 <Excerpt text={block.excerpt} x={left} y={top} width={boxWidth} />
               )}

@@ -27,7 +27,7 @@ function buttonCommands(): Command[] {
   return [...document.querySelectorAll<HTMLButtonElement>('main button:not(:disabled):not([role])')]
     .filter((button) => button.checkVisibility() && button.closest('dialog, [hidden]') === null && !button.matches('.problem-item'))
     .map((button) => ({
-      name: (button.getAttribute('aria-label') ?? button.textContent).trim(),
+      name: (button.getAttribute('aria-label') ?? button.textContent).replace(/^[▸▾]/, '').trim(),
       ...(keyPattern.test(button.title) && { key: button.title }),
       run: () => {
         button.focus();

@@ -89,7 +89,7 @@ describe('the blocks of a run', () => {
     fold.add(event('turn_cancelled', { agent: 'B', depth: 1 }));
     expect([...fold.running]).toEqual(['A/both']);
     fold.add(event('turn_failed'));
-    expect([...fold.running]).toEqual([]);
+    expect([[...fold.running], [...fold.failed]]).toEqual([[], ['A/both']]);
     expect([...fold.visited]).toEqual(['A/both/pro/argue']);
   });
 });

@@ -73,6 +73,8 @@ export class RunFold {
   readonly visited = new Set<string>();
   /** The times that this turn went through a block, by AGENT/PATH. */
   readonly visits = new Map<string, Visit[]>();
+  /** The blocks in which this turn has failed, as AGENT/PATH. */
+  readonly failed = new Set<string>();
   /** Where the turn has failed. */
   failedAt: string | null = null;
   private readonly doing = new Map<string, Doing>();
@@ -142,6 +144,7 @@ export class RunFold {
     this.standing.clear();
     this.visits.clear();
     this.doing.clear();
+    this.failed.clear();
     this.failedAt = null;
   }
 
@@ -180,7 +183,11 @@ export class RunFold {
       case 'turn_end':
       case 'turn_failed':
       case 'turn_cancelled':
-        for (const [at, { depth }] of this.standing) if (depth >= event.depth) this.standing.delete(at);
+        for (const [at, { agent, path, depth }] of this.standing) {
+          if (depth < event.depth) continue;
+          if (event.type === 'turn_failed') this.failed.add(`${agent}/${path}`);
+          this.standing.delete(at);
+        }
         break;
       case 'handoff':
         for (const [at, one] of this.standing) if (one.depth === event.depth && one.agent === event.agent) this.standing.delete(at);

@@ -52,7 +52,7 @@ function Part({ part, runA, runB }: { part: DifferencePart; runA: string; runB: 
       <h3>{titleOf(part)}</h3>
       <p class="hint">
         turn {part.turn}
-        {part.at !== undefined && `, call at ${part.at}`}
+        {part.at !== undefined && `, call ${part.at}`}
       </p>
       <div class="sides">
         <Side run={runA} side={part.a} pieces={pieces.a} />

@@ -24,9 +24,16 @@ interface Props {
 export function Conversation({ fold, version, onEarlier }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  useLayoutEffect(() => {
+  const follow = (): void => {
     if (frame.current && atEnd.current) frame.current.scrollTop = frame.current.scrollHeight;
-  }, [version]);
+  };
+  useLayoutEffect(follow, [version]);
+  useLayoutEffect(() => {
+    if (!frame.current) return undefined;
+    const observer = new ResizeObserver(follow);
+    observer.observe(frame.current);
+    return () => observer.disconnect();
+  }, []);
   return (
     <div
       class="conversation"

@@ -121,7 +121,7 @@ export function Events({ looked, events, earlier, onEarlier, version, record, on
     if (!box) return;
     if (atEnd.current) box.scrollTop = box.scrollHeight;
     top.value = box.scrollTop;
-  }, [version, total]);
+  }, [version, total, height.value]);
 
   const first = Math.max(0, Math.floor(top.value / rowHeight) - around);
   const last = Math.min(total, Math.ceil((top.value + height.value) / rowHeight) + around);

@@ -24,15 +24,17 @@ function nameOf(request: RequestPlace): string {
   return `the ${kindWords[request.kind] ?? request.kind}${name} at ${request.place}`;
 }
 
-/** Where the new run parts from the recorded one, in words. */
-function partingOf({ parts }: ForkEstimate): string {
+/** Where the new run parts from the recorded one, in words. In the same text it parts where the record ends that it takes. */
+function partingOf({ parts }: ForkEstimate, isChanged: boolean): string {
   if (!parts) return 'As far as the records go, the new run requests the same.';
+  if (!isChanged) return `What it performs anew begins with ${nameOf(parts)}.`;
   const { recorded } = parts;
-  const instead = recorded ? ` where record ${recorded.record} has ${nameOf(recorded)}` : '';
+  const isAlike = recorded && nameOf(recorded) === nameOf(parts);
+  const instead = recorded ? `, where record ${recorded.record} has ${isAlike ? 'another one' : nameOf(recorded)}` : '';
   return `It parts from the record with ${nameOf(parts)}${instead}.`;
 }
 
-function Estimate({ estimate }: { estimate: ForkEstimate }) {
+function Estimate({ estimate, isChanged }: { estimate: ForkEstimate; isChanged: boolean }) {
   const errors = estimate.problems.filter((problem) => problem.severity === 'error');
   if (estimate.taken === undefined) {
     return (
@@ -55,7 +57,7 @@ function Estimate({ estimate }: { estimate: ForkEstimate }) {
         <li>questions: {estimate.questions}</li>
       </ul>
       <p>
-        {partingOf(estimate)}
+        {partingOf(estimate, isChanged)}
         {estimate.complete === false && ' What follows from outcomes that are not recorded is not counted.'}
         {estimate.failure !== undefined && ` It fails: ${estimate.failure}.`}
         {left > 0 && ` ${left === 1 ? 'One later turn is' : `${left} later turns are`} not part of it.`}
@@ -158,7 +160,7 @@ export function Fork({ run, record, onClose }: Props) {
           </div>
         )}
         <div class="estimate" role="status" aria-label="What the fork does">
-          {known ? <Estimate estimate={known} /> : !failure.value && <p class="hint">Trying the text…</p>}
+          {known ? <Estimate estimate={known} isChanged={text.value !== program.value?.text} /> : !failure.value && <p class="hint">Trying the text…</p>}
         </div>
         <DialogEnd
           problem={failure.value}

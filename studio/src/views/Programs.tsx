@@ -27,7 +27,13 @@ export function Programs() {
           <Card key={program.name} program={program} />
         ))}
       </ul>
-      {programs.value.length > 0 && <p class="hint">The store contains {count === 1 ? '1 run' : `${count} runs`}.</p>}
+      {programs.value.length > 0 && (
+        <p class="hint">
+          {count === 0
+            ? 'There is no run yet. Open a program, and start one with New run.'
+            : `The store contains ${count === 1 ? '1 run' : `${count} runs`}.`}
+        </p>
+      )}
     </main>
   );
 }

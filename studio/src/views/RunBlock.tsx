@@ -19,11 +19,12 @@ export function figuresOf(visits: readonly Visit[]): Figures {
   return { times: visits.length, ms: sum((one) => one.ms), tokens: sum((one) => one.tokens) };
 }
 
-/** For a corner of the block's box; nothing before it was left for the first time. */
-export function shortFigures(visits: readonly Visit[]): string {
-  if (!visits.some((visit) => visit.left !== undefined)) return '';
+/** In a few words, from more to fewer of them; none before the block was left for the first time. */
+export function shortFigures(visits: readonly Visit[]): string[] {
+  if (!visits.some((visit) => visit.left !== undefined)) return [];
   const { times, ms, tokens } = figuresOf(visits);
-  return [times > 1 ? `${times} ×` : '', durationOf(ms), tokens > 0 ? `${numberOf(tokens)} tok.` : ''].filter(Boolean).join(' · ');
+  const [often, long, much] = [times > 1 ? `${times} ×` : '', durationOf(ms), tokens > 0 ? `${numberOf(tokens)} tok.` : ''];
+  return [[often, long, much], [long, much], [long]].map((words) => words.filter(Boolean).join(' · '));
 }
 
 interface Props {

@@ -192,7 +192,7 @@ export function RunGraph({ run, program, agents, fold, version, moment, isRecord
   const tools = <DrawnTools all={all} drawn={drawn} onDrawn={onDrawn} />;
   const lit = useMemo(() => {
     const figures = new Map([...fold.visits].map(([key, visits]) => [key, shortFigures(visits)]));
-    return { running: fold.running, visited: new Set(fold.visited), figures };
+    return { running: fold.running, visited: new Set(fold.visited), failed: new Set(fold.failed), figures };
   }, [fold, version]);
   const marked = useMemo(() => marksOf(program, fold, isRecord ? moment : null), [program, fold, version, isRecord, moment]);
 
@@ -220,6 +220,7 @@ export function RunGraph({ run, program, agents, fold, version, moment, isRecord
         actions={{ open: (_agent, one) => goToSource(one.range.offset) }}
         running={lit.running}
         visited={lit.visited}
+        failed={lit.failed}
         figures={lit.figures}
         tools={tools}
       />

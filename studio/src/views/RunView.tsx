@@ -127,14 +127,15 @@ export function RunView({ name, record }: { name: string; record: number | null 
             started {ageOf(run.created_at, now.value)} ago
           </span>
         )}
-        <span class="spacer" />
-        {failure.value && (
-          <span class="field-problem" role="alert">
-            {failure.value}
-          </span>
-        )}
-        {program?.program !== undefined && <a href={programLink(program.program)}>{program.program}</a>}
-        {run && <CancelButtons run={run} failed={(message) => (failure.value = message)} />}
+        <span class="bar-actions">
+          {failure.value && (
+            <span class="field-problem" role="alert">
+              {failure.value}
+            </span>
+          )}
+          {program?.program !== undefined && <a href={programLink(program.program)}>{program.program}</a>}
+          {run && <CancelButtons run={run} failed={(message) => (failure.value = message)} />}
+        </span>
       </header>
       <RecordBar
         records={records}
