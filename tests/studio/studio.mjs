@@ -123,10 +123,15 @@ export async function checkAccess(page) {
   assert.deepEqual(found, [], page.url());
 }
 
-/** The picture of a screen, where TENON_SCREENSHOTS wants them. */
+/** The picture of a screen, if TENON_SCREENSHOTS names a folder; of those that TENON_SCREENSHOT_NAMES lists, if it does. */
 export async function picture(page, name) {
   const folder = process.env.TENON_SCREENSHOTS;
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+  const names = process.env.TENON_SCREENSHOT_NAMES?.split(" ");
+  if (!folder || (names && !names.includes(name))) return;
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 82 });
+  writeFileSync(join(folder, `${process.env.TENON_SCREENSHOT_PREFIX ?? ""}${name}.webp`), Buffer.from(data, "base64"));
+  await session.detach();
 }
 
 /** Runs each test whose name contains one of the wanted ones, or all; reports a failure and continues with the others. */
