@@ -74,6 +74,32 @@ class EventsBody final : public BodySource {
   bool is_broken_off_ = false;
 };
 
+/// Where a list with `from` begins.
+struct ListBegin {
+  std::uint64_t after = 0;  ///< the number of the record before the first event
+  std::uint64_t total = 0;  ///< how many events the run has
+};
+
+/// Nothing after a refusal was answered.
+std::optional<ListBegin> find_begin(const Api::Call& call, bool wants_list, journal::Store& store,
+                                    const journal::RunName& run, EventCounts& counts) {
+  if (!wants_list || call.target.query.contains("after")) {
+    call.answer(whole(make_error(422, "wrong_input",
+                                 "`from` is for a list of events, with `Accept: application/json` and without "
+                                 "`after`")));
+    return std::nullopt;
+  }
+  const auto position = read_query(call.target, "from", 0, call.answer);
+  if (!position) return std::nullopt;
+  const auto after = counts.find_before(store, run, *position);
+  const auto total = after ? counts.count(store, run) : after;
+  if (!total) {
+    call.answer(whole(make_read_error(total.error())));
+    return std::nullopt;
+  }
+  return ListBegin{*after, *total};
+}
+
 /// Answers with the newest events before a number. `total`: how many the run has.
 void list_before(const Api::Call& call, const journal::RunHead& head, const ReaderAfter& reader, const Limits& limits,
                  std::uint64_t total) {
@@ -355,15 +381,21 @@ void Api::read_events(const Call& call) {
   }
   const bool wants_list = call.request.header("accept").find("application/json") != std::string_view::npos;
   if (call.target.query.contains("before")) {
-    if (!wants_list || call.target.query.contains("after")) {
-      return call.answer(
-          whole(make_error(422, "wrong_input",
-                           "`before` is for a list of events, with `Accept: application/json` and without `after`")));
+    if (!wants_list || call.target.query.contains("after") || call.target.query.contains("from")) {
+      return call.answer(whole(make_error(422, "wrong_input",
+                                          "`before` is for a list of events, with `Accept: application/json` and "
+                                          "without `after` and `from`")));
     }
     const auto total = event_counts_.count(parts_.store, head->run);
     if (!total) return call.answer(whole(make_read_error(total.error())));
     const ReaderAfter reader_after = [&](std::uint64_t number) { return make_reader(*head, number); };
     return list_before(call, *head, reader_after, parts_.limits, *total);
+  }
+  std::optional<ListBegin> begin;
+  if (call.target.query.contains("from")) {
+    begin = find_begin(call, wants_list, parts_.store, head->run, event_counts_);
+    if (!begin) return;
+    after = begin->after;
   }
   auto reader = make_reader(*head, *after);
   if (!wants_list) {
@@ -398,6 +430,7 @@ void Api::read_events(const Call& call) {
   has_more = has_more || !reader->take(1).empty();
   if (reader->problem()) return call.answer(whole(make_error(500, "damaged", *reader->problem())));
   HttpResponse response = make_json(list + "]");
+  if (begin) response.headers.emplace_back("Tenon-Events", std::to_string(begin->total));
   if (has_more) {
     response.headers.emplace_back("Link",
                                   fmt::format(R"(</v1/runs/{}/events?after={}>; rel="next")", head->run.text, last));

@@ -14,6 +14,13 @@ namespace {
 constexpr std::size_t counted_runs_max = 4'096;
 /// Of a run at once.
 constexpr std::size_t counted_records_per_read = 4'096;
+/// Records between two marks, which are read again to find an event.
+constexpr std::uint64_t mark_interval = 1'024;
+
+bool has_event(const journal::Record& raw) {
+  const auto record = effects::decode_record(raw.bytes);
+  return record && protocol::has_event(*record);
+}
 
 using Events = std::deque<std::shared_ptr<const protocol::Event>>;
 
@@ -71,12 +78,28 @@ Result<std::uint64_t, journal::StoreError> EventCounts::count(journal::Store& st
     const auto records = store.read(run, counted.records, counted_records_per_read);
     if (!records) return failure(records.error());
     for (const journal::Record& raw : *records) {
-      const auto record = effects::decode_record(raw.bytes);
-      if (record && protocol::has_event(*record)) ++counted.events;
+      if (raw.number % mark_interval == 1) counted.marks.push_back(counted.events);
+      if (has_event(raw)) ++counted.events;
       counted.records = raw.number;
     }
     if (records->size() < counted_records_per_read) return counted.events;
   }
+}
+
+Result<std::uint64_t, journal::StoreError> EventCounts::find_before(journal::Store& store, const journal::RunName& run,
+                                                                    std::uint64_t position) {
+  if (const auto events = count(store, run); !events) return failure(events.error());
+  const Counted& counted = runs_[run.text];
+  if (position >= counted.events) return counted.records;
+  const auto mark = std::ranges::upper_bound(counted.marks, position) - counted.marks.begin() - 1;
+  std::uint64_t left = position - counted.marks[static_cast<std::size_t>(mark)];
+  const auto records = store.read(run, static_cast<std::uint64_t>(mark) * mark_interval, mark_interval);
+  if (!records) return failure(records.error());
+  for (const journal::Record& raw : *records) {
+    if (!has_event(raw)) continue;
+    if (left-- == 0) return raw.number - 1;
+  }
+  return counted.records;
 }
 
 }  // namespace tenon::server

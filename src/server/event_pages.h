@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/event_reader.h"
@@ -32,15 +33,21 @@ using ReaderAfter = std::function<std::unique_ptr<engine::EventReader>(std::uint
 [[nodiscard]] Result<EventPage, std::string> read_events_before(const ReaderAfter& reader, std::uint64_t before,
                                                                 const EventPageLimits& limits);
 
-/// How many events runs have. Remembers them: only new records are read. Used by one thread.
+/// How many events runs have, and where they are. Remembers it: only new records are read. Used by one thread.
 class EventCounts {
  public:
   [[nodiscard]] Result<std::uint64_t, journal::StoreError> count(journal::Store& store, const journal::RunName& run);
+  /// The number of the record before that of the event with this position, from 0; of the last record if there are
+  /// fewer events.
+  [[nodiscard]] Result<std::uint64_t, journal::StoreError> find_before(journal::Store& store,
+                                                                       const journal::RunName& run,
+                                                                       std::uint64_t position);
 
  private:
   struct Counted {
     std::uint64_t records = 0;  ///< that were read
     std::uint64_t events = 0;
+    std::vector<std::uint64_t> marks;  ///< the events before the records 1, 1 + mark_interval, and so on
   };
   std::map<std::string, Counted> runs_;  ///< by name
 };

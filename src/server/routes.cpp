@@ -95,9 +95,11 @@ std::span<const Route> Routes::of_runs() {
        "", key_header, change_statuses, json_content, "Accepted", "", false, &Api::cancel_run},
       {"GET", "/v1/runs/{run}/events", "readEvents",
        "The run's events after a number, as server-sent events, or as a JSON list with `Accept: application/json`; the "
-       "list's `Link` asks for the rest. With `before`: the newest events before a number, as a list",
-       "", "after:integer before:integer limit:integer", "Last-Event-ID", "200 204 404 422 500", either_content,
-       "EventList", "Link Tenon-Events", false, &Api::read_events},
+       "list's `Link` asks for the rest. With `before`: the newest events before a number, as a list; with `from`: "
+       "those from a position on, counted from "
+       "0",
+       "", "after:integer before:integer from:integer limit:integer", "Last-Event-ID", "200 204 404 422 500",
+       either_content, "EventList", "Link Tenon-Events", false, &Api::read_events},
       {"GET", "/v1/runs/{run}/records/{record}", "getRecord",
        "The run as it was after a record: its stack, its agent's state, and what the model was sent for a generation",
        "", "", "", "200 404 500", json_content, "Moment", "", false, nullptr, false, &RunInspections::show_record},

@@ -329,6 +329,13 @@ def test_events_are_read_from_the_end_where_half_of_the_records_have_none(work):
             link = re.fullmatch(r'<(.*)>; rel="prev"', reply.headers.get("Link", ""))
             path = link and link.group(1)
         assert found == everything
+        # By their position, in the run as it is.
+        for position in (0, 1, 350, len(everything) - 1, len(everything), 99999):
+            reply = server.get(f"/v1/runs/{run}/events?from={position}&limit=7", Accept="application/json")
+            assert reply.json == everything[position:position + 7] and reply.headers["Tenon-Events"] == str(len(everything)), (position, reply.body)
+        for wrong in ("from=1&after=1", "from=1&before=9", "from=x"):
+            assert server.get(f"/v1/runs/{run}/events?{wrong}", Accept="application/json").status == 422, wrong
+        assert server.get(f"/v1/runs/{run}/events?from=1", Accept="text/event-stream").status == 422
 
 
 PURSUING = """\
