@@ -439,7 +439,7 @@ await runTests(
     },
 
     async "what was saved is run, and forms have the types of arguments and answers"(closing) {
-      const { page } = await open(closing);
+      const { studio, page } = await open(closing);
       await openProgram(page, "greet");
       await text(page).fill(greet.replace("hello", "welcome"));
       await page.keyboard.press("Control+s");
@@ -447,6 +447,22 @@ await runTests(
       await startRun(page, "greet", { name: "Ada", times: "3" });
       await state(page, "ended");
       await until(() => page.getByRole("log").textContent(), (found) => found.includes("welcome Ada, 3 times"));
+      // The same as a command, without the token.
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await openProgram(page, "greet");
+      await page.getByRole("button", { name: "New run" }).click();
+      const dialog = page.getByRole("dialog", { name: "New run" });
+      await dialog.getByLabel("Agent or function").selectOption("greet");
+      await dialog.getByLabel("times", { exact: true }).fill("many");
+      await dialog.getByRole("button", { name: "Copy as cURL" }).click();
+      await dialog.getByText(/number/).first().waitFor();
+      for (const [name, value] of [["name", "Ada's"], ["times", "3"]]) await dialog.getByLabel(name, { exact: true }).fill(value);
+      await dialog.getByRole("button", { name: "Copy as cURL" }).click();
+      await dialog.getByText(/^Copied/).waitFor();
+      const command = await page.evaluate(() => navigator.clipboard.readText());
+      assert.ok(command.startsWith(`curl http://127.0.0.1:${studio.port}/v1/runs`) && command.includes("Ada'\\''s"), command);
+      assert.ok(!command.includes(studio.address.split("token=")[1]), command);
+      await page.keyboard.press("Escape");
       await page.getByRole("link", { name: "Runs" }).click();
       await page.getByRole("table", { name: "Runs" }).getByRole("row").filter({ hasText: "greet" }).waitFor();
       await openProgram(page, "greet");
@@ -741,9 +757,17 @@ await runTests(
       assert.equal(await events.getAttribute("aria-rowcount"), `${total}`);
       assert.ok((await events.getByRole("row").count()) < 100);
       // Earlier ones come when they are in sight.
+      const requests = [];
+      page.on("request", (request) => request.url().includes("/events?") && requests.push(request.url()));
       await events.getByRole("row").filter({ hasText: "turn_end" }).click();
       await page.keyboard.press("Home");
-      await events.getByRole("row").filter({ hasText: "prompt_started" }).waitFor();
+      const started_row = events.getByRole("row").filter({ hasText: "prompt_started" });
+      await started_row.waitFor();
+      // What is between is not read.
+      assert.ok(requests.length <= 3, requests);
+      await page.keyboard.press("Enter");
+      await page.getByRole("region", { name: "Record 1", exact: true }).getByText('"prompt_started"').waitFor();
+      await page.keyboard.press("Escape");
       assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-rowindex")), "1");
       assert.equal(await events.getAttribute("aria-rowcount"), `${total}`);
       assert.deepEqual(page.complaints, []);

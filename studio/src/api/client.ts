@@ -132,10 +132,7 @@ export const api = {
   replay: async (run: string): Promise<Replayed> => (await post(`${named('runs', run)}/replay`, {})) as Replayed,
   compare: async (run: string, other: string): Promise<RunDifference> =>
     (await get(`${named('runs', run)}/diff?with=${encodeURIComponent(other)}`)) as RunDifference,
-  async start(what: Startable, input: Json): Promise<string> {
-    const body = what.kind === 'agent' ? { agent: what.name, input } : { fn: what.name, args: input };
-    return ((await post('/v1/runs', body)) as { run: string }).run;
-  },
+  start: async (body: Record<string, Json>): Promise<string> => ((await post('/v1/runs', body)) as { run: string }).run,
   prompt: (run: string, input: Json): Promise<unknown> => post(`${named('runs', run)}/prompt`, { input }),
   answer: (run: string, wait: string, input: Json): Promise<unknown> =>
     post(`${named('runs', run)}/resume`, { wait, input }),

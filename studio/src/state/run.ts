@@ -17,6 +17,8 @@ const retryPause = 1000;
 /** Events that are read at once, from the end of the run on. */
 const windowSize = 500;
 const laterWindowSize = 1000;
+/** So many windows that were read apart from the others are kept. */
+const pagesMax = 20;
 /** Further events of the newest turn are read without being asked for, up to so many. */
 const readAheadMax = 3000;
 
@@ -84,6 +86,35 @@ export class OpenRun {
       const before = this.fold.earlier;
       await this.readEarlier();
       if (this.fold.earlier === before) break;
+    }
+  }
+
+  /** Events that were read apart from the others, by their position in the run; the pages that were looked at last. */
+  readonly apart = new Map<number, RecordedEvent>();
+  private readonly pages = new Map<number, Promise<void>>();
+
+  /** Reads the events around a position, without those between them and the others. */
+  readAround(position: number): void {
+    const page = Math.floor(position / windowSize);
+    if (this.pages.has(page)) return;
+    this.pages.set(page, this.readPage(page));
+    for (const old of this.pages.keys()) {
+      if (this.pages.size <= pagesMax) break;
+      this.pages.delete(old);
+      for (let at = old * windowSize; at < (old + 1) * windowSize; ++at) this.apart.delete(at);
+    }
+  }
+
+  private async readPage(page: number): Promise<void> {
+    const from = page * windowSize;
+    try {
+      const { events } = await readWindow(`/v1/runs/${this.name}/events?from=${from}&limit=${windowSize}`);
+      if (this.closed || !this.pages.has(page)) return;
+      events.forEach((event, index) => this.apart.set(from + index, event));
+      this.draw();
+    } catch (error) {
+      this.pages.delete(page);
+      noteError(error);
     }
   }
 

@@ -8,6 +8,8 @@ import type { Looked } from './moments';
 
 const rowHeight = 26;
 const around = 10;
+/** Events that are no farther from the others are read together with those between. */
+const nearMax = 600;
 
 /** The fields that every event has are in columns of their own. */
 const common = new Set(['number', 'run', 'agent', 'depth', 'type', 'time']);
@@ -93,15 +95,30 @@ interface Props {
   events: RecordedEvent[];
   /** Events before these, which were not read. */
   earlier: number;
+  /** Some of these, by their position. */
+  apart: ReadonlyMap<number, RecordedEvent>;
+  /** Reads those just before. */
   onEarlier: () => void;
+  /** Reads those around a position, which may be far away. */
+  onAround: (position: number) => void;
   version: number;
   /** The record that is shown. */
   record: number | null;
   onRecord: (record: number | null) => void;
 }
 
+/** The position of the record's event, or of the next one; -1 while it is not there. */
+function positionOf(record: number, events: RecordedEvent[], earlier: number, apart: ReadonlyMap<number, RecordedEvent>): number {
+  if (events[0] && events[0].number <= record) {
+    const found = events.findIndex((event) => event.number >= record);
+    return found < 0 ? -1 : earlier + found;
+  }
+  for (const [at, event] of apart) if (event.number === record) return at;
+  return earlier === 0 && events.length > 0 ? 0 : -1;
+}
+
 /** The events of a run. Only the rows in sight are in the page; it stays at the end while the end is in sight. */
-export function Events({ looked, events, earlier, onEarlier, version, record, onRecord }: Props) {
+export function Events({ looked, events, earlier, apart, onEarlier, onAround, version, record, onRecord }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(400);
@@ -131,19 +148,24 @@ export function Events({ looked, events, earlier, onEarlier, version, record, on
   useLayoutEffect(() => {
     follows.current = record !== null;
   }, [record]);
-  const shown = record === null ? -1 : events.findIndex((event) => (event.number ?? 0) >= record);
+  const shown = record === null ? -1 : positionOf(record, events, earlier, apart);
   useLayoutEffect(() => {
     const box = frame.current;
     if (!box || shown < 0 || !follows.current) return;
-    const at = (earlier + shown) * rowHeight;
+    const at = shown * rowHeight;
     const isInSight = at >= box.scrollTop && at + rowHeight <= box.scrollTop + box.clientHeight;
     if (!isInSight) box.scrollTop = Math.max(0, at - box.clientHeight / 2);
     top.value = box.scrollTop;
   }, [record, shown >= 0, height.value]);
-  const misses = first < earlier && last > first;
+  const eventAt = (index: number): RecordedEvent | undefined => (index < earlier ? apart.get(index) : events[index - earlier]);
+  // What is in sight and not there: in one piece with the others if it is near, so that the whole run is there bit by bit.
+  const isNear = last > earlier - nearMax;
+  const missing = Array.from({ length: Math.max(0, Math.min(last, earlier) - first) }, (_, at) => first + at).filter((at) => !apart.has(at));
   useEffect(() => {
-    if (misses) onEarlier();
-  }, [misses, earlier]);
+    if (missing.length === 0) return;
+    if (isNear) return onEarlier();
+    for (const at of [missing[0], missing.at(-1)]) if (at !== undefined) onAround(at);
+  }, [missing.length > 0, isNear, earlier, missing[0], missing.at(-1)]);
 
   const moveTo = (index: number): void => {
     const box = frame.current;
@@ -162,7 +184,7 @@ export function Events({ looked, events, earlier, onEarlier, version, record, on
     if (step !== undefined) moveTo(Math.min(total - 1, Math.max(0, stop + step)));
     else if (event.key === 'Home') moveTo(0);
     else if (event.key === 'End') moveTo(total - 1);
-    else if (event.key === 'Enter') onRecord(events[stop - earlier]?.number ?? null);
+    else if (event.key === 'Enter') onRecord(eventAt(stop)?.number ?? null);
     else if (event.key === 'Escape') onRecord(null);
     else return;
     event.preventDefault();
@@ -192,7 +214,7 @@ export function Events({ looked, events, earlier, onEarlier, version, record, on
         <div class="event-space" role="presentation" style={{ height: `${total * rowHeight}px` }}>
           {Array.from({ length: Math.max(0, last - first) }, (_, at) => {
             const index = first + at;
-            const event = events[index - earlier];
+            const event = eventAt(index);
             return (
               <Row
                 key={index}
@@ -210,7 +232,7 @@ export function Events({ looked, events, earlier, onEarlier, version, record, on
         </div>
       </div>
       {record !== null && (
-        <Detail record={record} looked={looked} event={events.find((event) => event.number === record)} onClose={() => onRecord(null)} />
+        <Detail record={record} looked={looked} event={[...events, ...apart.values()].find((event) => event.number === record)} onClose={() => onRecord(null)} />
       )}
     </section>
   );

@@ -5,6 +5,7 @@ import type { Startable } from '../api/types';
 import { loadStartables, noteError, readRunAgain } from '../state/live';
 import { openProgram } from '../state/program';
 import { go, runLink } from '../state/route';
+import { curlOf, startBody } from './curl';
 import { Dialog, DialogEnd } from './Dialog';
 import { hasFields, readForm, type Entered } from './schema';
 import { SchemaField } from './SchemaForm';
@@ -21,6 +22,37 @@ function likely(startables: Startable[], program: string | undefined): Startable
   const isOwn = (one: Startable): boolean => own.includes(one.name.replace(/^.*\./, ''));
   const prefixed = (one: Startable): boolean => one.name.startsWith(`${program}.`);
   return startables.find(isOwn) ?? startables.find(prefixed) ?? startables.find((one) => one.name === 'main') ?? startables[0];
+}
+
+/** The request as a command for a shell, made from what is entered. */
+function AsCurl({ what, entered, onProblems }: {
+  what: Startable;
+  entered: Entered;
+  onProblems: (problems: Record<string, string>) => void;
+}) {
+  const copied = useSignal<{ of: Entered; words: string } | null>(null);
+  const copy = async (): Promise<void> => {
+    const read = readForm(what.input, entered);
+    onProblems('problems' in read ? read.problems : {});
+    if ('problems' in read) return;
+    let words = 'Copied. The studio’s address has the token for $TOKEN.';
+    try {
+      await navigator.clipboard.writeText(curlOf(location.origin, what, read.value));
+    } catch {
+      words = 'The browser does not allow to copy.';
+    }
+    copied.value = { of: entered, words };
+  };
+  return (
+    <p class="as-curl">
+      <button type="button" onClick={() => void copy()}>
+        Copy as cURL
+      </button>{' '}
+      <span class="hint" role="status">
+        {copied.value?.of === entered && copied.value.words}
+      </span>
+    </p>
+  );
 }
 
 export function NewRun({ program, onClose }: Props) {
@@ -53,7 +85,7 @@ export function NewRun({ program, onClose }: Props) {
     sending.value = true;
     failure.value = '';
     try {
-      const run = await api.start(what, read.value);
+      const run = await api.start(startBody(what, read.value));
       readRunAgain(run);
       onClose();
       go(runLink(run));
@@ -105,6 +137,7 @@ export function NewRun({ program, onClose }: Props) {
             onChange={(path, value) => (entered.value = { ...entered.value, [path]: value })}
           />
         )}
+        {what && <AsCurl what={what} entered={entered.value} onProblems={(found) => (problems.value = found)} />}
         {unsaved && <p class="hint">The text has unsaved changes, which this run does not use.</p>}
         <DialogEnd problem={failure.value} submit="Start" disabled={!what || sending.value} onClose={onClose} />
       </form>

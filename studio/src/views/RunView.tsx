@@ -170,7 +170,9 @@ export function RunView({ name, record }: { name: string; record: number | null 
           looked={looked}
           events={open.fold.events}
           earlier={open.fold.earlier}
+          apart={open.apart}
           onEarlier={() => void open.readEarlier()}
+          onAround={(position) => open.readAround(position)}
           version={version}
           record={record}
           onRecord={showRecord}

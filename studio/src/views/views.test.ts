@@ -3,6 +3,7 @@ import type { Agent, Block, Edge, KindRule, Schema } from '../api/types';
 import { neighbour, placesOf } from '../graph/navigate';
 import { hiddenCharacters } from '../text';
 import { matchOf } from '../state/commands';
+import { curlOf } from './curl';
 import { addOps, gapsOf, moveOp, nameProblem, redirectOps, relabelOps, removeOps, waysOf } from './places';
 import { readForm } from './schema';
 
@@ -194,5 +195,23 @@ describe('a command', () => {
     expect(matchOf('Go to refund', 'go')).toBeGreaterThan(matchOf('Go to refund', 'refund'));
     expect(matchOf('Go to refund', 'refx')).toBe(0);
     expect(matchOf('Save', '')).toBeGreaterThan(0);
+  });
+});
+
+describe('a run as a command', () => {
+  const what = { kind: 'function', description: '', input: true, output: true, takes_text: false } as const;
+
+  it('is one argument of a shell, whatever the input is', () => {
+    const command = curlOf('http://127.0.0.1:8088', { ...what, name: 'greet' }, { name: "O'Neil $HOME `x`", times: 1 });
+    expect(command.split(' \\\n')).toEqual([
+      'curl http://127.0.0.1:8088/v1/runs',
+      '  -H "Authorization: Bearer $TOKEN"',
+      "  -H 'Content-Type: application/json'",
+      `  -d '{"fn":"greet","args":{"name":"O'\\''Neil $HOME \`x\`","times":1}}'`,
+    ]);
+  });
+
+  it('names an agent with its input', () => {
+    expect(curlOf('http://a', { ...what, kind: 'agent', name: 'Desk' }, 'hello')).toContain('{"agent":"Desk","input":"hello"}');
   });
 });
