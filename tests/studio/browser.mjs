@@ -768,6 +768,12 @@ await runTests(
       await page.keyboard.press("Enter");
       await page.getByRole("region", { name: "Record 1", exact: true }).getByText('"prompt_started"').waitFor();
       await page.keyboard.press("Escape");
+      // Where the run was at a record that is far from the end.
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await until(() => page.getByRole("status", { name: "Place in the source" }).textContent(), (found) => found === "at line 4");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("ArrowUp");
       assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-rowindex")), "1");
       assert.equal(await events.getAttribute("aria-rowcount"), `${total}`);
       assert.deepEqual(page.complaints, []);

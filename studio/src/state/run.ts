@@ -118,6 +118,17 @@ export class OpenRun {
     }
   }
 
+  /** Whether the events just before a record are among those that are there. */
+  covers(record: number): boolean {
+    const first = this.fold.events[0];
+    return this.fold.earlier === 0 || (first !== undefined && first.number <= record);
+  }
+
+  /** The newest events up to a record that is not among them. */
+  async readUntil(record: number): Promise<RecordedEvent[]> {
+    return (await readWindow(`/v1/runs/${this.name}/events?before=${record + 1}&limit=${windowSize}`)).events;
+  }
+
   /** Reads some of the events before those that are there. */
   readEarlier(): Promise<void> {
     this.readingEarlier ??= this.readWindowBefore().finally(() => {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { api } from '../api/client';
-import type { Agent, Run } from '../api/types';
+import type { Agent, RecordedEvent, Run } from '../api/types';
 import { foldUntil } from '../state/fold';
 import { noteError, now, readRunAgain, runs } from '../state/live';
 import { programLink, recordLink, replaceAddress, runLink } from '../state/route';
@@ -78,6 +78,31 @@ function useOpenRun(name: string): { open: OpenRun; program: ShownProgram | null
   return { open: opened.open, program: opened.program.value };
 }
 
+const noEvents: readonly RecordedEvent[] = [];
+/** While the slider is moved, events of the records in between are not read. In milliseconds. */
+const readPause = 80;
+
+/** The events up to a record, as many as are needed to say where the run was. */
+function useEventsUntil(open: OpenRun, record: number | null): readonly RecordedEvent[] {
+  const distant = useSignal<{ record: number; events: RecordedEvent[] } | null>(null);
+  const isThere = record === null || open.covers(record);
+  useEffect(() => {
+    if (isThere) return undefined;
+    let isCurrent = true;
+    const timer = setTimeout(() => {
+      open.readUntil(record).then((events) => {
+        if (isCurrent) distant.value = { record, events };
+      }, noteError);
+    }, readPause);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [open, record, isThere]);
+  if (isThere) return open.fold.events;
+  return distant.value?.record === record ? distant.value.events : noEvents;
+}
+
 type Opened = 'fork' | 'replay' | 'compare' | null;
 
 /** `record`: the one that is shown, which is part of the address. */
@@ -89,7 +114,8 @@ export function RunView({ name, record }: { name: string; record: number | null 
   const version = open.version.value;
   const run = runs.value.get(name);
   // What the graph shows: the run as it is, or as it was after the record.
-  const fold = useMemo(() => (record === null ? open.fold : foldUntil(open.fold.events, record)), [open, record, record === null ? 0 : version]);
+  const until = useEventsUntil(open, record);
+  const fold = useMemo(() => (record === null ? open.fold : foldUntil(until, record)), [open, record, until, record === null ? 0 : version]);
   const seen = useMemo(() => {
     const { running, visited } = open.fold;
     return [...new Set([...running, ...visited].map((key) => key.slice(0, key.indexOf('/'))))].sort().join('/');
