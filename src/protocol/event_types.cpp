@@ -29,7 +29,8 @@ constexpr EventField ms_field{"ms", Integer, Always, "The duration in millisecon
 constexpr EventField kind_field{"kind", Text, Always,
                                 "The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, "
                                 "`ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, "
-                                "`BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull` or `Untrusted`."};
+                                "`BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull` or "
+                                "`Untrusted`."};
 constexpr EventField message_field{"message", Text, Always, "What happened, for people."};
 constexpr EventField blame_field{"blame", Text, Always,
                                  "What caused the failure: a tool, a model, a contract. May be empty."};

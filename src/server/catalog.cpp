@@ -19,7 +19,7 @@ Json schema_of(const types::TypeTable& types, types::TypeId type, std::string_vi
   return parse_own_json(inference::answers::make_schema(types, type, UnlimitedNumbers::All, documentation));
 }
 
-/// Whoever sends a request is a person, and not the operator.
+/// A request comes from a person, and not from the operator.
 runtime::RunOptions of_persons(runtime::RunOptions options) {
   options.has_persons_arguments = true;
   return options;

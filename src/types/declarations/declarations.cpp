@@ -362,7 +362,7 @@ void Declarations::collect_trust(NodeId node) {
   if (source != "person") {
     diagnostics_.report(diagnostics::UnknownTrust, tree().main_span(node), source).hint("write `trust person`");
   } else if (module_id_.index != 0) {
-    diagnostics_.report(diagnostics::TrustInModule, tree().span(node))
+    diagnostics_.report(diagnostics::TrustInModule, tree().main_span(node))
         .hint("write it in the program's own file, which answers for it");
   } else {
     program_.trusts_person = true;

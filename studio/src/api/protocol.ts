@@ -894,7 +894,7 @@ export interface ToolErrorEvent {
   call: string;
   /** As in the call; `ask_within` if no answer arrived in time. */
   tool: string;
-  /** The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, `ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, `BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut` or `ContextFull`. */
+  /** The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, `ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, `BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull` or `Untrusted`. */
   kind: string;
   /** What happened, for people. */
   message: string;
@@ -1228,7 +1228,7 @@ export interface TurnFailedEvent {
   type: 'turn_failed';
   /** When it was recorded. */
   time: number;
-  /** The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, `ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, `BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut` or `ContextFull`. */
+  /** The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, `ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, `BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull` or `Untrusted`. */
   kind: string;
   /** What happened, for people. */
   message: string;

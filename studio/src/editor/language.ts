@@ -7,7 +7,7 @@ const keywords = new Set(
 /** Words that are keywords only where the grammar uses them. */
 const contextual = new Set(
   ('agent assert block branch budget called catch check ensures finally impl instructions item len matching model next_turn on ' +
-    'parallel post_turn pre_turn pursue requires scratchpad secret shield start state strategy test to tools type when').split(' '),
+    'parallel post_turn pre_turn pursue requires scratchpad secret shield start state strategy test to tools trust trusted type when').split(' '),
 );
 const constants = new Set(['true', 'false']);
 
