@@ -12,7 +12,7 @@ namespace tenon::journal::postgres {
 namespace {
 
 /// Batches that are read together.
-constexpr std::int64_t batches_per_piece = 256;
+constexpr std::size_t batches_per_piece = 256;
 /// Contents that are fetched together, and of those that records refer to.
 constexpr std::int64_t contents_per_fetch = 2'000;
 constexpr std::size_t referenced_per_fetch = 500;
@@ -77,11 +77,13 @@ Result<RunRow, StoreError> RunReading::living_row(const RunName& run) {
   return row;
 }
 
-Result<RunReading::Piece, StoreError> RunReading::read_piece(const RunName& run, std::uint64_t after) {
+Result<RunReading::Piece, StoreError> RunReading::read_piece(const RunName& run, std::uint64_t after,
+                                                             std::size_t limit) {
   Parameters name;
   name.bytes(run.text);
   Parameters from;
-  from.bytes(run.text).integer(std::min<std::uint64_t>(after, INT64_MAX - 1)).integer(batches_per_piece);
+  from.bytes(run.text).integer(std::min<std::uint64_t>(after, INT64_MAX - 1));
+  from.integer(static_cast<std::int64_t>(std::min(limit, batches_per_piece)));
   const std::array<Call, 2> calls = {Call{&select_run_row, &name}, Call{&select_batches, &from}};
   auto results = connection_.link().repeat(calls);
   if (!results) return failure(std::move(results.error()));
@@ -104,7 +106,7 @@ Result<std::vector<Record>, StoreError> RunReading::read(const RunName& run, std
   std::optional<Hash> chain;  // after record next-1, once that is known
   if (after == 0) chain = chain_start(run);
   while (true) {
-    const auto piece = read_piece(run, next - 1);
+    const auto piece = read_piece(run, next - 1, std::max<std::size_t>(limit - records.size(), 1));
     if (!piece) return failure(piece.error());
     const RunHead& head = piece->run.head;
     if (after >= head.records || records.size() >= limit || next > head.records) return records;
@@ -137,6 +139,7 @@ Result<std::vector<Record>, StoreError> RunReading::read(const RunName& run, std
       if (*chain != head.chain) return problem(head.records, "the chain differs from the run's head");
     }
     if (next == requested) return problem(next, "it is missing");
+    if (next > head.records) return records;
   }
 }
 

@@ -33,7 +33,7 @@ class RunReading {
   struct Piece;
   /// A row that is damaged is derived from the run's records, if they can be read. `rows`: that it was read from.
   [[nodiscard]] RunRow believed(RunRow row, const Rows& rows);
-  [[nodiscard]] Result<Piece, StoreError> read_piece(const RunName& run, std::uint64_t after);
+  [[nodiscard]] Result<Piece, StoreError> read_piece(const RunName& run, std::uint64_t after, std::size_t limit);
   [[nodiscard]] Result<void, StoreError> fetch(const RunName& run, const Hash& hash);
 
   /// Contents of the run that was read last.

@@ -118,6 +118,7 @@ void LoadedRun::load_records() {
       load_contents(record.bytes);
       records_.push_back(std::move(record));
     }
+    if (after >= head_.records) return;  // no other owner adds any
   }
 }
 
