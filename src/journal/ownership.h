@@ -22,7 +22,7 @@ struct OwnerId {
 /// What an owner does for the store.
 enum class OwnerRole : std::uint8_t {
   Visitor,  ///< continues the runs that it claims by name
-  Host,     ///< also takes runs that have lost their owner, and commands for runs that have none
+  Host,     ///< also takes runs that have lost their owner or are given to it, and commands for runs that have none
   Gateway,  ///< continues no runs: it sends commands, and watches runs
 };
 
@@ -62,9 +62,12 @@ class Ownership {
   /// Grows when runs are abandoned that this owner may claim: another owner was seen to leave or die, or a run has
   /// moved to this owner's pool. Any thread.
   [[nodiscard]] virtual std::uint64_t abandonments() const = 0;
+  /// Grows when others give runs to this owner (Append::moves_to), which `claim_abandoned` returns. Any thread.
+  [[nodiscard]] virtual std::uint64_t given() const = 0;
 
-  /// Claims runs that have work to do (`RunState::Running`) and no owner that lives, as `Store::claim` does. Each is
-  /// returned once while this owner has it.
+  /// Claims runs that have work to do (`RunState::Running`) and no owner that lives, as `Store::claim` does. Also
+  /// returns those that others have given to this owner: they are its own without a claim. Each is returned once while
+  /// this owner has it, and may be returned again when much is known of other runs.
   [[nodiscard]] virtual Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit) = 0;
   /// Gives up runs of this owner, which have nothing in progress. Others are left as they are. May be lost in a crash.
   [[nodiscard]] virtual Result<void, StoreError> release(std::span<const RunName> runs) = 0;

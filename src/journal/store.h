@@ -94,8 +94,8 @@ struct Append {
   std::vector<Note> notes;
   /// Of a new run: the pool of the hosts that may continue it (OwnerRole::Host).
   std::string pool = {};
-  /// The run is given up with this append, and continues in hosts of this pool; its epoch is raised. Only where a store
-  /// may have several owners.
+  /// The run is given up with this append, and continues in a host of this pool; its epoch is raised. If there is one
+  /// that lives, it is the run's owner from then on (Ownership::given). Only where a store may have several owners.
   std::optional<std::string> moves_to = {};
 };
 

@@ -127,6 +127,8 @@ class Runtime final {
   /// The function's name, and the number of its newest record, durable or not.
   [[nodiscard]] const std::string& title(RunId run) const { return state_of(run).title; }
   [[nodiscard]] std::uint64_t last_record(RunId run) const { return state_of(run).journal.last(); }
+  /// The epoch of its appends, in a store.
+  [[nodiscard]] std::uint64_t epoch(RunId run) const { return state_of(run).journal.epoch(); }
   /// Whether the store has records of it, from which it can be resumed.
   [[nodiscard]] bool is_stored(RunId run) const { return state_of(run).stored_records > 0; }
   /// The questions that the run waits for a person to answer.

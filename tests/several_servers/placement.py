@@ -11,6 +11,8 @@ def test_a_run_moves_with_its_agent(work):
         value = home.wait_for(run, "done")["end"]["value"]
         assert value == ["home", "solver solves 0", "home", "solver solves 1", "home", "solver solves 2", "home"], value
         assert solver.run(run)["state"] == "done"
+        # The start with the first request; then for each move what happened, the next request and the new owner; the end.
+        assert cluster.query(f"SELECT appends, epoch FROM runs WHERE name = '{run}'") == [["8", "6"]], "a move takes one commit"
         branches = solver.begin({"fn": "visit_from_branches"})
         assert home.wait_for(branches, "done")["end"]["value"] == "solver solves a, home, solver solves c"
         assert all(count == 1 for count in cluster.performed("who").values()), "no call is made twice"

@@ -173,16 +173,17 @@ std::optional<AppendRefusal> SharedDatabase::apply(const journal::Append& append
   for (const journal::Note& note : append.notes) notes_.insert_or_assign(note.key, note);
   if (append.moves_to) {
     run.pool = *append.moves_to;
-    run.owner = {};
+    run.owner = find_host(run.pool);
+    run.is_given = run.owner.number != 0;
     ++run.head.epoch;
-    ++abandonments_;
+    ++(run.is_given ? given_ : abandonments_);
     for (auto& [id, command] : inbox_) {
       if (command.reply || command.run != append.run) continue;
       command.target = {};
       command.pool = run.pool;
     }
     for (const auto& [other, row] : owners_) {
-      if (!row.is_dead && row.pool == run.pool) notify({other});
+      if (!row.is_dead && row.pool == run.pool && (!run.is_given || other == run.owner.number)) notify({other});
     }
   }
   if (on_applied) on_applied(append);
@@ -206,6 +207,7 @@ Result<journal::RunHead, journal::StoreError> SharedDatabase::claim(const RunNam
     return failure(error(Kind::Owned, "another owner has the run " + name.text));
   }
   run.owner = owner;
+  run.is_given = false;
   ++run.head.epoch;
   return run.head;
 }
@@ -475,9 +477,14 @@ Result<std::vector<journal::RunHead>, journal::StoreError> SharedConnection::cla
   const SharedDatabase::OwnerRow& self = database_.owners_.at(owner_->number);
   if (self.is_dead || self.role != OwnerRole::Host) return heads;
   for (auto& [name, run] : database_.runs_) {
+    if (run.owner == *owner_ && std::exchange(run.is_given, false)) {
+      heads.push_back(run.head);
+      continue;
+    }
     const bool is_abandoned = run.head.summary.state == RunState::Running && !database_.lives(run.owner);
-    if (!is_abandoned || run.pool != self.pool || heads.size() == limit) continue;
+    if (!is_abandoned || run.pool != self.pool || heads.size() >= limit) continue;
     run.owner = *owner_;
+    run.is_given = false;
     ++run.head.epoch;
     heads.push_back(run.head);
   }

@@ -56,6 +56,7 @@ class SharedDatabase {
   struct Run {
     journal::RunHead head;
     journal::OwnerId owner;
+    bool is_given = false;  ///< to its owner, which has not seen it yet
     std::string pool;
     std::vector<std::string> records;
     std::map<Hash, journal::Content> contents;
@@ -102,6 +103,7 @@ class SharedDatabase {
   std::uint64_t next_owner_ = 1;
   std::uint64_t next_command_ = 1;
   std::uint64_t abandonments_ = 0;
+  std::uint64_t given_ = 0;
 };
 
 /// How a process is connected. The simulation calls what a thread of a real store does by itself.
@@ -175,6 +177,7 @@ class SharedConnection final : public journal::StoreConnection,
   void report_load(std::uint64_t runs) override;
   bool is_sole() const override { return false; }
   std::uint64_t abandonments() const override { return database_.abandonments_; }
+  std::uint64_t given() const override { return database_.given_; }
   Result<std::vector<journal::RunHead>> claim_abandoned(std::size_t limit) override;
   Result<void> release(std::span<const journal::RunName> runs) override;
   Result<void> rejoin() override;

@@ -23,7 +23,8 @@ struct RunStep {
   RunRow before;                     ///< of a new run: without an id, and without records
   RunRow after;                      ///< its chain is computed by `encode`
   std::string pool = {};             ///< of a new run
-  /// The run is given up, and continues in this pool; then `after` has the next epoch, and no owner.
+  /// The run is given up, and continues in this pool; then `after` has the next epoch, and no owner: the statement
+  /// chooses one.
   std::optional<std::string> moves_to = {};
   std::vector<const Content*> contents = {};
   const Snapshot* snapshot = nullptr;

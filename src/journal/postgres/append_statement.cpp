@@ -47,6 +47,11 @@ std::uint32_t parts_of(const Layer& layer) {
 
 using Element = ArrayValue::Element;
 
+/// The host of the pool to which a run is given: each time the same one, as long as the pool has the same hosts.
+#define TENON_NEXT_OWNER(POOL, RUN)                                                                                 \
+  "(SELECT o.id FROM owners AS o WHERE o.role = 1 AND o.dead_at IS NULL AND o.lease_until > clock_timestamp() AND " \
+  "o.pool = " POOL " ORDER BY hashint8extended(o.id, " RUN "), o.id LIMIT 1)"
+
 /// Null if the column keeps its value.
 const std::string* find_change(const std::string& before, const std::string& after) {
   return before == after ? nullptr : &after;
@@ -87,8 +92,8 @@ void compose_continues(Composer& out, const std::vector<const RunStep*>& steps, 
       "wake_at = a.wake_at, state = a.state, checksum = a.checksum, chain = a.chain");
   if (has_texts) out.text(", title = coalesce(a.title, r.title), detail = coalesce(a.detail, r.detail)");
   if (has_moves)
-    out.text(
-        ", epoch = a.next_epoch, owner = CASE WHEN a.pool IS NULL THEN r.owner END, pool = coalesce(a.pool, r.pool)");
+    out.text(", epoch = a.next_epoch, owner = CASE WHEN a.pool IS NULL THEN r.owner ELSE " TENON_NEXT_OWNER(
+        "a.pool", "r.id") " END, pool = coalesce(a.pool, r.pool)");
   out.text(" FROM ");
   std::vector<Composer::Column<std::vector<Row>>> columns = {
       {"id", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->before.id); }},
@@ -123,6 +128,8 @@ void compose_continues(Composer& out, const std::vector<const RunStep*>& steps, 
       " "
       "WHERE r.id = a.id AND r.epoch = a.epoch AND r.records = a.before AND r.appends = a.appends RETURNING r.id)");
 }
+
+#undef TENON_NEXT_OWNER
 
 /// Commands for runs that move go with them. One that is left at this moment is passed on later (Inbox::redirect).
 void compose_moved_commands(Composer& out, const Layer& layer, std::string_view applied) {

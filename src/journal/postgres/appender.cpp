@@ -259,8 +259,8 @@ Appender::Done Appender::resolve_doubt(const SessionError& reason, const AppendP
       const RunRow& row = *found->second;
       bool is_applied =
           row.id == step.after.id && row.head.epoch == step.after.head.epoch && row.appends >= step.after.appends;
-      // A run that was given up may have another owner: then its append is reported as that of a former one.
-      if (step.moves_to) is_applied = is_applied && row.owner == 0 && row.head.chain == step.after.head.chain;
+      // A run that was given up has another owner: if that has appended, this append is reported as a former owner's.
+      if (step.moves_to) is_applied = is_applied && row.head.chain == step.after.head.chain;
       if (is_applied) note_applied(layer, step, commit);
     }
   }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "journal/postgres/owner_rows.h"
@@ -44,6 +46,10 @@ const Statement select_abandoned{TENON_SELECT_ABANDONED};
 /// Where a transaction that does not end holds one of them, as an administrator's may. It writes more.
 const Statement select_abandoned_unlocked{TENON_SELECT_ABANDONED " FOR UPDATE OF r SKIP LOCKED"};
 #undef TENON_SELECT_ABANDONED
+/// $2: the owner. A run that it has is its own already.
+const Statement select_given{"SELECT " TENON_HEAD_COLUMNS
+                             " FROM runs AS r WHERE r.name = ANY($1::text[]) AND r.owner = $2::bigint AND r.state < 3"};
+const Statement select_own{"SELECT r.name, r.epoch FROM runs AS r WHERE r.state = 0 AND r.owner = $1::bigint"};
 const Statement release_rows{R"sql(
   UPDATE runs SET owner = NULL WHERE id IN (
     SELECT id FROM runs WHERE name = ANY($1::text[]) AND owner = $2::bigint ORDER BY id FOR UPDATE))sql"};
@@ -52,6 +58,8 @@ const Statement commit_quickly{"SELECT set_config('synchronous_commit', 'off', t
 /// While the sessions of a marked owner are being ended.
 constexpr std::chrono::milliseconds end_look_interval{5};
 constexpr int end_looks_max = 200;
+/// While runs are given to this owner, others are looked for this often.
+constexpr std::chrono::seconds search_interval{4};
 
 ArrayValue names_of(std::span<const RunName> runs) {
   ArrayValue names(ArrayValue::Element::Text);
@@ -228,18 +236,41 @@ Result<ClaimOutcomes, StoreError> Claims::claim(std::span<const RunName> runs, C
   return outcomes;
 }
 
-Result<std::vector<RunHead>, StoreError> Claims::claim_abandoned(std::size_t limit) {
-  if (auto writable = connection_.require_writable(); !writable) return failure(writable.error());
-  std::vector<RunHead> heads;
-  auto found = find_doubtful();
-  if (!found) return failure(std::move(found.error()));
-  for (RunRow& row : *found) heads.push_back(std::move(row.head));
+Result<void, StoreError> Claims::look_for_given() {
+  const auto rows = connection_.link().query(select_own, Parameters().integer(connection_.owner()));
+  if (!rows) return failure(rows.error());
+  for (std::size_t at = 0; at < rows->size(); ++at) {
+    RunName name{rows->get_text(at, 0)};
+    const KnownRun* const known = known_.find(name);
+    if (known == nullptr || known->row.head.epoch != rows->get_unsigned(at, 1)) given_.push_back(std::move(name));
+  }
+  return {};
+}
+
+Result<std::vector<RunRow>, StoreError> Claims::take_given() {
+  std::vector<RunRow> taken;
+  if (given_.empty()) return taken;
+  const auto rows =
+      connection_.link().query(select_given, Parameters().array(names_of(given_)).integer(connection_.owner()));
+  if (!rows) return failure(rows.error());
+  for (std::size_t at = 0; at < rows->size(); ++at) {
+    RunRow row = read_run_row(*rows, at);
+    const KnownRun* const known = known_.find(row.head.run);
+    if (known == nullptr || known->row.head.epoch != row.head.epoch) taken.push_back(std::move(row));
+  }
+  if (auto done = repair(taken); !done) return failure(std::move(done.error()));
+  given_.clear();
+  for (const RunRow& row : taken) known_.put(row);
+  return taken;
+}
+
+Result<void, StoreError> Claims::search(std::size_t limit, std::vector<RunHead>& heads) {
   for (const Statement* select = &select_abandoned;;) {
-    Parameters given;
-    given.integer(connection_.owner()).bytes(connection_.options().pool).integer(row_limit(limit));
-    const auto rows = connection_.link().query(*select, given);
+    Parameters wanted;
+    wanted.integer(connection_.owner()).bytes(connection_.options().pool).integer(row_limit(limit));
+    const auto rows = connection_.link().query(*select, wanted);
     if (!rows) return failure(rows.error());
-    if (rows->size() == 0) return heads;
+    if (rows->size() == 0) return {};
     std::vector<RunName> names;
     for (std::size_t at = 0; at < rows->size(); ++at) names.push_back({rows->get_text(at, 0)});
     auto taken = take(names, ClaimMode::IfFree);
@@ -248,16 +279,40 @@ Result<std::vector<RunHead>, StoreError> Claims::claim_abandoned(std::size_t lim
       continue;
     }
     if (!taken) {
-      // What has become of it is found out with the next call.
       for (std::size_t at = 0; at < rows->size(); ++at)
         doubtful_.insert_or_assign(names[at].text, rows->get_unsigned(at, 1) + 1);
-      for (RunHead& head : heads) doubtful_.insert_or_assign(head.run.text, head.epoch);
       return failure(std::move(taken.error()));
     }
     for (RunRow& row : *taken) heads.push_back(std::move(row.head));
     // Where another owner has taken all of them, there may be more.
-    if (!heads.empty() || names.size() < limit) return heads;
+    if (!heads.empty() || names.size() < limit) return {};
   }
+}
+
+Result<std::vector<RunHead>, StoreError> Claims::claim_abandoned(std::size_t limit, std::vector<RunName> given,
+                                                                 Search search) {
+  if (auto writable = connection_.require_writable(); !writable) return failure(writable.error());
+  std::vector<RunHead> heads;
+  // What has become of runs is found out with the next call if this one fails.
+  const auto failed = [&](StoreError& error) {
+    for (const RunHead& head : heads) doubtful_.insert_or_assign(head.run.text, head.epoch);
+    return failure(std::move(error));
+  };
+  std::ranges::move(given, std::back_inserter(given_));
+  const auto now = std::chrono::steady_clock::now();
+  const bool searches = search == Search::Now || given_.empty() || now >= searched_at_ + search_interval;
+  auto found = find_doubtful();
+  if (!found) return failure(std::move(found.error()));
+  for (RunRow& row : *found) heads.push_back(std::move(row.head));
+  if (searches && connection_.options().role == OwnerRole::Host)
+    if (auto looked = look_for_given(); !looked) return failed(looked.error());
+  found = take_given();
+  if (!found) return failed(found.error());
+  for (RunRow& row : *found) heads.push_back(std::move(row.head));
+  if (!searches) return heads;
+  if (auto done = this->search(limit, heads); !done) return failed(done.error());
+  searched_at_ = now;
+  return heads;
 }
 
 Result<void, StoreError> Claims::release(std::span<const RunName> runs) {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "base/backoff.h"
@@ -38,10 +40,20 @@ const Statement select_watched{R"sql(
   SELECT r.name, CASE WHEN o.id IS NULL THEN 0 ELSE o.id END, r.appends
   FROM runs AS r LEFT JOIN owners AS o ON o.id = r.owner AND o.dead_at IS NULL
   WHERE r.name = ANY($1::text[]))sql"};
-/// $1: the pools; $2: the beginning of the channels' names. A transaction sends a notice of the same text once.
+/// $1: runs; $2: the beginning of the channels' names. A transaction sends a notice of the same text once.
 const Statement notify_hosts{R"sql(
-  SELECT pg_notify($2::text || o.id, 'moved') FROM owners AS o
-  WHERE o.role = 1 AND o.dead_at IS NULL AND o.pool = ANY($1::text[]))sql"};
+  WITH moved AS MATERIALIZED (
+    SELECT r.name, r.pool, o.id AS owner FROM runs AS r LEFT JOIN owners AS o ON o.id = r.owner AND o.dead_at IS NULL
+    WHERE r.name = ANY($1::text[]))
+  SELECT pg_notify($2::text || m.owner, 'given ' || string_agg(m.name, ' '))
+  FROM moved AS m WHERE m.owner IS NOT NULL GROUP BY m.owner
+  UNION ALL SELECT pg_notify($2::text || o.id, 'moved') FROM owners AS o
+  WHERE o.role = 1 AND o.dead_at IS NULL AND o.pool IN (SELECT m.pool FROM moved AS m WHERE m.owner IS NULL))sql"};
+/// Their names are in one notice.
+constexpr std::size_t runs_per_notice = 256;
+static_assert(runs_per_notice * (run_name_bytes + 1) < notice_bytes_max);
+/// Of runs that were given to this owner. It finds more of them when it looks by itself.
+constexpr std::size_t given_max = 10'000;
 /// Replies that no one has taken.
 const Statement delete_old_replies{
     "DELETE FROM inbox WHERE reply IS NOT NULL AND replied_at < clock_timestamp() - interval '60 s'"};
@@ -82,12 +94,27 @@ std::unique_ptr<Subscription> Keeper::subscribe(std::function<void()> notify) {
   return std::make_unique<Listener>(*this, listeners_.insert(listeners_.end(), std::move(notify)));
 }
 
-void Keeper::announce_moves(std::set<std::string> pools) {
+void Keeper::announce_moves(const std::vector<RunName>& runs) {
   {
     const std::scoped_lock lock(moves_mutex_);
-    moves_.merge(pools);
+    moves_.insert(moves_.end(), runs.begin(), runs.end());
   }
   waker_.wake();
+}
+
+std::vector<RunName> Keeper::take_given() {
+  const std::scoped_lock lock(moves_mutex_);
+  return std::exchange(given_, {});
+}
+
+void Keeper::on_given(std::vector<RunName> runs) {
+  {
+    const std::scoped_lock lock(moves_mutex_);
+    runs.resize(std::min(runs.size(), given_max - given_.size()));
+    std::ranges::move(runs, std::back_inserter(given_));
+  }
+  ++given_count_;
+  notify_listeners();
 }
 
 void Keeper::on_abandoned(std::uint64_t count) {
@@ -258,6 +285,8 @@ void Keeper::on_notice(const Notification& notice) {
     notify_listeners();
   } else if (kind == "moved") {
     on_abandoned(1);
+  } else if (kind == "given") {
+    if (auto runs = read_given_notice(notice.payload)) on_given(std::move(*runs));
   } else if (kind == "joined") {
     others_->look_soon();
   } else if (kind == "gone") {
@@ -272,18 +301,22 @@ void Keeper::on_notice(const Notification& notice) {
   }
 }
 
-/// What is not announced is found by the hosts' own look at the runs without an owner.
+/// What is not announced is found by the hosts' own look at the runs that they have, and those without an owner.
 Keeper::Done Keeper::send_moves(Session& session) {
-  std::set<std::string> pools;
+  std::vector<RunName> runs;
   {
     const std::scoped_lock lock(moves_mutex_);
-    pools.swap(moves_);
+    runs.swap(moves_);
   }
-  if (pools.empty()) return {};
-  const auto sent = session.run(
-      notify_hosts,
-      Parameters().array(make_array(ArrayValue::Element::Text, pools)).own_bytes(channel_prefix(connection_.number())));
-  return sent ? Done() : failure(sent.error());
+  for (std::size_t at = 0; at < runs.size(); at += runs_per_notice) {
+    ArrayValue names(ArrayValue::Element::Text);
+    for (const RunName& run : std::span(runs).subspan(at, std::min(runs_per_notice, runs.size() - at)))
+      names.add(run.text);
+    const auto sent =
+        session.run(notify_hosts, Parameters().array(std::move(names)).own_bytes(channel_prefix(connection_.number())));
+    if (!sent) return failure(sent.error());
+  }
+  return {};
 }
 
 Keeper::Done Keeper::send_notices(Session& session) {

@@ -8,9 +8,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/waker.h"
 #include "journal/postgres/connection.h"
@@ -39,11 +39,14 @@ class Keeper {
   [[nodiscard]] LeaseState lease() const { return lease_.state(); }
   void report_load(std::uint64_t runs) { runs_ = runs; }
   [[nodiscard]] std::uint64_t abandonments() const { return abandonments_; }
+  [[nodiscard]] std::uint64_t given() const { return given_count_; }
+  /// The runs that others said they have given to this owner, since the last call.
+  [[nodiscard]] std::vector<RunName> take_given();
   /// As Wakeups::subscribe.
   [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void()> notify);
   [[nodiscard]] RunWatches& watches() { return watches_; }
-  /// Runs have moved to these pools: their hosts are notified soon.
-  void announce_moves(std::set<std::string> pools);
+  /// These runs have moved: the hosts that they were given to are notified soon, or all of a pool without one.
+  void announce_moves(const std::vector<RunName>& runs);
 
  private:
   using Done = Result<void, SessionError>;
@@ -76,6 +79,7 @@ class Keeper {
   [[nodiscard]] Done clean(Session& session);
   void hold_lease(const Session& session, Time asked_at);
   void on_abandoned(std::uint64_t count);
+  void on_given(std::vector<RunName> runs);
   void notify_listeners();
   [[nodiscard]] Time next_work() const;
   void wait() const;
@@ -92,7 +96,9 @@ class Keeper {
   std::list<std::function<void()>> listeners_;
 
   std::mutex moves_mutex_;
-  std::set<std::string> moves_;  ///< pools of runs that have moved, to be announced
+  std::vector<RunName> moves_;  ///< runs that have moved, to be announced
+  std::vector<RunName> given_;  ///< that were given to this owner
+  std::atomic<std::uint64_t> given_count_{0};
 
   std::mutex joined_mutex_;
   std::optional<Joined> joined_;

@@ -1,6 +1,7 @@
 #include "journal/postgres/keeper.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -9,7 +10,9 @@
 #include <chrono>
 #include <csignal>
 #include <semaphore>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "base/descriptor.h"
 #include "journal/postgres/channels.h"
@@ -165,12 +168,11 @@ TEST_F(KeeperTest, PoolsWithWorkAndWithoutAHostAreFound) {
   EXPECT_THAT(*store->ownership().pools_without_hosts(), ElementsAre("pool running", "pool waiting", "tpu"));
 }
 
-TEST_F(KeeperTest, ARunThatMovesIsTakenByAHostOfItsPool) {
+TEST_F(KeeperTest, ARunThatMovesIsGivenToAHostOfItsPool) {
   const auto gpu = join(OwnerRole::Host, "gpu");
   std::counting_semaphore<> noticed{0};
   const auto subscription = gpu->wakeups().subscribe([&] { noticed.release(); });
-  const std::uint64_t before = gpu->ownership().abandonments();
-  const std::uint64_t before_here = store->ownership().abandonments();
+  const std::uint64_t before_here = store->ownership().given();
   ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
   Append move = make_append(run, 2, {"b"});
   move.moves_to = "gpu";
@@ -181,23 +183,70 @@ TEST_F(KeeperTest, ARunThatMovesIsTakenByAHostOfItsPool) {
   EXPECT_THAT(*store->ownership().claim_abandoned(10), IsEmpty());
   EXPECT_FALSE(has(*store, run));
   ASSERT_TRUE(noticed.try_acquire_for(test::patience));
-  expect_soon([&] { return gpu->ownership().abandonments() > before; });
-  EXPECT_EQ(store->ownership().abandonments(), before_here);
+  expect_soon([&] { return gpu->ownership().given() > 0; });
+  EXPECT_EQ(store->ownership().given(), before_here);
   const auto claimed = gpu->ownership().claim_abandoned(10);
   ASSERT_THAT(*claimed, SizeIs(1));
   EXPECT_EQ(claimed->front().run, run);
-  EXPECT_EQ(claimed->front().epoch, 2U);
+  EXPECT_EQ(claimed->front().epoch, 1U);
+  EXPECT_THAT(*gpu->ownership().claim_abandoned(10), IsEmpty()) << "each is returned once";
   EXPECT_THAT(read_all(gpu->journals(), run), ElementsAre("a", "b"));
   // And back.
   move = make_append(run, 3, {"c"});
-  move.epoch = 2;
+  move.epoch = 1;
   move.moves_to = "";
   EXPECT_EQ(commit(gpu->journals(), move), std::nullopt);
   EXPECT_THAT(*store->ownership().claim_abandoned(10), SizeIs(1));
   Append next = make_append(run, 4, {"d"});
-  next.epoch = 4;
+  next.epoch = 2;
   EXPECT_EQ(commit(next), std::nullopt);
   expect_clean(*store);
+}
+
+TEST_F(KeeperTest, ARunThatWasGivenIsFoundWithoutANotice) {
+  const auto gpu = join(OwnerRole::Host, "gpu");
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  execute(fmt::format("UPDATE runs SET owner = {}, pool = 'gpu', epoch = epoch + 1", gpu->ownership().self().number));
+  EXPECT_THAT(*store->ownership().claim_abandoned(10), IsEmpty());
+  EXPECT_THAT(*gpu->ownership().claim_abandoned(10), SizeIs(1));
+  EXPECT_THAT(*gpu->ownership().claim_abandoned(10), IsEmpty());
+}
+
+TEST_F(KeeperTest, ARunThatWasGivenToAHostThatDiesIsTakenByAnother) {
+  auto first = join(OwnerRole::Host, "gpu");
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  Append move = make_append(run, 2, {"b"});
+  move.moves_to = "gpu";
+  ASSERT_EQ(commit(move), std::nullopt);
+  const auto second = join(OwnerRole::Host, "gpu");
+  EXPECT_THAT(*second->ownership().claim_abandoned(10), IsEmpty());
+  first.reset();
+  const auto claimed = second->ownership().claim_abandoned(10);
+  ASSERT_THAT(*claimed, SizeIs(1));
+  EXPECT_EQ(claimed->front().epoch, 2U) << "as by any claim";
+}
+
+TEST_F(KeeperTest, ARunIsGivenToTheSameHostEachTime) {
+  std::vector<std::unique_ptr<StoreConnection>> hosts;
+  for (int at = 0; at < 3; ++at) hosts.push_back(join(OwnerRole::Host, "gpu"));
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  std::set<std::size_t> takers;
+  for (std::uint64_t epoch = 0; epoch < 8; epoch += 2) {
+    Append move = make_append(run, 2 + epoch, {"b"});
+    move.epoch = epoch;
+    move.moves_to = "gpu";
+    ASSERT_EQ(commit(move), std::nullopt);
+    for (std::size_t at = 0; at < hosts.size(); ++at) {
+      if (hosts[at]->ownership().claim_abandoned(10)->empty()) continue;
+      takers.insert(at);
+      Append back = make_append(run, 3 + epoch, {"c"});
+      back.epoch = epoch + 1;
+      back.moves_to = "";
+      ASSERT_EQ(commit(hosts[at]->journals(), back), std::nullopt);
+    }
+    ASSERT_THAT(*store->ownership().claim_abandoned(10), SizeIs(1));
+  }
+  EXPECT_THAT(takers, SizeIs(1));
 }
 
 TEST_F(KeeperTest, ARunThatMovesWithItsFirstRecords) {

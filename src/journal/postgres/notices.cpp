@@ -12,6 +12,7 @@
 namespace tenon::journal::postgres {
 namespace {
 
+constexpr std::string_view given_kind = "given";
 constexpr std::string_view watch_kind = "watch";
 constexpr std::string_view changed_kind = "changed";
 constexpr std::string_view messages_kind = "messages";
@@ -76,6 +77,11 @@ std::string piece_head(const MessagePiece& piece) {
 
 std::string_view kind_of(std::string_view notice) {
   return notice.substr(0, notice.find(' '));
+}
+
+std::optional<std::vector<RunName>> read_given_notice(std::string_view notice) {
+  if (take_word(notice) != given_kind) return std::nullopt;
+  return take_runs(notice);
 }
 
 std::vector<std::string> make_watch_notices(std::int64_t watcher, const std::vector<RunName>& runs) {

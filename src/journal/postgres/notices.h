@@ -12,7 +12,8 @@
 ///
 ///   command                     there is a command for the receiver
 ///   reply                       there is a reply for it
-///   moved                       runs have moved to the pool of the receiver
+///   moved                       runs have moved to the pool of the receiver, and have no owner
+///   given RUN…                  these runs have moved, and are the receiver's
 ///   watch OWNER RUN…            the owner OWNER watches these runs of the receiver
 ///   changed NUMBER RUN…         these runs have new records. No two numbers of an owner are the same: of equal notices
 ///                               of one transaction only the first arrives
@@ -34,6 +35,8 @@ struct MessagePiece {
 
 /// The first word of a notice.
 [[nodiscard]] std::string_view kind_of(std::string_view notice);
+
+[[nodiscard]] std::optional<std::vector<RunName>> read_given_notice(std::string_view notice);
 
 [[nodiscard]] std::vector<std::string> make_watch_notices(std::int64_t watcher, const std::vector<RunName>& runs);
 struct WatchNotice {

@@ -15,6 +15,15 @@ const Statement select_pools{R"sql(
 
 }  // namespace
 
+Result<std::vector<RunHead>, StoreError> PostgresOwnership::claim_abandoned(std::size_t limit) {
+  if (auto writable = connection_.require_writable(); !writable) return failure(writable.error());
+  const std::uint64_t abandonments = keeper_->abandonments();
+  const auto search = abandonments == searched_after_ ? Claims::Search::WhenDue : Claims::Search::Now;
+  auto claimed = claims_.claim_abandoned(limit, keeper_->take_given(), search);
+  if (claimed) searched_after_ = abandonments;
+  return claimed;
+}
+
 Result<void, StoreError> PostgresOwnership::rejoin() {
   if (auto writable = connection_.require_writable(); !writable) return writable;
   if (keeper_->lease() != LeaseState::Lost) return {};

@@ -19,9 +19,8 @@ class PostgresOwnership final : public Ownership {
   }
   [[nodiscard]] bool is_sole() const override { return false; }
   [[nodiscard]] std::uint64_t abandonments() const override { return keeper_ == nullptr ? 0 : keeper_->abandonments(); }
-  [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit) override {
-    return claims_.claim_abandoned(limit);
-  }
+  [[nodiscard]] std::uint64_t given() const override { return keeper_ == nullptr ? 0 : keeper_->given(); }
+  [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit) override;
   [[nodiscard]] Result<void, StoreError> release(std::span<const RunName> runs) override {
     return claims_.release(runs);
   }
@@ -33,6 +32,7 @@ class PostgresOwnership final : public Ownership {
   Connection& connection_;
   Claims& claims_;
   Keeper* const keeper_;
+  std::uint64_t searched_after_ = 0;  ///< abandonments
 };
 
 }  // namespace tenon::journal::postgres

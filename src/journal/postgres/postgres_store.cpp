@@ -1,6 +1,5 @@
 #include "journal/postgres/postgres_store.h"
 
-#include <set>
 #include <utility>
 
 namespace tenon::journal::postgres {
@@ -14,14 +13,14 @@ Result<AppendOutcomes, StoreError> PostgresStore::commit(std::span<const Append>
   auto outcomes = appender_.commit(appends);
   if (!outcomes || keeper_ == nullptr) return outcomes;
   std::vector<RunName> changed;
-  std::set<std::string> pools;
+  std::vector<RunName> moved;
   for (std::size_t at = 0; at < appends.size(); ++at) {
     if ((*outcomes)[at]) continue;
     if (keeper_->watches().is_watched(appends[at].run)) changed.push_back(appends[at].run);
-    if (appends[at].moves_to) pools.insert(*appends[at].moves_to);
+    if (appends[at].moves_to) moved.push_back(appends[at].run);
   }
   if (!changed.empty()) keeper_->watches().note_changed(changed);
-  if (!pools.empty()) keeper_->announce_moves(std::move(pools));
+  if (!moved.empty()) keeper_->announce_moves(moved);
   return outcomes;
 }
 

@@ -15,6 +15,7 @@ class SqliteOwnership final : public Ownership {
   void report_load(std::uint64_t /*runs*/) override {}
   [[nodiscard]] bool is_sole() const override { return true; }
   [[nodiscard]] std::uint64_t abandonments() const override { return 0; }
+  [[nodiscard]] std::uint64_t given() const override { return 0; }
   [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit) override;
   [[nodiscard]] Result<void, StoreError> release(std::span<const RunName> /*runs*/) override { return {}; }
   [[nodiscard]] Result<void, StoreError> rejoin() override { return {}; }

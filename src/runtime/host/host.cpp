@@ -303,7 +303,10 @@ void Host::retry_detached() {
     if (why.error == journal::StoreError::Kind::Broken) note_broken(why.message);
     const bool is_others = why.refusal == journal::AppendRefusal::OldEpoch ||  //
                            why.refusal == journal::AppendRefusal::UnknownRun;
-    if (is_others) continue;  // it does not come back by itself
+    if (is_others) {  // it does not come back by itself
+      if (loader_->has_claimed(run)) schedule_->load(run);
+      continue;
+    }
     const bool is_full = why.error == journal::StoreError::Kind::Full;
     if (is_full) {
       schedule_->report_problem(why.message);

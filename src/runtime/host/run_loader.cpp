@@ -31,7 +31,10 @@ void RunLoader::claim(const journal::RunName& run) {
 
 void RunLoader::add_claimed(journal::RunHead head, std::uint64_t term) {
   // A load in progress claims it after this, has done so, or needs this: it was refused before.
-  if (term != term_ || parts_.residents.find(head.run)) return;
+  if (term != term_) return;
+  // The run may have moved, and have been given back already: then the one in memory is about to leave it.
+  const auto resident = parts_.residents.find(head.run);
+  if (resident && parts_.runtime.epoch(*resident) >= head.epoch) return;
   std::string name = head.run.text;
   claimed_.insert_or_assign(std::move(name), std::move(head));
 }

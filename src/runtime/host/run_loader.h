@@ -45,6 +45,7 @@ class RunLoader {
   /// This owner has claimed the run in this term, so that it need not be claimed again when it is loaded.
   void add_claimed(journal::RunHead head, std::uint64_t term);
   [[nodiscard]] std::optional<journal::RunHead> take_claimed(const journal::RunName& run);
+  [[nodiscard]] bool has_claimed(const journal::RunName& run) const { return claimed_.contains(run.text); }
   /// This owner has lost its runs: what it has claimed counts no more, and loads in progress begin again.
   void forget_claims();
   [[nodiscard]] bool is_loading(const journal::RunName& run) const { return loading_.contains(run.text); }

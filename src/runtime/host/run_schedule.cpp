@@ -36,6 +36,7 @@ bool RunSchedule::may_claim() const {
 void RunSchedule::claim_interrupted() {
   is_claiming_ = true;
   abandonments_ = ownership().abandonments();
+  given_ = ownership().given();
   claim_at_ = parts_.now_ms() + claim_interval_ms;
   using Heads = Result<std::vector<journal::RunHead>, journal::StoreError>;
   const auto heads = std::make_shared<Heads>();
@@ -63,7 +64,8 @@ void RunSchedule::poll() {
   load_interrupted();
   const bool may_read = read_not_before_ <= parts_.now_ms();
   const bool has_lost_owner = ownership().abandonments() != abandonments_;
-  if (has_lost_owner || (!ownership().is_sole() && claim_at_ <= parts_.now_ms())) is_claim_due_ = true;
+  const bool was_given = ownership().given() != given_;
+  if (has_lost_owner || was_given || (!ownership().is_sole() && claim_at_ <= parts_.now_ms())) is_claim_due_ = true;
   if (may_claim() && may_read) claim_interrupted();
   // Other owners give up runs that wait for a time.
   if (has_lost_owner || (!ownership().is_sole() && next_due_at_ <= parts_.now_ms())) is_next_due_known_ = false;

@@ -41,6 +41,8 @@ class RunSchedule {
   enum class Reason : bool { Other, DiskFull };
   /// The run could not continue: it is loaded again in a while.
   void retry(const journal::RunName& run, Reason reason);
+  /// The run was claimed while it was still in memory from before.
+  void load(const journal::RunName& run) { interrupted_.emplace(0, run); }
   /// Something has become durable: there is room on the disk.
   void note_room() { room_wait_ms_ = 0; }
   /// The times in the store concern a run that has left the memory.
@@ -83,6 +85,7 @@ class RunSchedule {
   bool is_claim_due_ = false;                                  ///< there may be more of them in the store
   bool is_claiming_ = false;
   std::uint64_t abandonments_ = 0;  ///< of other owners, when runs were claimed last
+  std::uint64_t given_ = 0;         ///< as Ownership::given, at that time
   std::int64_t claim_at_ = 0;       ///< when runs are claimed without a reason
   std::int64_t read_not_before_ = 0;
   std::size_t loading_ = 0;        ///< of the interrupted

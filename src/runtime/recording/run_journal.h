@@ -49,6 +49,8 @@ class RunJournal {
   }
   /// In a store.
   [[nodiscard]] const journal::RunName& name() const { return *name_; }
+  /// Of the owner that appends.
+  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
   /// The number of the newest record, durable or not.
   [[nodiscard]] std::uint64_t last() const { return records_; }
   /// Whether something is to be made durable.

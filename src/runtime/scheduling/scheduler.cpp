@@ -249,9 +249,36 @@ bool Scheduler::may_move(const Run& run) const {
                              [](const auto& entry) { return !entry.second.is_recorded || is_waiting(entry.second); });
 }
 
+/// The host that takes the run makes these requests without a commit of its own. They are recorded in the order of the
+/// program, up to the first one that only that host may record: a call that is made once, because a recorded one might
+/// have been made, and what has a time of its own, because the run may wait for a host.
+void Scheduler::record_requests_of(RunId id, const std::string& pool) {
+  Run& run = runs_[id];
+  if (run.known) return;
+  const bytecode::Program& program = run.image->program();
+  std::vector<const OpenRequest*> next;
+  for (const auto& [key, open] : run.core->open()) {
+    if (open.is_recorded || options_.pools.pool_of(run.core->machine(), open.request, run.title) != pool) continue;
+    next.push_back(&open);
+  }
+  std::ranges::sort(next, {}, [](const OpenRequest* open) { return open->request.id; });
+  std::vector<std::string> keys;
+  for (const OpenRequest* open : next) {
+    const EffectKind kind = open->described.kind;
+    const bool is_call =
+        kind == EffectKind::Extern && !is_once(*open, program) && !call_deadline(*open, program, recorder_.now_ms());
+    if (!is_call && !effects::is_generation(kind)) break;
+    keys.push_back(open->request.key);
+  }
+  requests_.open(id, keys);
+  run.to_perform.clear();
+}
+
 void Scheduler::move(RunId id) {
   Run& run = runs_[id];
   const std::string pool = *std::exchange(run.moves_to, std::nullopt);
+  record_requests_of(id, pool);
+  recorder_.add_snapshot(run, options_.snapshot_bytes_min);
   run.journal.move_to(pool);
   PendingBatch out{id, run.journal.last(), run.journal.take_records(), {}};
   out.moves_to = pool;

@@ -53,6 +53,7 @@ class Scheduler {
   void publish_step(RunId run);
   [[nodiscard]] bool may_move(const Run& run) const;
   void move(RunId run);
+  void record_requests_of(RunId run, const std::string& pool);
   void detach(RunId run, RunDetached problem);
   [[nodiscard]] journal::LeaseState lease() const;
   void follow_lease();
