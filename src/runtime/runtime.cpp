@@ -44,9 +44,11 @@ struct RuntimeParts {
                     options.lone_call};
   Effects effects{runs, recorder, outcomes, timers, questions, generations, calls};
   Cancellation cancellation{runs, recorder, effects};
-  Scheduler scheduler{runs, recorder, requests, effects, questions, cancellation, gate, dependencies, options};
+  ParkedRuns parked;
+  Scheduler scheduler{runs, recorder, requests, effects, questions, cancellation, parked, gate, dependencies, options};
   ReleasedTimers released_timers;
-  Starter starter{runs, recorder, secrets, requests, questions, released_timers, scheduler, gate, dependencies};
+  Starter starter{runs,      recorder, secrets,      requests, questions, released_timers,
+                  scheduler, gate,     dependencies, options};
 };
 
 Runtime::Runtime(RuntimeDependencies dependencies, RuntimeOptions options)
@@ -167,7 +169,12 @@ void Runtime::release(RunId run) {
   }
   parts_->effects.cancel(run);
   if (parts_->dependencies.listener != nullptr) parts_->dependencies.listener->on_run_released(run);
+  parts_->parked.keep(released);
   parts_->runs.remove(run);
+}
+
+std::shared_ptr<ParkedRun> Runtime::take_parked(const journal::RunName& run) {
+  return parts_->parked.take(run);
 }
 
 std::vector<journal::RunName> Runtime::take_due_released() {

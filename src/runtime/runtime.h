@@ -105,6 +105,8 @@ class Runtime final {
   /// Forgets an idle run: the store has it. The id is used again for another one. When its timers are due by the
   /// monotonic clock is kept until it is resumed here, whatever the wall clock is set to meanwhile.
   void release(RunId run);
+  /// A released run that has moved to another host, as it was then; null: it is not known any more.
+  [[nodiscard]] std::shared_ptr<ParkedRun> take_parked(const journal::RunName& run);
   /// Released runs with a timer that is due by now; each is returned once.
   [[nodiscard]] std::vector<journal::RunName> take_due_released();
   /// Until the next released run has a timer that is due.

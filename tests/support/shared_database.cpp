@@ -303,6 +303,7 @@ Result<std::vector<journal::Record>, journal::StoreError> SharedConnection::read
 Result<std::optional<journal::Snapshot>, journal::StoreError> SharedConnection::snapshot(const RunName& run) {
   const auto found = find(run);
   if (!found) return failure(found.error());
+  ++database_.whole_reads;
   return (*found)->snapshot;
 }
 

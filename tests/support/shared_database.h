@@ -33,6 +33,8 @@ class SharedDatabase {
   std::uint64_t lost_commits_one_in = 0;
   /// A notice in so many is lost; 0: none.
   std::uint64_t lost_notices_one_in = 0;
+  /// How often a run was read from its snapshot or its start on.
+  std::uint64_t whole_reads = 0;
   /// Leases hold for ever in the eyes of their owners: for tests of those who are to notice that.
   bool ignores_leases = false;
   /// Is called for each append that was applied, when it is durable.

@@ -98,8 +98,9 @@ void RunLoader::on_claimed(const journal::RunName& run, Result<journal::RunHead,
   const bool is_same_model = parts_.model.follows_a_script() && script_followed_.insert(run.text).second;
   const auto use = snapshot_use(parts_.model, is_same_model ? SameModel::Yes : SameModel::No);
   const auto loaded = std::make_shared<std::optional<LoadedRun>>();
-  parts_.store.read([loaded, head = std::move(*head),
-                     use](journal::StoreConnection& store) { loaded->emplace(store.journals(), head, use); },
+  const auto parked = use == SnapshotUse::Use ? parts_.runtime.take_parked(run) : nullptr;
+  parts_.store.read([loaded, head = std::move(*head), use,
+                     parked](journal::StoreConnection& store) { loaded->emplace(store.journals(), head, use, parked); },
                     [this, run, loaded, term = term_] {
                       if (may_continue(run, term)) on_loaded(run, **loaded);
                     });

@@ -4,6 +4,7 @@
 #include "effects/pieces.h"
 #include "runtime/program_image.h"
 #include "runtime/recovery/asked_questions.h"
+#include "runtime/recovery/recovery.h"
 #include "vm/values/context.h"
 
 namespace tenon::runtime {
@@ -72,6 +73,7 @@ const std::string& RunJournal::add(effects::Record&& record) {
     if (const auto* const started = std::get_if<effects::Started>(&record.body)) know_start(*started);
     if (asked_ && is_question(record.body)) ++*asked_;
     bytes_.push_back(effects::encode(record));
+    if (chain_) chain_ = sha256(chain_->view(), bytes_.back());
     bytes_since_snapshot_ += bytes_.back().size();
     pending_bytes_ += bytes_.back().size();
   }
@@ -96,6 +98,10 @@ void RunJournal::know_start(const effects::Started& started) {
   wire::Writer out;
   out.present_field(snapshot_start, effects::encode({0, started}));
   start_ = out.take();
+}
+
+std::optional<effects::Started> RunJournal::started() const {
+  return find_start(start_);
 }
 
 journal::Append RunJournal::take(journal::RunSummary summary) {

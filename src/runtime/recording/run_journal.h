@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "effects/record.h"
@@ -87,6 +88,14 @@ class RunJournal {
   void know_pieces(std::unordered_set<Hash> hashes) { stored_pieces_ = std::move(hashes); }
   /// With what is gathered now.
   void keep_notes(std::vector<journal::Note> notes) { std::ranges::move(notes, std::back_inserter(notes_)); }
+  /// From now on, the chain over the records is computed. `chain`: after the newest record.
+  void follow_chain(const Hash& chain) { chain_ = chain; }
+  /// The chain after the newest record, if it is computed.
+  [[nodiscard]] const std::optional<Hash>& chain() const { return chain_; }
+  /// The record of the run's start, if it is known.
+  [[nodiscard]] std::optional<effects::Started> started() const;
+  /// Pieces that the store has, which are forgotten here.
+  [[nodiscard]] std::unordered_set<Hash> take_pieces() { return std::exchange(stored_pieces_, {}); }
   /// Read again after a restart: counts towards the next snapshot.
   void count(std::size_t record_bytes) { bytes_since_snapshot_ += record_bytes; }
 
@@ -107,6 +116,7 @@ class RunJournal {
   std::optional<journal::RunName> name_;
   std::uint64_t epoch_ = 0;
   std::uint64_t records_ = 0;
+  std::optional<Hash> chain_;
   std::uint64_t bytes_since_snapshot_ = 0;
   std::uint64_t pending_bytes_ = 0;
   std::optional<std::uint64_t> asked_ = 0;  ///< questions to people; nothing if that is unknown

@@ -8,6 +8,7 @@
 #include "effects/pieces.h"
 #include "runtime/recovery/known_outcomes.h"
 #include "runtime/recovery/snapshot_fields.h"
+#include "runtime/scheduling/parked_runs.h"
 #include "vm/values/context.h"
 
 namespace tenon::runtime {
@@ -15,7 +16,32 @@ namespace tenon::runtime {
 // Bytes that cannot be decoded are left out here: the recovery finds the same bytes, and reports the problem.
 
 LoadedRun::LoadedRun(journal::RunReader& store, journal::RunHead head, SnapshotUse use)
+    : LoadedRun(store, std::move(head), use, nullptr) {}
+
+LoadedRun::LoadedRun(journal::RunReader& store, journal::RunHead head, SnapshotUse use,
+                     std::shared_ptr<ParkedRun> parked)
     : store_(&store), head_(std::move(head)), use_(use) {
+  if (parked && parked->after <= head_.records) {
+    after_ = parked->after;
+    load_records();
+    if (continues(*parked)) parked_ = std::move(parked);
+  }
+  if (!parked_) load_all();
+  store_ = nullptr;
+}
+
+bool LoadedRun::continues(const ParkedRun& parked) const {
+  if (records_error_ || parked.after + records_.size() != head_.records) return false;
+  Hash chain = parked.chain;
+  for (const journal::Record& record : records_) chain = sha256(chain.view(), record.bytes);
+  return chain == head_.chain;
+}
+
+void LoadedRun::load_all() {
+  after_ = 1;
+  records_.clear();
+  records_error_.reset();
+  contents_.clear();
   if (use_ == SnapshotUse::Use) snapshot_ = store_->snapshot(head_.run);
   if (snapshot_ && *snapshot_) {
     after_ = (*snapshot_)->after;
@@ -23,7 +49,6 @@ LoadedRun::LoadedRun(journal::RunReader& store, journal::RunHead head, SnapshotU
   }
   load_first();
   load_records();
-  store_ = nullptr;
 }
 
 void LoadedRun::load_snapshot(std::string_view bytes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 
 namespace tenon::runtime {
 
+struct ParkedRun;
+
 /// What the store has of a run, as far as its recovery reads it, in memory. It is read on any thread, so that the
 /// thread that recovers the run does not wait for the disk. What could not be read is an error of the call that asks
 /// for it.
@@ -20,7 +23,13 @@ class LoadedRun final : public journal::RunReader {
   /// `head`: with the epoch of the owner that will continue the run.
   LoadedRun(journal::RunReader& store, journal::RunHead head, SnapshotUse use);
 
+  /// The same of a run that was in memory before: only the records since then, unless the store has not the same
+  /// records up to there. `parked`: null if it was not.
+  LoadedRun(journal::RunReader& store, journal::RunHead head, SnapshotUse use, std::shared_ptr<ParkedRun> parked);
+
   [[nodiscard]] const journal::RunHead& head() const { return head_; }
+  /// What the records follow; null: they begin with the run's start or its snapshot.
+  [[nodiscard]] ParkedRun* parked() const { return parked_.get(); }
   [[nodiscard]] SnapshotUse snapshot_use() const { return use_; }
   /// Replaces a text's hash by the text, if it was found.
   void fill_in(effects::StoredText& text) const;
@@ -38,6 +47,8 @@ class LoadedRun final : public journal::RunReader {
                                                                  const Hash& hash) override;
 
  private:
+  void load_all();
+  [[nodiscard]] bool continues(const ParkedRun& parked) const;
   void load_snapshot(std::string_view bytes);
   void load_conversation(std::string_view bytes);
   void load_context(Hash node);
@@ -53,6 +64,7 @@ class LoadedRun final : public journal::RunReader {
   journal::RunReader* store_;  ///< null once everything has been read
   journal::RunHead head_;
   SnapshotUse use_;
+  std::shared_ptr<ParkedRun> parked_;
   Result<std::optional<journal::Snapshot>, journal::StoreError> snapshot_;
   Result<std::vector<journal::Record>, journal::StoreError> first_;  ///< the first record
   bool has_start_ = false;                                           ///< the run's start was found

@@ -502,8 +502,7 @@ Result<effects::Started, RecoveryError> read_program(journal::RunReader& store, 
   }
 }
 
-/// The run's start, where its snapshot repeats it.
-static std::optional<effects::Started> find_start(std::string_view snapshot) {
+std::optional<effects::Started> find_start(std::string_view snapshot) {
   wire::Reader in(snapshot);
   while (in.next_field()) {
     const std::string_view bytes = in.bytes_value();
@@ -558,14 +557,37 @@ Result<bool, RecoveryError> request_stored_cancel(journal::Store& store, const j
   return true;
 }
 
+static RecoveryError damaged_record(const journal::RunName& run, std::uint64_t number, std::string_view what) {
+  return {fmt::format("run {}, record {}: {}", run.text, number, what)};
+}
+
+/// Feeds the records after number `after` to the run.
+static Result<void, RecoveryError> follow_records(journal::RunReader& store, Recovery& recovery,
+                                                  RecoveredRun& recovered, std::uint64_t after) {
+  const journal::RunName& run = recovered.head.run;
+  for (;;) {
+    auto records = store.read(run, after, records_per_read);
+    if (!records) return failure(store_error(records.error()));
+    if (records->empty()) return {};
+    for (journal::Record& raw : *records) {
+      after = recovered.newest_record = raw.number;
+      recovered.bytes_since_snapshot += raw.bytes.size();
+      auto record = effects::decode_record(raw.bytes);
+      if (!record) return failure(damaged_record(run, raw.number, record.error().message));
+      if (recovered.asked && is_question(record->body)) ++*recovered.asked;
+      if (recovered.known) recovered.known->follow(raw.number, *record);
+      if (auto taken = recovery.take(raw.number, *record, std::move(raw.bytes)); !taken) {
+        return failure(replay_error(run, taken.error()));
+      }
+    }
+  }
+}
+
 Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const journal::RunHead& head,
                                             const ImageSource& images, SnapshotUse use,
                                             const ReplayedGeneration& on_replayed, RecoveryObserver* observer) {
   ENSURE(observer == nullptr || use == SnapshotUse::Ignore);
   const journal::RunName& run = head.run;
-  const auto damaged = [&](std::uint64_t number, std::string_view what) {
-    return failure(RecoveryError{fmt::format("run {}, record {}: {}", run.text, number, what)});
-  };
   if (head.summary.state == journal::RunState::Forgotten) {
     return failure(RecoveryError{fmt::format("run {} was forgotten: its contents are gone", run.text)});
   }
@@ -605,29 +627,26 @@ Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const jou
     const auto bytes = store.content(run, *recovered.started.known);
     if (!bytes) return failure(store_error(bytes.error()));
     auto known = KnownOutcomes::decode(*bytes);
-    if (!known) return damaged(1, known.error());
+    if (!known) return failure(damaged_record(run, 1, known.error()));
     recovered.known = std::make_unique<KnownOutcomes>(std::move(*known));
     if (auto followed = recovered.known->follow(store, run, after); !followed) {
       return failure(store_error(followed.error()));
     }
   }
   if (auto begun = recovery.start_function(); !begun) return failure(replay_error(run, begun.error()));
-  for (;;) {
-    auto records = store.read(run, after, records_per_read);
-    if (!records) return failure(store_error(records.error()));
-    if (records->empty()) return recovered;
-    for (journal::Record& raw : *records) {
-      after = recovered.newest_record = raw.number;
-      recovered.bytes_since_snapshot += raw.bytes.size();
-      auto record = effects::decode_record(raw.bytes);
-      if (!record) return damaged(raw.number, record.error().message);
-      if (recovered.asked && is_question(record->body)) ++*recovered.asked;
-      if (recovered.known) recovered.known->follow(raw.number, *record);
-      if (auto taken = recovery.take(raw.number, *record, std::move(raw.bytes)); !taken) {
-        return failure(replay_error(run, taken.error()));
-      }
-    }
-  }
+  if (auto followed = follow_records(store, recovery, recovered, after); !followed) return failure(followed.error());
+  return recovered;
+}
+
+Result<RecoveredRun, RecoveryError> recover_further(journal::RunReader& store, const journal::RunHead& head,
+                                                    RecoveredRun former, std::uint64_t after,
+                                                    const ImageSource& images) {
+  RecoveredRun recovered = std::move(former);
+  recovered.head = head;
+  const ReplayedGeneration no_one;
+  Recovery recovery(store, recovered, images, no_one, nullptr);
+  if (auto followed = follow_records(store, recovery, recovered, after); !followed) return failure(followed.error());
+  return recovered;
 }
 
 namespace {

@@ -76,6 +76,15 @@ enum class SnapshotUse : bool { Ignore, Use };
                                                           const ReplayedGeneration& on_replayed = {},
                                                           RecoveryObserver* observer = nullptr);
 
+/// Continues a recovery, or a run as it was in memory, with the records after number `after`, which `former` has not
+/// seen.
+[[nodiscard]] Result<RecoveredRun, RecoveryError> recover_further(journal::RunReader& store,
+                                                                  const journal::RunHead& head, RecoveredRun former,
+                                                                  std::uint64_t after, const ImageSource& images);
+
+/// The run's start, where its snapshot repeats it.
+[[nodiscard]] std::optional<effects::Started> find_start(std::string_view snapshot);
+
 /// The first record of a run.
 [[nodiscard]] Result<effects::Started, RecoveryError> read_started(journal::RunReader& store,
                                                                    const journal::RunName& run);

@@ -32,20 +32,25 @@ void add(const vm::MachineState& state, vm::ValueBytes& bytes) {
   bytes.add(state.kept_states_at_end);
 }
 
-std::uint64_t count_values(RunTable& runs) {
+void add(const Conversation* conversation, const RunCore* core, vm::ValueBytes& bytes) {
+  if (conversation != nullptr) bytes.add(conversation->history());
+  if (core == nullptr) return;
+  add(core->machine().state(), bytes);
+  for (const auto& [key, open] : core->open()) {
+    for (const vm::Value& argument : open.request.arguments) bytes.add(argument);
+    bytes.add(open.request.context);
+  }
+}
+
+std::uint64_t count_values(const RunTable& runs, const ParkedRuns& parked) {
   vm::ValueBytes bytes;
   for (const Run& run : runs.all()) {
     if (run.end) {
       if (const auto* const value = std::get_if<vm::Value>(&*run.end)) bytes.add(*value);
     }
-    if (run.conversation) bytes.add(run.conversation->history());
-    if (!run.core) continue;
-    add(run.core->machine().state(), bytes);
-    for (const auto& [key, open] : run.core->open()) {
-      for (const vm::Value& argument : open.request.arguments) bytes.add(argument);
-      bytes.add(open.request.context);
-    }
+    add(run.conversation.get(), run.core.get(), bytes);
   }
+  for (const auto& one : parked.all()) add(one->run.conversation.get(), one->run.core.get(), bytes);
   return bytes.total();
 }
 
@@ -54,11 +59,15 @@ std::uint64_t count_values(RunTable& runs) {
 MemoryLimit::MemoryLimit(std::uint64_t bytes_max)
     : bytes_max_(bytes_max), heap_lowest_(heap_bytes()), left_(bytes_max) {}
 
-bool MemoryLimit::is_exceeded(RunTable& runs) {
+bool MemoryLimit::is_exceeded(RunTable& runs, ParkedRuns& parked) {
   const std::uint64_t heap = heap_bytes();
   heap_lowest_ = std::min(heap_lowest_, heap);
   if (heap - heap_lowest_ < std::max(left_ / 2, bytes_max_ / growth_min_part)) return false;
-  const std::uint64_t counted = count_values(runs);
+  std::uint64_t counted = count_values(runs, parked);
+  if (counted > bytes_max_ && !parked.all().empty()) {
+    parked.clear();
+    counted = count_values(runs, parked);
+  }
   left_ = bytes_max_ - std::min(counted, bytes_max_);
   heap_lowest_ = heap;
   return counted > bytes_max_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "runtime/scheduling/parked_runs.h"
 #include "runtime/scheduling/run_table.h"
 
 namespace tenon::runtime {
@@ -13,8 +14,9 @@ class MemoryLimit {
  public:
   explicit MemoryLimit(std::uint64_t bytes_max);
 
-  /// Whether the values of the runs take more than the limit, as far as the heap tells.
-  [[nodiscard]] bool is_exceeded(RunTable& runs);
+  /// Whether the values of the runs take more than the limit, as far as the heap tells. Parked ones are forgotten
+  /// first.
+  [[nodiscard]] bool is_exceeded(RunTable& runs, ParkedRuns& parked);
 
  private:
   const std::uint64_t bytes_max_;

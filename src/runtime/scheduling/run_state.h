@@ -58,7 +58,8 @@ struct Run {
   std::size_t outgoing = 0;  ///< batches in the gate
   /// The pool of hosts to which the run moves when nothing of it is in progress: a request waits for them.
   std::optional<std::string> moves_to = {};
-  std::int64_t newest_time = 0;  ///< of a record or a wait of the run, in milliseconds since 1970
+  std::optional<std::uint64_t> moved_after = {};  ///< the number of the newest record when it moved
+  std::int64_t newest_time = 0;                   ///< of a record or a wait of the run, in milliseconds since 1970
   std::uint64_t stored_records = 0;
   std::uint64_t snapshot_bytes = 0;
 };

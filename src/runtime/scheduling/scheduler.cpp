@@ -36,14 +36,15 @@ EndedRun ended_run(const Run& run) {
 }  // namespace
 
 Scheduler::Scheduler(RunTable& runs, Recorder& recorder, Requests& requests, Effects& effects, Questions& questions,
-                     Cancellation& cancellation, CommitGate& gate, const RuntimeDependencies& dependencies,
-                     const RuntimeOptions& options)
+                     Cancellation& cancellation, ParkedRuns& parked, CommitGate& gate,
+                     const RuntimeDependencies& dependencies, const RuntimeOptions& options)
     : runs_(runs),
       recorder_(recorder),
       requests_(requests),
       effects_(effects),
       questions_(questions),
       cancellation_(cancellation),
+      parked_(parked),
       gate_(gate),
       dependencies_(dependencies),
       options_(options),
@@ -139,7 +140,7 @@ bool Scheduler::advance(RunId id) {
   RunCore::Advance advance = run.core->advance(options_.slice_instructions);
   for (const vm::RequestId cancelled : advance.cancelled) effects_.cancel(id, cancelled);
   if (!advance.is_quiescent) {
-    if (memory_.is_exceeded(runs_)) {
+    if (memory_.is_exceeded(runs_, parked_)) {
       fail_memory(id);
     } else {
       runs_.enqueue(id);
@@ -280,6 +281,7 @@ void Scheduler::move(RunId id) {
   record_requests_of(id, pool);
   recorder_.add_snapshot(run, options_.snapshot_bytes_min);
   run.journal.move_to(pool);
+  run.moved_after = run.journal.last();
   PendingBatch out{id, run.journal.last(), run.journal.take_records(), {}};
   out.moves_to = pool;
   journal::Append append = run.journal.take(recorder_.summary_of(run));

@@ -14,6 +14,7 @@
 #include "runtime/runtime_options.h"
 #include "runtime/scheduling/cancellation.h"
 #include "runtime/scheduling/memory_limit.h"
+#include "runtime/scheduling/parked_runs.h"
 
 namespace tenon::runtime {
 
@@ -23,7 +24,7 @@ class Scheduler {
  public:
   /// All outlive this.
   Scheduler(RunTable& runs, Recorder& recorder, Requests& requests, Effects& effects, Questions& questions,
-            Cancellation& cancellation, CommitGate& gate, const RuntimeDependencies& dependencies,
+            Cancellation& cancellation, ParkedRuns& parked, CommitGate& gate, const RuntimeDependencies& dependencies,
             const RuntimeOptions& options);
 
   // As those of Runtime.
@@ -72,6 +73,7 @@ class Scheduler {
   Effects& effects_;
   Questions& questions_;
   Cancellation& cancellation_;
+  ParkedRuns& parked_;
   CommitGate& gate_;
   const RuntimeDependencies& dependencies_;
   const RuntimeOptions& options_;

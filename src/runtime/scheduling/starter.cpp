@@ -86,7 +86,10 @@ RunJournal Starter::make_journal(std::optional<journal::RunName> name) const {
   if (dependencies_.store == nullptr || !name) {
     return RunJournal(is_read ? dependencies_.listener->reads_records() : ReadRecords::None);
   }
-  return {std::move(*name), 0, 0, is_read ? ReadRecords::All : ReadRecords::None};
+  const Hash chain = journal::chain_start(*name);
+  RunJournal journal(std::move(*name), 0, 0, is_read ? ReadRecords::All : ReadRecords::None);
+  if (!options_.pools.is_empty()) journal.follow_chain(chain);
+  return journal;
 }
 
 RunId Starter::start(std::shared_ptr<const ProgramImage> image, std::uint32_t function,
@@ -201,7 +204,9 @@ Result<RunId, RecoveryError> Starter::resume(LoadedRun& loaded, const ImageSourc
       for (std::uint64_t at = 0; at < asked; ++at) dependencies_.model.skip(request);
     };
   }
-  auto recovered = recover(loaded, head, images, loaded.snapshot_use(), skip);
+  ParkedRun* const parked = loaded.parked();
+  auto recovered = parked == nullptr ? recover(loaded, head, images, loaded.snapshot_use(), skip)
+                                     : recover_further(loaded, head, std::move(parked->run), parked->after, images);
   if (!recovered) return failure(std::move(recovered.error()));
   if (!recovered->ended) {
     if (const auto key = secrets_.require(recovered->started.secret_key); !key) {
@@ -251,6 +256,7 @@ RunId Starter::add_recovered(const LoadedRun& loaded, RecoveredRun& recovered) {
   run.conversation = std::move(recovered.conversation);
   run.journal = RunJournal(head.run, head.epoch, head.records,
                            dependencies_.listener != nullptr ? ReadRecords::All : ReadRecords::None);
+  if (!options_.pools.is_empty()) run.journal.follow_chain(head.chain);
   run.journal.count(recovered.bytes_since_snapshot);
   run.journal.know_start(recovered.started);
   run.journal.know_asked(recovered.asked);

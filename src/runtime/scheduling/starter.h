@@ -19,7 +19,7 @@ class Starter {
   /// All outlive this.
   Starter(RunTable& runs, Recorder& recorder, RunSecrets& secrets, Requests& requests, Questions& questions,
           ReleasedTimers& released_timers, Scheduler& scheduler, CommitGate& gate,
-          const RuntimeDependencies& dependencies)
+          const RuntimeDependencies& dependencies, const RuntimeOptions& options)
       : runs_(runs),
         recorder_(recorder),
         secrets_(secrets),
@@ -28,7 +28,8 @@ class Starter {
         released_timers_(released_timers),
         scheduler_(scheduler),
         gate_(gate),
-        dependencies_(dependencies) {}
+        dependencies_(dependencies),
+        options_(options) {}
 
   // As those of Runtime.
   RunId start(std::shared_ptr<const ProgramImage> image, std::uint32_t function, std::vector<vm::Argument> arguments,
@@ -58,6 +59,7 @@ class Starter {
   Scheduler& scheduler_;
   CommitGate& gate_;
   const RuntimeDependencies& dependencies_;
+  const RuntimeOptions& options_;
 };
 
 }  // namespace tenon::runtime
