@@ -1,6 +1,7 @@
 """Agents with actors of their own: `[agents.NAME]` of the manifest."""
 import os
 import signal
+import time
 
 import chaos
 import pytest
@@ -72,6 +73,17 @@ def test_an_agent_without_work_has_no_actor(deployment, licensed, shared_cluster
         assert begun == [host["begun"] for host in other.hosts() if host["name"] == "tenon-host-agent-Clerk-0"], "it stays"
     finally:
         other.shut_down(0.0)
+
+
+def test_a_host_that_waits_for_a_node_is_not_waited_for(shared_cluster, postgres):
+    other = tenon.ray.deploy(str(FOLDER / "placed" / "desk.tn"), store=postgres.new_url(), externs="placed_externs", name="waits",
+                             agents={"Clerk": 0, "Solver": 3}, hosts_per_node=1, runtime_env={"env_vars": variables()})
+    other.wait_until_ready(1)
+    chaos.wait_until(lambda: sum("agent-Solver" in name for name in host_names(other)) == 3)
+    begun = time.monotonic()
+    other.shut_down(30.0)
+    assert time.monotonic() - begun < 25.0, "a host that answers has nothing to do, and one without a node cannot answer"
+    assert host_names(other) == []
 
 
 def test_prompts_answers_and_cancels_reach_a_placed_agent(deployment, licensed):

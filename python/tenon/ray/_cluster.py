@@ -31,6 +31,13 @@ def draining_nodes() -> set[str]:
     return set(state.get_draining_nodes())
 
 
+def is_placed(actor: Any) -> bool:
+    """Whether an actor has a process; otherwise it waits for a node, or has ended."""
+    state: Any = ray._private.state.state
+    found = state.actor_table(actor._actor_id.hex())
+    return bool(found and found["Pid"])
+
+
 def with_uploaded_folder(runtime_env: Mapping[str, Any]) -> dict[str, Any]:
     """The same with the folder of `working_dir` in Ray's own storage, from which every node gets it, also later."""
     uploaded: Any = upload_working_dir_if_needed(dict(runtime_env), include_gitignore=True)

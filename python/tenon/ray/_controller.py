@@ -11,7 +11,7 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from .._host import Gateway
-from ._cluster import alive_nodes, draining_nodes
+from ._cluster import alive_nodes, draining_nodes, is_placed
 from ._host_actor import HostActor
 from ._metrics import StoreMetrics
 from ._shared_model import MODEL_PREFIX, ModelActor, SharedModel
@@ -249,9 +249,10 @@ def end_model(namespace: str, name: str) -> None:
 
 
 def end_host(host: Any, grace: float) -> None:
-    """Stops a host actor, and ends its process."""
+    """Stops a host actor, and ends its process. One that waits for a node has no runs, and would not answer."""
     try:
-        ray.get(host.stop.remote(grace), timeout=grace + 10.0)
+        if is_placed(host):
+            ray.get(host.stop.remote(grace), timeout=grace + 10.0)
     except ray.exceptions.RayActorError:
         pass  # it has ended by itself
     except Exception as error:
