@@ -457,10 +457,14 @@ class OwnersSimulation {
     processes_.push_back(std::make_unique<OwnerProcess>(shared_, hosts_++, role, pool));
   }
 
+  /// While it left, others may have been added or removed.
+  void remove(const OwnerProcess& process) {
+    std::erase_if(processes_, [&](const auto& one) { return one.get() == &process; });
+  }
+
   void disturb() {
     ++disturbances_;
-    const std::size_t at = shared_.random.below(processes_.size());
-    OwnerProcess& process = *processes_[at];
+    OwnerProcess& process = *processes_[shared_.random.below(processes_.size())];
     const auto for_a_while = [this] {
       return shared_.database.now_ms + static_cast<std::int64_t>(shared_.random.below(2 * lease.count()));
     };
@@ -468,7 +472,7 @@ class OwnersSimulation {
       case 0:
         if (process.is_within_step()) break;
         process.die();
-        processes_.erase(processes_.begin() + static_cast<std::ptrdiff_t>(at));
+        remove(process);
         break;
       case 1:
         if (shared_.random.one_in(2)) {
@@ -486,7 +490,7 @@ class OwnersSimulation {
       case 4:
         if (process.is_frozen() || process.is_within_step()) break;
         process.leave();
-        processes_.erase(processes_.begin() + static_cast<std::ptrdiff_t>(at));
+        remove(process);
         break;
       case 5:
         process.host().release_waiting(1 + shared_.random.below(3), [](std::size_t /*released*/) {});
