@@ -101,7 +101,7 @@ void RunLoader::on_claimed(const journal::RunName& run, Result<journal::RunHead,
   const auto parked = use == SnapshotUse::Use ? parts_.runtime.take_parked(run) : nullptr;
   parts_.store.read([loaded, head = std::move(*head), use,
                      parked](journal::StoreConnection& store) { loaded->emplace(store.journals(), head, use, parked); },
-                    [this, run, loaded, term = term_] {
+                    [this, run, loaded, parked, term = term_] {  // destroys `parked` on this thread
                       if (may_continue(run, term)) on_loaded(run, **loaded);
                     });
 }
