@@ -1,10 +1,9 @@
-// Writes src/api/protocol.ts: the types of the protocol, from the OpenAPI document that the server's tables make. With --check,
-// compares instead of writing.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Writes src/api/protocol.ts and src/api/events.ts: the types of the protocol, from the OpenAPI document that the server's tables
+// make. With --check, compares instead of writing.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const document = join(import.meta.dirname, '../docs/protocol/openapi.json');
-const target = join(import.meta.dirname, 'src/api/protocol.ts');
 const { schemas } = JSON.parse(readFileSync(document, 'utf8')).components;
 
 /** `event.block_left` is the type `BlockLeftEvent`. */
@@ -67,16 +66,28 @@ function declaration([name, schema]) {
   return `${comment ? `${comment}\n` : ''}${text}\n`;
 }
 
-const text = `// Generated from docs/protocol/openapi.json by protocol_types.mjs.
+const isEvent = ([name]) => name.startsWith('event.') || name === 'Event';
+const declared = (kept) => Object.entries(schemas).filter(kept).map(declaration).join('\n');
+const head = `// Generated from docs/protocol/openapi.json by studio/protocol_types.mjs, which is run again when that has changed. Names are those
+// of its schemas`;
+const files = {
+  'src/api/protocol.ts': `${head}, in its order: what requests and replies contain, then lists of words. Events of a run: events.ts.
+import type { Event } from './events';
 import type { Json, Schema } from './values';
 
-${Object.entries(schemas).map(declaration).join('\n')}`;
+${declared((entry) => !isEvent(entry))}`,
+  'src/api/events.ts': `${head}: BlockLeftEvent is event.block_left. What each means: docs/protocol/events.md.
+import type { Json, Schema } from './values';
 
-if (process.argv.includes('--check')) {
-  if (readFileSync(target, 'utf8') !== text) {
-    console.error('studio/src/api/protocol.ts is older than docs/protocol/openapi.json: run `node studio/protocol_types.mjs`');
-    process.exit(1);
+${declared(isEvent)}`,
+};
+
+for (const [name, text] of Object.entries(files)) {
+  const file = join(import.meta.dirname, name);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, text);
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    console.error(`studio/${name} is older than docs/protocol/openapi.json: run \`node studio/protocol_types.mjs\``);
+    process.exitCode = 1;
   }
-} else {
-  writeFileSync(target, text);
 }

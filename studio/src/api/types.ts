@@ -1,5 +1,6 @@
-import type { Event, TextDeltaEvent } from './protocol';
+import type { Event, TextDeltaEvent } from './events';
 
+export type * from './events';
 export type * from './protocol';
 export type { Json, Schema } from './values';
 
