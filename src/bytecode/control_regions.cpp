@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/ensure.h"
+#include "bytecode/windows.h"
 
 namespace tenon::bytecode {
 namespace {
@@ -58,36 +59,6 @@ bool returns(Opcode opcode) {
   return opcode == Opcode::Return || opcode == Opcode::ReturnUnit || opcode == Opcode::EndBranch;
 }
 
-/// The registers from `first` on that an instruction with a window writes, and that are read after it.
-std::size_t written_window(const Program& program, Instruction instruction) {
-  switch (opcode_of(instruction)) {
-    case Opcode::ForList:
-    case Opcode::ForRange:
-    case Opcode::ForInclusiveRange:
-      return 3;
-    case Opcode::ForMap:
-      return 4;
-    case Opcode::Parallel:
-      return program.jump_tables[instruction.wide()].targets.size();
-    case Opcode::Fill:
-      return program.sites[instruction.wide()].call.parameters.size();
-    case Opcode::Select: {
-      std::size_t count = 1 + chosen_tool_values;
-      for (const Clause& clause : program.sites[instruction.wide()].clauses) {
-        count = std::max(count, 1 + clause.call.holes.size());
-      }
-      return count;
-    }
-    case Opcode::Call:
-    case Opcode::CallTool:
-    case Opcode::CallExtern:
-    case Opcode::ParallelFor:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
 void add_written_registers(const Program& program, const Function& function, Instruction instruction,
                            std::set<std::uint16_t>& registers) {
   const InstructionInfo* const info = find_instruction(instruction.opcode);
@@ -97,6 +68,7 @@ void add_written_registers(const Program& program, const Function& function, Ins
     const Operand operand = info->operands[at];
     if (operand == Operand::Write || operand == Operand::ReadWrite) registers.insert(places[at]);
   }
+  if (info->operands[0] != Operand::Window) return;
   const std::size_t count =
       std::min<std::size_t>(written_window(program, instruction), function.register_count - instruction.a);
   for (std::size_t k = 0; k < count; ++k) registers.insert(static_cast<std::uint16_t>(instruction.a + k));

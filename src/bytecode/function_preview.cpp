@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "bytecode/windows.h"
 #include "types/builtins.h"
 
 namespace tenon::bytecode {
@@ -350,33 +351,10 @@ class Preview {
     state_.registers.erase(state_.registers.lower_bound(i.a), is_whole ? state_.registers.end() : end);
   }
 
-  /// How many registers from `i.a` on the instruction writes or clears. A call clears all.
+  /// How many registers from `i.a` on are not known any more.
   [[nodiscard]] std::size_t window_size(Instruction i, Opcode opcode) const {
-    switch (opcode) {
-      case Opcode::ForList:
-      case Opcode::ForRange:
-      case Opcode::ForInclusiveRange:
-      case Opcode::ParallelFor:
-        return 3;
-      case Opcode::ForMap:
-        return 4;
-      case Opcode::CallExtern:
-        return std::max<std::size_t>(1, program_.externs[i.wide()].parameters.size());
-      case Opcode::Fill:
-        return program_.sites[i.wide()].call.parameters.size();
-      case Opcode::Select:
-        return select_window_size(program_.sites[i.wide()]);
-      default:
-        return UINT16_MAX;
-    }
-  }
-
-  static std::size_t select_window_size(const Site& site) {
-    std::size_t after_index = count_sets(site);
-    for (const Clause& clause : site.clauses) {
-      after_index = std::max(after_index, clause.is_set ? chosen_tool_values : clause.call.holes.size());
-    }
-    return 1 + after_index;
+    const bool clears_all = opcode == Opcode::Call || opcode == Opcode::CallTool || opcode == Opcode::Parallel;
+    return clears_all ? UINT16_MAX : written_window(program_, i);
   }
 
   void set(std::uint16_t to, std::optional<KnownText> text) {
