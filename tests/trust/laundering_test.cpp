@@ -164,6 +164,7 @@ constexpr Case cases[] = {
       "b"
     }; sink(a); sink(b) })", "extern flag; program"},
   {"a_parallel_loop", R"(fn main() { let all = for _ in words() parallel(2) { 1 }; sink(all.len().to_string()) })", "extern words"},
+  {"calls_in_a_parallel_loop", R"(fn main() { for _ in words() parallel(2) { sink("called") } })", "extern words; extern words"},
   {"an_own_context", R"(
     fn ask(ctx: Context) -> Boolean { "Is it so?"! }
     fn main(ctx: Context) { if flag() { "more"! }; sink(if ask(ctx) { "y" } else { "n" }) })", "extern flag, model"},

@@ -90,7 +90,7 @@ class Writer {
   }
 
   std::string statement() {
-    switch (depth_ < 3 ? pick(13) : pick(6)) {
+    switch (depth_ < 3 ? pick(14) : pick(6)) {
       case 0:
       case 1: {
         const Type type = any_type();
@@ -119,6 +119,8 @@ class Writer {
         const std::string name = fresh();
         return "for " + name + " in " + list() + " " + loop({name, Type::Text, true}) + "\n";
       }
+      case 12:
+        return "for _ in " + list() + " parallel(2) { sink(" + expression(Type::Text, 1) + ") }\n";
       case 11: {
         const std::string name = fresh();
         const std::string bound = expression(Type::Number, 1);

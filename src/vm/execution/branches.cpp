@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "vm/execution/implicit_flows.h"
 #include "vm/machine_state.h"
 #include "vm/values/object.h"
 
@@ -50,6 +51,8 @@ void start_branch(MachineState& state, Fiber& parent, Instruction instruction) {
     pc = state.program->program().jump_tables[instruction.wide()].targets[branch->branch];
   }
   branch->frames.push_back({frame.function, pc, 0, frame.scope, frame.open_budgets});
+  // That the branch runs says how many items there are.
+  if (is_parallel_for(instruction)) inherit_regions(state, *branch, 0, from[instruction.a].label());
   make_ready(state, *branch);
   state.fibers.emplace(branch->id, std::move(branch));
 }

@@ -25,8 +25,8 @@ void leave_regions(MachineState& state, Fiber& fiber, Value& result);
 /// dropped.
 void open_failure_region(MachineState& state, Fiber& fiber, bytecode::Decision decision, LabelId by,
                          std::uint32_t begin, std::uint32_t end);
-/// The newest frame, an agent's, runs because of what `by` labels. It has taken the place of those that were in the
-/// regions from `first` on, if any.
+/// The newest frame, an agent's or the first of a branch, runs because of what `by` labels. It has taken the place of
+/// those that were in the regions from `first` on, if any.
 void inherit_regions(MachineState& state, Fiber& fiber, std::size_t first, LabelId by);
 
 /// What a fiber's next instruction depends on: computed again from its regions, and those of the fibers that it is a
