@@ -109,19 +109,20 @@ OpStatus break_requires(MachineState& state, const Fiber& fiber, const Value& me
 OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
                      std::string_view unit) {
   const std::string key(name);
+  const BudgetScope& spent = state.scopes[scope.index];
+  const LabelId label = spent.kind == ScopeKind::Allowance ? state.allowance.label : spent.label;
   std::string message = "the budget of " + std::to_string(amount) + " " + std::string(unit);
-  const std::uint32_t budget = state.scopes[scope.index].budget;
-  if (state.scopes[scope.index].kind != ScopeKind::Budget) {
+  if (spent.kind != ScopeKind::Budget) {
     message = std::string(messages_of(state.program->program()).finally_budget) + std::to_string(amount) + " " +
               std::string(unit) + " in all, and these are used up";
-  } else if (budget == UINT32_MAX) {
+  } else if (spent.budget == UINT32_MAX) {
     message += " of the run is spent; raise it with `--budget " + key +
                "=…`, or bound what is called here with `budget(" + key + ": …)`";
   } else {
-    message += " set at " + state.program->describe(state.program->program().budgets[budget].place) +
+    message += " set at " + state.program->describe(state.program->program().budgets[spent.budget].place) +
                " is spent; raise its `" + key + "`";
   }
-  static_cast<void>(fail(state, types::FailureKind::BudgetSpent, std::move(message), {}, "budget " + key));
+  static_cast<void>(fail(state, types::FailureKind::BudgetSpent, std::move(message), label, "budget " + key));
   state.cause.scope = scope;
   return OpStatus::Failed;
 }

@@ -66,6 +66,7 @@ struct BudgetScope {
   bytecode::Bounds bounds;
   std::uint64_t model_calls = 0, tokens = 0, instructions = 0, cost_millionths = 0, milliseconds = 0;
   std::uint64_t base_depth = 0;  ///< frames below the one that entered it
+  LabelId label;                 ///< of what decided how much was spent: that it is spent up says as much
 };
 
 /// A running function. `pc` is the instruction that runs or comes next; below the newest frame: the call.
@@ -258,6 +259,8 @@ void charge_instructions(MachineState& state, ScopeId scope, std::uint64_t count
 [[nodiscard]] OpStatus fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth);
 [[nodiscard]] OpStatus charge_model_call(MachineState& state, ScopeId scope);
 [[nodiscard]] OpStatus charge_usage(MachineState& state, ScopeId scope, RequestKind kind, const Usage& usage);
+/// What is spent in the scope from now on depends on what has this label.
+void label_spending(MachineState& state, ScopeId scope, LabelId label);
 void open_scope(MachineState& state, Fiber& fiber, std::uint32_t budget);
 /// That of a block of `finally`.
 void open_cleanup(MachineState& state, Fiber& fiber);

@@ -165,6 +165,14 @@ constexpr Case cases[] = {
     }; sink(a); sink(b) })", "extern flag; program"},
   {"a_parallel_loop", R"(fn main() { let all = for _ in words() parallel(2) { 1 }; sink(all.len().to_string()) })", "extern words"},
   {"calls_in_a_parallel_loop", R"(fn main() { for _ in words() parallel(2) { sink("called") } })", "extern words; extern words"},
+  {"a_budget_that_was_spent_before", R"(
+    fn spend() -> i32 { for _ in 0..(count() * 20) { 1 }; for _ in 0..1000 { 1 }; 0 }
+    fn main() { let x = "a"; spend() budget(instructions: 400) catch _ { x = "spent"; 0 }; sink(x) })", "extern count"},
+  {"a_budget_of_calls_that_was_spent_before", R"(
+    fn ask(ctx: Context) -> String { word()! }
+    fn spend() -> String { if flag() { ask(Context::new()) }; ask(Context::new()); ask(Context::new()) }
+    fn main() { let x = "a"; spend() budget(calls: 2) catch _ { x = "spent"; "" }; sink(x) })",
+    "extern flag, extern word, model"},
   {"an_own_context", R"(
     fn ask(ctx: Context) -> Boolean { "Is it so?"! }
     fn main(ctx: Context) { if flag() { "more"! }; sink(if ask(ctx) { "y" } else { "n" }) })", "extern flag, model"},

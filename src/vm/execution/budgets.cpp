@@ -204,6 +204,10 @@ OpStatus charge_usage(MachineState& state, ScopeId scope, RequestKind kind, cons
   });
 }
 
+void label_spending(MachineState& state, ScopeId scope, LabelId label) {
+  charge_each(state, scope, [&](BudgetScope& at) { at.label = state.labels.join(at.label, label); });
+}
+
 void open_scope(MachineState& state, Fiber& fiber, std::uint32_t budget) {
   Frame& frame = fiber.frames.back();
   BudgetScope scope;

@@ -310,8 +310,8 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   }
   LabelId label = request.label;
   if (const auto source = source_of(state, request)) label = state.labels.join(label, state.labels.intern(*source));
+  label_spending(state, fiber.frames.back().scope, label);
   if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != OpStatus::Ok) {
-    state.cause.label = state.labels.join(state.cause.label, label);
     unwind(state, fiber.id);
     return {};
   }

@@ -53,6 +53,7 @@ void open(MachineState& state, Fiber& fiber, Decision decision, LabelId by) {
     ++fiber.frames.back().open_regions;
   }
   fiber.control = state.labels.join(fiber.control, by);
+  label_spending(state, fiber.frames.back().scope, by);
 }
 
 }  // namespace

@@ -107,6 +107,7 @@ class Decoder {
           state_->allowance.instructions = used.instructions;
           state_->allowance.cost_millionths = used.cost_millionths;
           state_->allowance.milliseconds = used.milliseconds;
+          state_->allowance.label = used.label;
           break;
         }
         default:
@@ -406,6 +407,9 @@ class Decoder {
           return true;
         case form::scope_kind:
           scope.kind = static_cast<ScopeKind>(message.value_up_to(static_cast<std::uint64_t>(ScopeKind::Allowance)));
+          return true;
+        case form::scope_label:
+          scope.label.index = message.value32();
           return true;
         default:
           return bytecode::read_bound(message, form::scope_bounds, scope.bounds);

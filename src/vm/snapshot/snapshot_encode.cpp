@@ -50,12 +50,14 @@ class Encoder {
  private:
   [[nodiscard]] bool has_used_allowance() const {
     const BudgetScope& used = state_.allowance;
-    return (used.model_calls | used.tokens | used.instructions | used.cost_millionths | used.milliseconds) != 0;
+    return (used.model_calls | used.tokens | used.instructions | used.cost_millionths | used.milliseconds |
+            used.label.index) != 0;
   }
 
   [[nodiscard]] Writer write_allowance() const {
     Writer out;
     write_spent(out, state_.allowance);
+    out.field(form::scope_label, state_.allowance.label.index);
     return out;
   }
 
@@ -91,6 +93,7 @@ class Encoder {
     write_spent(out, scope);
     out.field(form::scope_base_depth, scope.base_depth);
     out.field(form::scope_kind, static_cast<std::uint64_t>(scope.kind));
+    out.field(form::scope_label, scope.label.index);
     return out;
   }
 

@@ -41,6 +41,7 @@ enum : std::uint32_t {
   scope_milliseconds = 14,
   scope_base_depth = 15,
   scope_kind = 16,
+  scope_label = 17,
 };
 
 inline constexpr bytecode::BoundFields scope_bounds = {{{4, &bytecode::Bounds::model_calls},
