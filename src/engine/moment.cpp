@@ -37,15 +37,6 @@ std::string_view name_of(bytecode::EntryRole role) {
   return "program";
 }
 
-/// Where the text of an entry comes from. The messages of a conversation have roles instead of labels.
-std::string origin_of(const vm::Value& entry, bytecode::EntryRole role, const vm::LabelTable& labels) {
-  if (entry.label() == vm::LabelTable::program_text) {
-    if (role == bytecode::EntryRole::Person) return std::string(vm::source_kind_name(vm::SourceKind::Person));
-    if (role == bytecode::EntryRole::Assistant) return std::string(vm::source_kind_name(vm::SourceKind::Model));
-  }
-  return labels.describe(entry.label());
-}
-
 /// As JSON, cut if it is long: then true.
 bool show_value(const vm::Value& value, const vm::Machine& machine, std::string& shown) {
   if (!vm::to_json(value, machine.program().types(), shown)) shown.clear();
@@ -196,7 +187,7 @@ class Search final : public runtime::RecoveryObserver {
     for (std::size_t at = 0; at < entries.size(); ++at) {
       const auto role = static_cast<bytecode::EntryRole>(at < roles.size() ? roles[at] : 0);
       prompt.entries.push_back(
-          {origin_of(entries[at], role, labels), std::string(name_of(role)), std::string(entries[at].as_text())});
+          {labels.describe(entries[at].label()), std::string(name_of(role)), std::string(entries[at].as_text())});
     }
     moment_.prompt = std::move(prompt);
   }
