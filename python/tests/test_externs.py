@@ -156,13 +156,15 @@ def test_a_plain_function_does_not_outlast_its_time(beside):
 def test_the_number_of_threads_is_bounded(tmp_path):
     running, most = 0, 0
     lock = threading.Lock()
+    all_run = threading.Barrier(1)
 
     def look_up(item):
         nonlocal running, most
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.01)
+        time.sleep(0.002)  # a quick one could be called on the engine's thread
+        all_run.wait(30)
         with lock:
             running -= 1
         return 1
@@ -170,6 +172,7 @@ def test_the_number_of_threads_is_bounded(tmp_path):
     externs = {"look_up": look_up, "look_up_soon": block}
     for threads in (8, 2, 1):
         running = most = 0
+        all_run = threading.Barrier(threads)
         with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs=externs, extern_threads=threads) as program:
             assert sum(run.result() for run in [program.one.start("a") for _ in range(8)]) == 8
         assert most == threads
