@@ -17,11 +17,17 @@ struct Bounds {
   std::optional<std::uint64_t> depth = {};  ///< frames
   std::optional<std::uint64_t> cost_millionths = {};
   std::optional<std::uint64_t> milliseconds = {};
+  /// What narrow answers may say of what is not trusted. The innermost bound holds instead of those around it, so it is
+  /// a bound of the program's own, and not one of `named_bounds`.
+  std::optional<std::uint64_t> bits = {};
   friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 
 /// The limits of a run that does not set them (docs/language/08-budgets.md).
 inline constexpr Bounds default_bounds{.model_calls = 1'000, .instructions = 100'000'000, .depth = 10'000};
+
+/// The bits of a run or a turn where no `budget(bits: …)` sets them.
+inline constexpr std::uint64_t default_bits = 16;
 
 /// The bounds, with those of `others` for the absent ones.
 [[nodiscard]] Bounds complete(const Bounds& bounds, const Bounds& others);

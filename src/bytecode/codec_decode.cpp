@@ -206,6 +206,9 @@ Extern read_extern(Reader& in) {
         }
         return packed.is_good();
       }
+      case 46:
+        callee.is_vouched = message.value_up_to(1) == 1;
+        return true;
       default:
         return false;
     }
@@ -332,6 +335,9 @@ Site read_site(Reader& in) {
       case 6:
         site.clauses.push_back(read_clause(message));
         return true;
+      case 85:
+        site.narrow_bits = message.value32() - 1U;
+        return true;
       case 84:
         site.is_short = message.value_up_to(1) == 1;
         return true;
@@ -406,6 +412,10 @@ JumpTable read_table(Reader& in) {
 Budget read_budget(Reader& in) {
   Budget budget;
   read_message(in, [&](Reader& message, std::uint32_t number) {
+    if (number == budget_bits) {
+      budget.bounds.bits = message.value();
+      return true;
+    }
     if (number != 1) return read_bound(message, budget_fields, budget.bounds);
     budget.place = read_place(message);
     return true;

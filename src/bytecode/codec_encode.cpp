@@ -93,6 +93,7 @@ Writer write_struct(const types::StructType& type) {
     message.field(1, field.name);
     write_type_id(message, 2, field.type);
     message.field(3, field.documentation);
+    message.field(4, field.is_trusted ? 1U : 0U);
     out.present_field(3, message);
   }
   return out;
@@ -212,6 +213,7 @@ Writer write_extern(const Extern& callee) {
   Writer trusted;
   for (const std::uint16_t parameter : callee.trusted_parameters) trusted.varint(parameter);
   out.field(45, trusted.view());
+  out.field(46, callee.is_vouched ? 1U : 0U);
   return out;
 }
 
@@ -265,6 +267,7 @@ Writer write_site(const Site& site) {
   out.field(82, site.is_attempt ? 1U : 0U);
   out.field(83, site.is_judge ? 1U : 0U);
   out.field(84, site.is_short ? 1U : 0U);
+  if (site.narrow_bits) out.field(85, std::uint64_t{*site.narrow_bits} + 1);
   return out;
 }
 
@@ -293,6 +296,7 @@ Writer write_budget(const Budget& budget) {
   Writer out;
   write_place(out, 1, budget.place);
   write_bounds(out, budget_fields, budget.bounds);
+  if (budget.bounds.bits) out.present_field(budget_bits, *budget.bounds.bits);
   return out;
 }
 

@@ -12,5 +12,6 @@ inline constexpr BoundFields budget_fields = {{{2, &Bounds::model_calls},
                                                {5, &Bounds::depth},
                                                {6, &Bounds::cost_millionths},
                                                {7, &Bounds::milliseconds}}};
+inline constexpr std::uint32_t budget_bits = 8;
 
 }  // namespace tenon::bytecode

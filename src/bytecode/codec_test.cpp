@@ -195,7 +195,7 @@ TEST(Verifier, RequiresOperandsInRange) {
   EXPECT_THAT(complaint("fn f registers=0\n ReturnUnit\n"), HasSubstr("the number of registers"));
   EXPECT_THAT(complaint("fn f registers=1 params=i64,i64\n ReturnUnit\n"), HasSubstr("more parameters than registers"));
   EXPECT_THAT(complaint("fn f registers=1\n Assert 0 1.5\n ReturnUnit\n"),
-              HasSubstr("the text of an assertion is not a text"));
+              HasSubstr("the text of an instruction is not a text"));
   const std::string text = "fn f registers=2\n LoadUnit 0\n ReturnUnit\n";
   EXPECT_THAT(complaint(text, [](Program& p) { p.functions[0].code[0].opcode = 999; }),
               HasSubstr("an instruction does not exist"));

@@ -106,6 +106,9 @@ types::Field read_field(Reader& in) {
       case 3:
         field.documentation = read_text(message);
         return true;
+      case 4:
+        field.is_trusted = message.value_up_to(1) == 1;
+        return true;
       default:
         return false;
     }

@@ -207,6 +207,9 @@ class Disassembler {
       const std::optional<std::uint64_t>& amount = program_.budgets[index].bounds.*bound;
       if (amount) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, *amount);
     }
+    if (const auto bits = program_.budgets[index].bounds.bits) {
+      text += fmt::format("{}bits: {}", text.empty() ? "" : ", ", *bits);
+    }
     return "budget(" + text + ")";
   }
 

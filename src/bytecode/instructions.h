@@ -178,6 +178,9 @@ enum class Operand : std::uint8_t {
   X(150, Parallel,       Window, Table, None,     "run the branches of jump_tables[D] at once; their values go to ra, ra+1, …")         \
   X(151, ParallelFor,    Window, Jump, None,      "ra: list, ra+1: limit, ra+2: item. Jump's target runs once per item, at most limit at once; ra = list of values") \
   X(152, EndBranch,      Read, None, None,        "end of a branch with the value ra")                                                \
+  /* trust */                                                                                                                     \
+  X(171, Endorse,        ReadWrite, Constant, None, "ra = ra, with the label that the program answers for it; constants[D] is why")    \
+  X(172, RequireTrusted, Read, Constant, None,    "fails Untrusted unless what ra depends on is trusted; constants[D] names ra")        \
   /* tests */                                                                                                                     \
   X(160, Assert,         Read, Constant, None,    "fail: Raised, unless ra; constants[D] is the asserted text")
 // clang-format on

@@ -139,6 +139,8 @@ struct Extern {
   std::vector<std::string> parameter_documentation = {};
   /// Parameters whose arguments must come from what is trusted, as must the decision to call it; ascending.
   std::vector<std::uint16_t> trusted_parameters = {};
+  /// `-> trusted T`: the program vouches for the whole result, not only for fields that say it (types::Field).
+  bool is_vouched = false;
 };
 
 /// What the model supplies at one place of the program.
@@ -201,6 +203,8 @@ struct Site {
   bool is_short = false;
   bool is_judge = false;    ///< Completion: it judges what a contract says in words, and may have a model of its own
   bool is_sampled = false;  ///< each request of it is to have an answer of its own, though the prompt is the same
+  /// Completion: the answer is trusted, whatever the model saw, for so many bits; types::information_of its type.
+  std::optional<std::uint32_t> narrow_bits = std::nullopt;
 };
 
 struct JumpTable {

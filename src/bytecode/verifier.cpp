@@ -342,9 +342,9 @@ class Verifier {
     if (opcode == Opcode::CallExtern)
       expect_window(i.a, std::max<std::size_t>(1, program_.externs[i.wide()].parameters.size()));
     if (opcode == Opcode::CallBuiltin) expect_window(i.c, types::find_builtin(i.b)->argument_count);
-    if (opcode == Opcode::Assert) {
+    if (opcode == Opcode::Assert || opcode == Opcode::Endorse || opcode == Opcode::RequireTrusted) {
       expect(std::holds_alternative<std::string>(program_.constants[i.wide()]),
-             "the text of an assertion is not a text");
+             "the text of an instruction is not a text");
     }
     if (opcode == Opcode::MakeRecord) check_record(i);
     if (opcode == Opcode::ContextEntries) {

@@ -17,6 +17,11 @@ void CodeBuilder::at(NodeId node, bool main_token) {
   emitter_.set_place(program_.place(module_, node, main_token));
 }
 
+void CodeBuilder::emit_return(Register value) {
+  if (declaration_.has_trusted_result) require_trusted(value, "the value of `" + declaration_.name + "`");
+  emit(Opcode::Return, value);
+}
+
 void CodeBuilder::into(NodeId node, Register to) {
   compiler_.expressions.into(node, to);
 }

@@ -51,6 +51,12 @@ class CodeBuilder {
     return emitter_.emit_wide(opcode, a, wide);
   }
   std::size_t emit_jump(Opcode opcode, Register condition = 0) { return emitter_.emit_wide(opcode, condition, 0); }
+  /// Returns the value, once it is known to be trusted if the function says that it is.
+  void emit_return(Register value);
+  /// Fails unless what the register depends on is trusted. `what`: as a failure names it.
+  void require_trusted(Register value, const std::string& what) {
+    emit_wide(Opcode::RequireTrusted, value, program_.constant(what));
+  }
   void land(std::size_t jump) { emitter_.land(jump); }
   void land_at(std::size_t jump, std::size_t target) { emitter_.land_at(jump, target); }
   void land_all(const std::vector<std::size_t>& jumps) { emitter_.land_all(jumps); }

@@ -1,5 +1,7 @@
 // A function that is written in the program.
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "compiler/body_compiler.h"
@@ -24,6 +26,12 @@ void BodyCompiler::compile() {
     emitter_.open_budget();
   }
   emitter_.set_place(function_.place);
+  for (std::size_t at = 0; at < declaration_.parameters.size(); ++at) {
+    const types::Parameter& parameter = declaration_.parameters[at];
+    if (parameter.is_trusted) {
+      require_trusted(static_cast<Register>(at), fmt::format("`{}` of `{}`", parameter.name, declaration_.name));
+    }
+  }
   contracts().check_requirements();
   const NodeId body = tree().find_child(declaration_.node, NodeKind::Block);
   const bool has_contract = scope_.has_contract(true);

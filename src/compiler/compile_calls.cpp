@@ -37,6 +37,8 @@ std::uint32_t CallCompiler::budget_of(NodeId clause) {
       const std::string_view unit = tree().text(tree()[argument].end_token - 1);
       const std::uint64_t factor = syntax::unit_milliseconds(unit).value_or(1);  // the checker has seen to it
       budget.bounds.milliseconds = number > UINT64_MAX / factor ? UINT64_MAX : number * factor;
+    } else if (name == "bits") {
+      budget.bounds.bits = number;
     } else if (const auto bound = bytecode::find_bound(name)) {
       budget.bounds.*(*bound) = number;
     }
@@ -83,6 +85,11 @@ void CallCompiler::call(NodeId node, Register to, std::optional<std::uint32_t> b
       emit(type_of(arguments[0]) == TypeTable::failure ? Opcode::Raise : Opcode::Fail, message);
       return;
     }
+    case TargetKind::Endorse:
+      into(arguments[0], to);
+      at(node);
+      emit_wide(Opcode::Endorse, to, program_.constant(syntax::plain_string(tree(), arguments[1]).value_or("")));
+      return;
     case TargetKind::Conversion: {
       into(arguments[0], to);
       const TypeId type = resolve(TypeId{target.index});

@@ -22,7 +22,7 @@ void ExitCompiler::return_value(std::optional<Register> value) {
     }
     returns_.push_back(emit_jump(Opcode::Jump));
   } else if (value) {
-    emit(Opcode::Return, *value);
+    emit_return(*value);
   } else {
     emit(Opcode::ReturnUnit);
   }
@@ -48,7 +48,7 @@ void ExitCompiler::return_checked() {
   emitter_.set_place(function_.place);
   if (scope_.has_contract(true)) outer_contracts().check_own(*returned_value_);
   outer_contracts().check_value(*returned_value_);
-  emit(Opcode::Return, *returned_value_);
+  emit_return(*returned_value_);
 }
 
 bool ExitCompiler::has_handoff(NodeId node) const {
@@ -192,7 +192,7 @@ void ExitCompiler::keep_state() {
 
 void ExitCompiler::return_handoff(Register value) {
   if (finallies_.empty()) {
-    emit(Opcode::Return, value);
+    emit_return(value);
     return;
   }
   Finally& inner = finallies_.back();

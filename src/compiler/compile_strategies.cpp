@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "compiler/agent_compiler.h"
@@ -13,6 +14,8 @@
 #include "compiler/filling_compiler.h"
 #include "compiler/guard_compiler.h"
 #include "compiler/requirement_compiler.h"
+#include "diagnostics/kinds.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::compiler {
 
@@ -21,7 +24,7 @@ void CompletionCompiler::complete() {
   calls().expect_answerable(declaration_.node, function_.name, function_.result);
   const Register value = allocate();
   emit_wide(Opcode::Complete, value, completion_site(scope_.strategy.kind == types::Strategy::Kind::Vote));
-  emit(Opcode::Return, value);
+  emit_return(value);
 }
 
 using types::Strategy;
@@ -52,9 +55,24 @@ std::uint32_t CompletionCompiler::completion_site(bool is_sampled) {
   site.is_sampled = is_sampled;
   site.is_judge = scope_.id == program_.checked().judge;
   site.is_attempt = exits().checks_returned() || (is_sampled && scope_.strategy.count > 1);
+  if (declaration_.has_trusted_result) site.narrow_bits = bits_of_answer();
   if (guards().has_stream_guard())
     site.guard = program_.instance(scope_.id, scope_.type_arguments, scope_.strategy, Part::StreamGuard);
   return program_.add_site(std::move(site));
+}
+
+/// What a trusted answer may say of what the model saw. Of a type with too many values it could say anything.
+std::uint32_t CompletionCompiler::bits_of_answer() {
+  const std::optional<double> bits = types::information_of(program_.type_table(), function_.result);
+  if (bits) return static_cast<std::uint32_t>(std::ceil(*bits));
+  if (!program_.diagnostics().has_errors()) {
+    program_.diagnostics()
+        .report(diagnostics::AnswerNotNarrow, tree().main_span(declaration_.node), declaration_.name,
+                program_.type_table().describe(function_.result))
+        .hint("let it be a choice: `-> trusted \"yes\" | \"no\"`, a `Boolean`, an `enum`, or an `i32 in 0..=9`")
+        .hint("or let a person look at what the model says: `approve(value, \"Is this right?\")`");
+  }
+  return 0;
 }
 
 void CompletionCompiler::complete_by_contract() {
@@ -98,7 +116,7 @@ void CompletionCompiler::complete_by_attempts() {
   const Register holds = allocate();
   emit(Opcode::EqualShort, holds, length, 0);
   const std::size_t again = emit_jump(Opcode::JumpUnless, holds);
-  emit(Opcode::Return, value);
+  emit_return(value);
   land(again);
   const Register parts = allocate(5);
   const auto part = [&](std::size_t at) { return static_cast<Register>(parts + at); };
@@ -254,7 +272,7 @@ void CompletionCompiler::judge_winner(Register winner, Register candidates) {
   contracts().judge_contracts(value, reasons);
   const std::size_t end = here();
   const std::size_t fails = contracts().jump_if_broken(reasons.all);
-  emit(Opcode::Return, value);
+  emit_return(value);
   // A judge that fails neither accepts nor refuses the answer.
   add_handler(begin, end, here(), caught);
   say_unjudged(caught, reasons.all);
@@ -313,7 +331,7 @@ void CompletionCompiler::complete_by_candidates() {
     land_at(emit_jump(Opcode::Jump), ranking);
   } else {
     emit(Opcode::GetField, best, best, 0);
-    emit(Opcode::Return, best);
+    emit_return(best);
   }
   land(bad);
   raise_if_all_failed(window);

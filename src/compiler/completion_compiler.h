@@ -16,6 +16,7 @@ class CompletionCompiler : CodeBuilder {
 
  private:
   std::uint32_t completion_site(bool is_sampled);
+  std::uint32_t bits_of_answer();
   void complete_by_attempts();
   void complete_by_candidates();
   void collect_candidates(Register window, bool are_judged);

@@ -142,6 +142,7 @@ std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std
   entry.name = declaration.name;
   entry.documentation = declaration.documentation;
   entry.call_options = declaration.call_options;
+  entry.is_vouched = declaration.is_vouched;
   if (declaration.module.exists()) {
     entry.place = place(checked_.modules[declaration.module.index], declaration.node, true);
   }

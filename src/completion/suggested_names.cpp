@@ -52,6 +52,7 @@ void Suggestions::add_names() {
         effect.documentation);
   }
   add("fail", NameKind::Function, "(message: String)", "Ends the function with a failure.");
+  add("endorse", NameKind::Function, "(value: T, why: String) -> T", "The value, which the program answers for.");
   add_words({"true", "false", "None", "Some", "Ok", "Err", "Context", "Map", "List"}, NameKind::Value);
 }
 

@@ -306,8 +306,13 @@ inline constexpr DiagnosticKind<std::string> DuplicateTest{{2303, error}, "two t
 
 // Trust
 inline constexpr DiagnosticKind<> TrustedNotPossible{{2501, error},
-                                                     "`trusted` only marks parameters of an `extern fn`"};
+                                                     "`trusted` only marks parameters, results and fields of a struct"};
 inline constexpr DiagnosticKind<std::string> UnknownTrust{{2502, error}, "a program cannot trust `{}`"};
+inline constexpr DiagnosticKind<std::string, std::string> AnswerNotNarrow{
+    {2510, error}, "a model's answer for `{}` cannot be trusted: a `{}` can say anything"};
+inline constexpr DiagnosticKind<std::string> NotEndorsable{{2511, error}, "a `{}` cannot be endorsed"};
+inline constexpr DiagnosticKind<> ReasonNotConstant{{2512, error},
+                                                    "`endorse` takes the reason as a text that the program contains"};
 inline constexpr DiagnosticKind<> TrustInModule{{2503, error}, "a module cannot say whom its user trusts"};
 
 inline constexpr DiagnosticKind<std::string, std::size_t> TooLarge{{2401, error},

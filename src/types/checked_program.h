@@ -31,7 +31,7 @@ struct Parameter {
   TypeId type;
   source::Span span;
   std::string documentation = {};
-  bool is_trusted = false;  ///< of an extern: `to: trusted String`
+  bool is_trusted = false;  ///< `to: trusted String`
 };
 
 /// The doc comments of parameters: one text each, or none if no parameter has one.
@@ -101,6 +101,7 @@ struct FunctionDeclaration {
   std::vector<TypeId> type_parameter_types;
   std::vector<Parameter> parameters;
   TypeId result = TypeTable::unit;
+  bool has_trusted_result = false;         ///< `-> trusted T`
   std::optional<std::size_t> own_context;  ///< index of the first Context parameter
   bool is_test = false;
   /// Found by the checker: control can reach the end without a value, so the model completes it.
@@ -122,6 +123,7 @@ struct ExternDeclaration {
   std::vector<TypeId> type_parameter_types;
   std::vector<Parameter> parameters;
   TypeId result = TypeTable::unit;
+  bool is_vouched = false;  ///< `-> trusted T`
   ExternCallOptions call_options;
   FunctionId wrapper;  ///< the function that a call of it calls, if it has a contract: with the role ExternCall
 };
@@ -164,6 +166,7 @@ enum class TargetKind : std::uint8_t {
   MapFrom,     ///< Map::from(pairs)
   NewList,     ///< List::new()
   Fail,        ///< fail(message)
+  Endorse,     ///< endorse(value, why)
   Field,       ///< field `index` of a struct or tuple
   ReadJson,    ///< `text.parse_json<T>()`: to TypeId `index`
 };
@@ -269,7 +272,7 @@ struct CheckedProgram {
   /// The models' verdicts about the program's contracts, and their file; empty if there is none.
   PlanVerdicts verdicts;
   std::string plan_path, plan_text;
-  TypeId tool_result;  ///< the built-in struct `ToolResult`; absent in a program without tools
+  TypeId tool_result;          ///< the built-in struct `ToolResult`; absent in a program without tools
   bool trusts_person = false;  ///< `trust person`
 };
 

@@ -115,6 +115,8 @@ OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, 
   if (spent.kind != ScopeKind::Budget) {
     message = std::string(messages_of(state.program->program()).finally_budget) + std::to_string(amount) + " " +
               std::string(unit) + " in all, and these are used up";
+  } else if (spent.budget == UINT32_MAX && name == "bits") {
+    message += " of the run is spent; say with `budget(bits: …)` how much narrow answers may say";
   } else if (spent.budget == UINT32_MAX) {
     message += " of the run is spent; raise it with `--budget " + key +
                "=…`, or bound what is called here with `budget(" + key + ": …)`";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bytecode/verifier.h"
+#include "types/table/type_parts.h"
 #include "vm/values/object.h"
 #include "vm/values/text.h"
 
@@ -23,6 +24,21 @@ Value make_constant(const bytecode::Constant& constant) {
   return {};
 }
 
+/// By type: whether a struct within it has trusted fields. Empty if there is none.
+std::vector<bool> find_vouched_types(const types::TypeTable& types) {
+  const auto has_trusted_field = [&](types::TypeId type) {
+    return types.kind(type) == types::TypeKind::Struct &&
+           std::ranges::any_of(types.struct_type(type).fields, &types::Field::is_trusted);
+  };
+  bool has_some = false;
+  for (types::TypeId type{0}; type.index < types.size() && !has_some; ++type.index) has_some = has_trusted_field(type);
+  std::vector<bool> found;
+  for (types::TypeId type{0}; type.index < types.size() && has_some; ++type.index) {
+    found.push_back(types::find_within(types, type, types::TypeParts::OfValues, has_trusted_field).exists());
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(
@@ -37,6 +53,7 @@ Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(
   if (make_json_reader != nullptr) {
     loaded->json_reader_ = make_json_reader(loaded->refinements(), source.messages);
   }
+  loaded->vouched_types_ = find_vouched_types(source.types);
   for (const bytecode::Function& function : source.functions) {
     loaded->callables_.push_back(
         {function.code.data(), function.register_count, static_cast<std::uint32_t>(function.parameters.size())});

@@ -48,6 +48,11 @@ class LoadedProgram {
   [[nodiscard]] const Refinements& refinements() const { return refinements_; }
   [[nodiscard]] const bytecode::ControlRegions& control_regions() const { return control_regions_; }
 
+  /// Whether values of the type have fields for which an extern that returns them vouches.
+  [[nodiscard]] bool holds_vouched(types::TypeId type) const {
+    return !vouched_types_.empty() && vouched_types_[type.index];
+  }
+
   /// Null if the program was loaded without one.
   [[nodiscard]] const JsonReader* json_reader() const { return json_reader_.get(); }
 
@@ -67,6 +72,7 @@ class LoadedProgram {
   std::vector<Value> constants_;
   std::unordered_map<const Object*, std::uint32_t> constant_index_;
   std::unique_ptr<const JsonReader> json_reader_;
+  std::vector<bool> vouched_types_;  ///< by type; empty if no type of the program has such fields
 };
 
 }  // namespace tenon::vm

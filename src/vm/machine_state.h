@@ -67,6 +67,7 @@ struct BudgetScope {
   std::uint64_t model_calls = 0, tokens = 0, instructions = 0, cost_millionths = 0, milliseconds = 0;
   std::uint64_t base_depth = 0;  ///< frames below the one that entered it
   LabelId label;                 ///< of what decided how much was spent: that it is spent up says as much
+  std::uint64_t bits = 0;        ///< of narrow answers, if it bounds them or is the run's own
 };
 
 /// A running function. `pc` is the instruction that runs or comes next; below the newest frame: the call.
@@ -288,10 +289,6 @@ void make_ready(MachineState& state, Fiber& fiber);
 // Requests, in execution/effects.cpp.
 
 [[nodiscard]] OpStatus make_request(MachineState& state, Fiber& fiber);
-/// Whether what comes from there may decide what a call that acts does.
-[[nodiscard]] bool is_trusted(const Source& source, const bytecode::Program& program);
-/// `extern read_inbox and person`; empty when all sources are trusted.
-[[nodiscard]] std::string describe_untrusted(const MachineState& state, LabelId label);
 /// The request at which the fiber waits.
 [[nodiscard]] Request request_of(MachineState& state, const Fiber& fiber);
 /// Takes an outcome in; the fiber continues, or fails.

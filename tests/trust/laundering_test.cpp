@@ -10,6 +10,7 @@
 
 #include "tests/support/machine_run.h"
 #include "tests/support/program_image.h"
+#include "tests/trust/labels_of_calls.h"
 
 namespace tenon {
 namespace {
@@ -61,24 +62,6 @@ vm::Outcome answer(vm::Machine& machine, const vm::Request& request) {
   return returns(vm::Value::unit());
 }
 
-/// The labels of the calls of `sink`.
-std::string labels_of_sinks(const RunRecord& record, const bytecode::Program& program) {
-  const auto sink = std::ranges::find(program.externs, "sink", &bytecode::Extern::name);
-  const std::string call = " extern " + std::to_string(sink - program.externs.begin()) + " ";
-  std::string labels;
-  for (std::size_t at = 0; at < record.requests.size();) {
-    const std::size_t end = record.requests.find('\n', at);
-    const std::string_view line = std::string_view(record.requests).substr(at, end - at);
-    if (line.find(call) != std::string_view::npos) {
-      if (!labels.empty()) labels += "; ";
-      const std::size_t begin = line.rfind('[') + 1;
-      labels += line.substr(begin, line.size() - begin - 1);
-    }
-    at = end + 1;
-  }
-  return labels;
-}
-
 class Laundering : public testing::TestWithParam<Case> {};
 
 TEST_P(Laundering, TheLabelStays) {
@@ -93,7 +76,8 @@ TEST_P(Laundering, TheLabelStays) {
   }
   const RunRecord record =
       test::run(image->loaded(), arguments, answer, {}, static_cast<std::uint32_t>(main - program.functions.begin()));
-  EXPECT_EQ(labels_of_sinks(record, program), GetParam().expected) << record.end << '\n' << record.requests;
+  EXPECT_EQ(test::labels_of_calls(record, program, "sink"), GetParam().expected) << record.end << '\n'
+                                                                                 << record.requests;
 }
 
 // clang-format off

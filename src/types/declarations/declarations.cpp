@@ -106,14 +106,15 @@ void Declarations::collect_types(ModuleId module) {
       std::set<std::string> names;
       for (const NodeId field : tree().children(item, NodeKind::FieldItem)) {
         const std::string field_name(tree().main_text(field));
-        const NodeId type_node = tree().find_child(field, std::size_t{0});
+        bool is_trusted = false;
+        const NodeId type_node = resolver_.without_trusted(tree().find_child(field, std::size_t{0}), is_trusted);
         TypeId type = type_node.exists() ? resolver_.resolve_declared_type(field, type_node) : TypeTable::error;
         if (resolver_.reject_context(type, type_node, "stored in a field")) type = TypeTable::error;
         if (!names.insert(field_name).second) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), field_name);
           continue;
         }
-        fields.push_back({field_name, type, tree().documentation(field)});
+        fields.push_back({field_name, type, tree().documentation(field), is_trusted});
       }
       types_.mutable_struct(declared->second).fields = std::move(fields);
     } else if (kind == NodeKind::EnumItem && declared != module_->type_names.end()) {
@@ -226,7 +227,8 @@ void Declarations::collect_function(NodeId node, TypeId self) {
   resolver_.set_type_parameters(function);
   function.parameters = collect_parameters(node, self, false);
   if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
-    function.result = resolver_.resolve_type(tree().first(result));
+    function.result =
+        resolver_.resolve_type(resolver_.without_trusted(tree().first(result), function.has_trusted_result));
     if (function.result == TypeTable::context) resolver_.reject_context(function.result, result, "returned");
   }
   for (std::size_t at = 0; at < function.parameters.size() && !function.own_context; ++at) {
@@ -261,8 +263,7 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
     const NodeId type_node = tree().first(node);
     Parameter parameter{name, TypeTable::error, tree().main_span(node), tree().documentation(node)};
     if (type_node.exists()) {
-      parameter.is_trusted = is_extern && tree().kind(type_node) == NodeKind::TrustedType;
-      const NodeId given = parameter.is_trusted ? tree().first(type_node) : type_node;
+      const NodeId given = resolver_.without_trusted(type_node, parameter.is_trusted);
       if (given.exists()) parameter.type = resolver_.resolve_declared_type(node, given);
     } else if (name == "Context") {
       parameter.name.clear();
@@ -298,7 +299,7 @@ void Declarations::collect_extern(NodeId node) {
   function.documentation = tree().documentation(node);
   function.parameters = collect_parameters(node, TypeId{}, true);
   if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
-    function.result = resolver_.resolve_type(tree().first(result));
+    function.result = resolver_.resolve_type(resolver_.without_trusted(tree().first(result), function.is_vouched));
     resolver_.reject_context(function.result, result, "returned from an `extern fn`");
   }
   if (const NodeId options = tree().find_child(node, NodeKind::ExternOptions); options.exists()) {

@@ -241,7 +241,7 @@ TypeId TypeResolver::read_type(NodeId node) {
     }
     case NodeKind::TrustedType:
       diagnostics_.report(diagnostics::TrustedNotPossible, tree().span(node))
-          .hint("declare it where the value is used: `extern fn send(to: trusted String)`");
+          .hint("write it before the type of a parameter, a result or a field of a struct: `to: trusted String`");
       return tree().first(node).exists() ? resolve_type(tree().first(node)) : TypeTable::error;
     case NodeKind::LiteralType:
     case NodeKind::UnionType:
@@ -261,6 +261,11 @@ TypeId TypeResolver::make_secret(TypeId type, NodeId node) {
     return TypeTable::error;
   }
   return types_.secret(type);
+}
+
+NodeId TypeResolver::without_trusted(NodeId type_node, bool& is_trusted) const {
+  is_trusted = type_node.exists() && tree().kind(type_node) == NodeKind::TrustedType;
+  return is_trusted ? tree().first(type_node) : type_node;
 }
 
 /// The type of a field, an entry or a parameter: that of its type's node, sealed if `secret` is before the name.

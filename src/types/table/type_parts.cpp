@@ -1,9 +1,100 @@
 #include "types/table/type_parts.h"
 
+#include <cmath>
 #include <string>
 #include <variant>
 
 namespace tenon::types {
+namespace {
+
+/// Counts in bits, since products of counts soon have no integer.
+class Information {
+ public:
+  explicit Information(const TypeTable& types) : types_(types) {}
+
+  [[nodiscard]] std::optional<double> of(TypeId type) {
+    switch (types_.kind(type)) {
+      case TypeKind::Unit:
+        return 0;
+      case TypeKind::Boolean:
+        return 1;
+      case TypeKind::I32:
+        return 32;
+      case TypeKind::I64:
+        return 64;
+      case TypeKind::Union:
+        return std::visit([](const auto& literals) { return std::log2(static_cast<double>(literals.size())); },
+                          types_.union_type(type).literals);
+      case TypeKind::Option: {
+        const auto some = of(types_.get(type).arguments[0]);
+        return some ? std::optional(std::log2(1 + std::exp2(*some))) : std::nullopt;
+      }
+      case TypeKind::Tuple:
+        return of_all(types_.get(type).arguments);
+      case TypeKind::Struct:
+      case TypeKind::Enum:
+        return of_declared(type);
+      case TypeKind::Refined:
+        return of_refined(type);
+      default:
+        return std::nullopt;
+    }
+  }
+
+ private:
+  /// A value of each type.
+  [[nodiscard]] std::optional<double> of_all(const std::vector<TypeId>& all) {
+    double sum = 0;
+    for (const TypeId type : all) {
+      const auto bits = of(type);
+      if (!bits) return std::nullopt;
+      sum += *bits;
+    }
+    return sum;
+  }
+
+  [[nodiscard]] std::optional<double> of_declared(TypeId type) {
+    if (!open_.insert(type).second) return std::nullopt;  // a type within itself
+    std::optional<double> bits;
+    if (types_.kind(type) == TypeKind::Struct) {
+      bits = of_all(list_parts(types_, type));
+    } else {
+      double values = 0;
+      for (const Variant& variant : types_.enum_type(type).variants) {
+        bits = of_all(variant.payload);
+        if (!bits) break;
+        values += std::exp2(*bits);
+      }
+      if (bits) bits = std::log2(values);
+    }
+    open_.erase(type);
+    return bits;
+  }
+
+  [[nodiscard]] std::optional<double> of_refined(TypeId type) {
+    const Refinement& refinement = types_.refinement(type);
+    const TypeId base = types_.base(type);
+    const auto* const low = std::get_if<std::int64_t>(&refinement.low);
+    const auto* const high = std::get_if<std::int64_t>(&refinement.high);
+    if (is_integer(types_, base) && low != nullptr && high != nullptr) {
+      return std::log2(static_cast<double>(*high) - static_cast<double>(*low) + 1);
+    }
+    if (types_.kind(base) != TypeKind::List || !refinement.length_high) return of(base);
+    const auto item = of(types_.get(base).arguments[0]);
+    if (!item) return std::nullopt;
+    const auto longest = static_cast<double>(*refinement.length_high);
+    return longest * *item + std::log2(longest - static_cast<double>(refinement.length_low.value_or(0)) + 1);
+  }
+
+  const TypeTable& types_;
+  std::unordered_set<TypeId> open_;  ///< what the type is within
+};
+
+}  // namespace
+
+std::optional<double> information_of(const TypeTable& types, TypeId type) {
+  return Information(types).of(type);
+}
 
 std::vector<TypeId> list_parts(const TypeTable& types, TypeId type) {
   std::vector<TypeId> parts;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -103,6 +104,10 @@ enum class Answerer : std::uint8_t { Model, Person };
 /// Whether a model's answer of the type is an object with the value under the key `value`: not for strings, which are
 /// plain text, nor for types that are objects themselves.
 [[nodiscard]] bool is_answered_under_key(const TypeTable& types, TypeId type);
+
+/// How much a value of the type can say, in bits: the logarithm of how many values there are. Nothing if a text or a
+/// number without bounds is within it, so that it can say anything.
+[[nodiscard]] std::optional<double> information_of(const TypeTable& types, TypeId type);
 
 /// Whether a value of the type can contain a secret.
 [[nodiscard]] bool holds_secret(const TypeTable& types, TypeId type);

@@ -48,6 +48,7 @@ struct Field {
   std::string name;
   TypeId type;
   std::string documentation;
+  bool is_trusted = false;  ///< `id: trusted i64`: an extern that returns it vouches for it
   friend bool operator==(const Field&, const Field&) = default;
 };
 

@@ -6,6 +6,7 @@
 #include "vm/execution/agent_prompts.h"
 #include "vm/execution/finally_handlers.h"
 #include "vm/execution/tool_sets.h"
+#include "vm/execution/trust.h"
 #include "vm/values/context.h"
 #include "vm/values/text.h"
 
@@ -175,55 +176,7 @@ OpStatus check_options(MachineState& state, const Fiber& fiber) {
               label);
 }
 
-/// A call that acts is refused unless what its trusted parameters get, and that it is made, comes from trusted sources.
-OpStatus check_trust(MachineState& state, const Fiber& fiber) {
-  const bytecode::Program& program = state.program->program();
-  const Instruction instruction = instruction_of(state, fiber);
-  const bytecode::Extern& callee = program.externs[instruction.wide()];
-  if (callee.trusted_parameters.empty() && !callee.call_options.acts) return OpStatus::Ok;
-  const auto refuse = [&](const std::string& what, LabelId label, const std::string& untrusted) {
-    return fail(state, types::FailureKind::Untrusted,
-                what + " must only depend on what is trusted, and depends on " + untrusted, label, callee.name);
-  };
-  if (const std::string untrusted = describe_untrusted(state, fiber.control); !untrusted.empty()) {
-    return refuse("whether `" + callee.name + "` is called", fiber.control, untrusted);
-  }
-  const Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction.a;
-  for (const std::uint16_t parameter : callee.trusted_parameters) {
-    const LabelId label = whole_label(window[parameter], state.labels);
-    if (const std::string untrusted = describe_untrusted(state, label); !untrusted.empty()) {
-      return refuse("`" + callee.parameter_names[parameter] + "` of `" + callee.name + "`", label, untrusted);
-    }
-  }
-  return OpStatus::Ok;
-}
-
 }  // namespace
-
-std::string describe_untrusted(const MachineState& state, LabelId label) {
-  std::string text;
-  for (const std::uint32_t index : state.labels.sources_of(label)) {
-    const Source& source = state.labels.sources()[index];
-    if (is_trusted(source, state.program->program())) continue;
-    if (!text.empty()) text += " and ";
-    text += describe(source);
-  }
-  return text;
-}
-
-bool is_trusted(const Source& source, const bytecode::Program& program) {
-  switch (source.kind) {
-    case SourceKind::Argument:
-    case SourceKind::Model:  // an answer is as good as what the model saw, which its label has, too
-      return true;
-    case SourceKind::Person:
-      return program.trusts_person;
-    case SourceKind::Extern:
-    case SourceKind::Unknown:
-      return false;
-  }
-  return false;
-}
 
 OpStatus make_request(MachineState& state, Fiber& fiber) {
   const RequestKind kind = kind_of(instruction_of(state, fiber));
@@ -232,9 +185,10 @@ OpStatus make_request(MachineState& state, Fiber& fiber) {
     if (kind == RequestKind::Select) {
       if (const OpStatus status = check_options(state, fiber); status != OpStatus::Ok) return status;
     }
+    if (const OpStatus status = charge_bits(state, fiber); status != OpStatus::Ok) return status;
     if (const OpStatus status = charge_model_call(state, fiber.frames.back().scope); status != OpStatus::Ok)
       return status;
-  } else if (const OpStatus status = check_trust(state, fiber); status != OpStatus::Ok) {
+  } else if (const OpStatus status = check_call(state, fiber); status != OpStatus::Ok) {
     return status;
   }
   fiber.state = FiberState::Requesting;
@@ -333,8 +287,13 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction.a;
   // The arguments of an extern are not needed after the call.
   for (std::size_t i = 0; request.kind == RequestKind::Extern && i < request.arguments.size(); ++i) window[i] = Value();
+  const LabelId answered = label_of_answer(state, request, label);
   for (auto& [offset, value] : landing->values) {
-    add_label(value, label, state.labels);
+    if (request.kind == RequestKind::Extern) {
+      label_result(state, state.program->program().externs[request.subject], value, request.label, label);
+    } else {
+      add_label(value, answered, state.labels);
+    }
     window[offset] = std::move(value);
   }
   ++fiber.frames.back().pc;

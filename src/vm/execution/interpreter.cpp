@@ -11,6 +11,7 @@
 #include "vm/execution/implicit_flows.h"
 #include "vm/execution/operations.h"
 #include "vm/execution/tool_sets.h"
+#include "vm/execution/trust.h"
 #include "vm/values/object.h"
 
 // Dispatch is by computed goto, an extension of GCC and Clang: each instruction jumps to the code of the next one
@@ -648,6 +649,11 @@ region_end:
     goto failed;
   }
   OPERATION(Check, operate_check)
+  OPERATION(Endorse, operate_endorse)
+  CODE(RequireTrusted) {
+    AFTER(require_trusted(state, fiber, r[i.a], state.program->constant(i.wide())));
+    NEXT();
+  }
   CODE(EnterBudget) {
     open_scope(state, fiber, i.wide());
     ++pc;

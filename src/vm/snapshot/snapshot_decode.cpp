@@ -411,6 +411,12 @@ class Decoder {
         case form::scope_label:
           scope.label.index = message.value32();
           return true;
+        case form::scope_bits_bound:
+          scope.bounds.bits = message.value();
+          return true;
+        case form::scope_bits:
+          scope.bits = message.value();
+          return true;
         default:
           return bytecode::read_bound(message, form::scope_bounds, scope.bounds);
       }

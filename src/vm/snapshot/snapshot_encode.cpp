@@ -94,6 +94,8 @@ class Encoder {
     out.field(form::scope_base_depth, scope.base_depth);
     out.field(form::scope_kind, static_cast<std::uint64_t>(scope.kind));
     out.field(form::scope_label, scope.label.index);
+    if (scope.bounds.bits) out.present_field(form::scope_bits_bound, *scope.bounds.bits);
+    out.field(form::scope_bits, scope.bits);
     return out;
   }
 

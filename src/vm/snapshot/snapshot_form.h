@@ -42,6 +42,8 @@ enum : std::uint32_t {
   scope_base_depth = 15,
   scope_kind = 16,
   scope_label = 17,
+  scope_bits_bound = 18,
+  scope_bits = 19,
 };
 
 inline constexpr bytecode::BoundFields scope_bounds = {{{4, &bytecode::Bounds::model_calls},

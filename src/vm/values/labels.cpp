@@ -10,8 +10,8 @@
 namespace tenon::vm {
 namespace {
 
-constexpr std::array<std::string_view, source_kind_count> source_kind_names = {"argument", "person", "model", "extern",
-                                                                               "unknown"};
+constexpr std::array<std::string_view, source_kind_count> source_kind_names = {
+    "argument", "person", "model", "extern", "unknown", "endorsed as", "approved", "narrow answer of"};
 
 }  // namespace
 

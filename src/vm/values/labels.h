@@ -25,8 +25,11 @@ enum class SourceKind : std::uint8_t {
   Model = 2,     ///< a model's answer; name: empty
   Extern = 3,    ///< the result of an extern; name: the extern
   Unknown = 4,   ///< recorded by a version that did not keep where it came from; name: empty
+  Endorsed = 5,  ///< the program answers for it; name: why
+  Approved = 6,  ///< a person has seen this very value and said yes; name: empty
+  Narrow = 7,    ///< a narrow answer of a model; name: the function that it completes
 };
-inline constexpr std::uint8_t source_kind_count = 5;
+inline constexpr std::uint8_t source_kind_count = 8;
 
 struct Source {
   SourceKind kind = SourceKind::Argument;

@@ -348,6 +348,35 @@ void add_label(Value& value, LabelId label, LabelTable& labels) {
   value.set_label(labels.join(value.label(), joined));
 }
 
+void replace_labels(Value& value, LabelId label) {
+  std::vector<Value*> pending{&value};
+  while (!pending.empty()) {
+    Value& next = *pending.back();
+    pending.pop_back();
+    next.set_label(label);
+    switch (next.tag()) {
+      case Tag::String:
+        if (text_of(next).spans) own_text(next).spans.reset();
+        break;
+      case Tag::List:
+        for (Value& item : own_list(next).items) pending.push_back(&item);
+        break;
+      case Tag::Map:
+        for (MapEntry& entry : own_map(next).slots) {
+          pending.push_back(&entry.key);
+          pending.push_back(&entry.value);
+        }
+        break;
+      case Tag::Record:
+      case Tag::Variant:
+        for (Value& field : own_fields(next).fields()) pending.push_back(&field);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
 LabelId whole_label(const Value& value, LabelTable& labels) {
   std::uint64_t values = 0;
   return whole_label(value, labels, values);

@@ -249,6 +249,8 @@ class MapEntries {
 /// Adds to the label of a value and of a String's spans. Everything that is extracted from an aggregate later gets it
 /// too.
 void add_label(Value& value, LabelId label, LabelTable& labels);
+/// The label of a value and of everything inside it, in place of those that they have. What is shared is copied.
+void replace_labels(Value& value, LabelId label);
 /// The join of the labels of a value and everything inside it.
 [[nodiscard]] LabelId whole_label(const Value& value, LabelTable& labels);
 /// The same; adds the number of visited values.

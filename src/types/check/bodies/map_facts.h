@@ -46,6 +46,7 @@ void map_facts(NodeFacts& facts, const syntax::SyntaxTree& tree, syntax::NodeId 
     case TargetKind::MapFrom:
     case TargetKind::NewList:
     case TargetKind::Fail:
+    case TargetKind::Endorse:
       break;
   }
 }

@@ -6,9 +6,11 @@
 
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
+#include "syntax/literals.h"
 #include "types/builtin_methods.h"
 #include "types/check/body_checker.h"
 #include "types/suggestions.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 namespace {
@@ -122,6 +124,7 @@ std::optional<TypeId> CallChecker::check_known_call(NodeId node, std::string_vie
     }
     return TypeTable::never;
   }
+  if (name == "endorse") return check_endorse(node, arguments);
   const bool from = name == "Option::from";
   const bool some = name == "Some" || from;
   const bool ok = name == "Ok";
@@ -159,6 +162,22 @@ std::optional<TypeId> CallChecker::check_known_call(NodeId node, std::string_vie
   if (body_.resolver.reject_context(type, arguments[0], some ? "stored in an `Option`" : "stored in a `Result`"))
     return TypeTable::error;
   return some ? types_.option(type) : types_.result(type);
+}
+
+/// `endorse(value, "why")`: the value itself, for which the program answers.
+TypeId CallChecker::check_endorse(NodeId node, std::span<const NodeId> arguments) {
+  facts(node).target = {TargetKind::Endorse, 0, 0};
+  if (!expect_count(node, "endorse", 2, arguments.size())) return TypeTable::error;
+  const TypeId type = check_expression(arguments[0], Expectation::any());
+  check_value(arguments[1], TypeTable::string);
+  if (tree().kind(arguments[1]) != NodeKind::StringExpression || !syntax::plain_string(tree(), arguments[1])) {
+    diagnostics_.report(diagnostics::ReasonNotConstant, tree().span(arguments[1]));
+  }
+  if (type == TypeTable::error) return type;
+  const auto is_no_value = [&](TypeId part) { return !can_leave_run(types_.kind(part)); };
+  if (!find_within(types_, type, TypeParts::OfValues, is_no_value).exists()) return type;
+  diagnostics_.report(diagnostics::NotEndorsable, tree().span(arguments[0]), describe(type));
+  return TypeTable::error;
 }
 
 /// `Option::Some`, of which only the last word is written. Returns whether it is reported.

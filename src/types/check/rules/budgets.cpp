@@ -13,7 +13,7 @@
 namespace tenon::types {
 namespace {
 
-constexpr std::string_view budget_names[] = {"calls", "tokens", "instructions", "depth", "time"};
+constexpr std::string_view budget_names[] = {"calls", "tokens", "instructions", "depth", "time", "bits"};
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void BudgetChecker::check_budget_clause(NodeId clause) {
     }
     if (std::find(std::begin(budget_names), std::end(budget_names), name) == std::end(budget_names)) {
       diagnostics_.report(diagnostics::UnknownBudget, tree().main_span(argument), name)
-          .hint("use one of `calls`, `tokens`, `instructions`, `depth` and `time`");
+          .hint("use one of `calls`, `tokens`, `instructions`, `depth`, `time` and `bits`");
       continue;
     }
     if (!seen.insert(name).second) diagnostics_.report(diagnostics::SpecifiedTwice, tree().main_span(argument), name);

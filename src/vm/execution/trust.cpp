@@ -1,0 +1,177 @@
+#include "vm/execution/trust.h"
+
+#include <utility>
+#include <vector>
+
+#include "types/table/type_parts.h"
+#include "vm/execution/operations.h"
+#include "vm/values/object.h"
+
+namespace tenon::vm {
+namespace {
+
+using bytecode::Instruction;
+using bytecode::Opcode;
+using types::TypeId;
+using types::TypeKind;
+
+OpStatus refuse(MachineState& state, const std::string& what, LabelId label, const std::string& untrusted,
+                const std::string& blame) {
+  return fail(state, types::FailureKind::Untrusted,
+              what + " must only depend on what is trusted, and depends on " + untrusted, label, blame);
+}
+
+/// What the newest frame itself has decided on to get where it is.
+LabelId own_control(MachineState& state, const Fiber& fiber) {
+  LabelId label;
+  for (const OpenRegion& open : fiber.regions) {
+    if (open.frame + 1 == fiber.frames.size()) label = state.labels.join(label, open.label);
+  }
+  return label;
+}
+
+struct Part {
+  Value* value;
+  TypeId type;
+  bool is_trusted = false;  ///< a field of a struct that says so
+};
+
+/// The direct parts of a value: what is found in it.
+std::vector<Part> parts_of(const types::TypeTable& types, const Part& whole) {
+  std::vector<Part> parts;
+  const TypeId type = types.base(whole.type);
+  const std::vector<TypeId>& arguments = types.get(type).arguments;
+  switch (types.kind(type)) {
+    case TypeKind::List:
+      for (Value& item : own_list(*whole.value).items) parts.push_back({&item, arguments[0]});
+      break;
+    case TypeKind::Map:
+      for (MapEntry& entry : own_map(*whole.value).slots) parts.push_back({&entry.value, arguments[0]});
+      break;
+    case TypeKind::Struct:
+      for (const types::Field& field : types.struct_type(type).fields) {
+        parts.push_back({own_fields(*whole.value).data() + parts.size(), field.type, field.is_trusted});
+      }
+      break;
+    case TypeKind::Tuple:
+      for (const TypeId item : arguments) parts.push_back({own_fields(*whole.value).data() + parts.size(), item});
+      break;
+    case TypeKind::Option:
+      if (whole.value->tag() == Tag::Variant) parts.push_back({own_fields(*whole.value).data(), arguments[0]});
+      break;
+    case TypeKind::Enum:
+      if (whole.value->tag() != Tag::Variant) break;
+      for (const TypeId item : types.enum_type(type).variants[whole.value->case_index()].payload) {
+        parts.push_back({own_fields(*whole.value).data() + parts.size(), item});
+      }
+      break;
+    default:
+      break;
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string describe_untrusted(const MachineState& state, LabelId label) {
+  std::string text;
+  for (const std::uint32_t index : state.labels.sources_of(label)) {
+    const Source& source = state.labels.sources()[index];
+    if (is_trusted(source, state.program->program())) continue;
+    if (!text.empty()) text += " and ";
+    text += describe(source);
+  }
+  return text;
+}
+
+bool is_trusted(const Source& source, const bytecode::Program& program) {
+  switch (source.kind) {
+    case SourceKind::Argument:
+    case SourceKind::Model:  // an answer is as good as what the model saw, which its label has, too
+    case SourceKind::Endorsed:
+    case SourceKind::Approved:
+    case SourceKind::Narrow:
+      return true;
+    case SourceKind::Person:
+      return program.trusts_person;
+    case SourceKind::Extern:
+    case SourceKind::Unknown:
+      return false;
+  }
+  return false;
+}
+
+OpStatus check_call(MachineState& state, const Fiber& fiber) {
+  const Instruction instruction = instruction_of(state, fiber);
+  const bytecode::Extern& callee = state.program->program().externs[instruction.wide()];
+  if (callee.trusted_parameters.empty() && !callee.call_options.acts) return OpStatus::Ok;
+  if (const std::string untrusted = describe_untrusted(state, fiber.control); !untrusted.empty()) {
+    return refuse(state, "whether `" + callee.name + "` is called", fiber.control, untrusted, callee.name);
+  }
+  const Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction.a;
+  for (const std::uint16_t parameter : callee.trusted_parameters) {
+    const LabelId label = whole_label(window[parameter], state.labels);
+    if (const std::string untrusted = describe_untrusted(state, label); !untrusted.empty()) {
+      return refuse(state, "`" + callee.parameter_names[parameter] + "` of `" + callee.name + "`", label, untrusted,
+                    callee.name);
+    }
+  }
+  return OpStatus::Ok;
+}
+
+OpStatus require_trusted(MachineState& state, const Fiber& fiber, const Value& value, const Value& what) {
+  const LabelId label = state.labels.join(whole_label(value, state.labels), own_control(state, fiber));
+  const std::string untrusted = describe_untrusted(state, label);
+  if (untrusted.empty()) return OpStatus::Ok;
+  const std::uint32_t function = fiber.frames.back().function;
+  return refuse(state, std::string(what.as_text()), label, untrusted,
+                state.program->program().functions[function].name);
+}
+
+void label_result(MachineState& state, const bytecode::Extern& callee, Value& value, LabelId call, LabelId source) {
+  if (callee.is_vouched) return add_label(value, call, state.labels);
+  const bool is_native = callee.builtin_effect == types::BuiltinEffect::Native;
+  if (!is_native || !state.program->holds_vouched(callee.result)) return add_label(value, source, state.labels);
+  add_label(value, call, state.labels);
+  for (std::vector<Part> within{{&value, callee.result}}; !within.empty();) {
+    const Part whole = within.back();
+    within.pop_back();
+    for (const Part& part : parts_of(state.program->types(), whole)) {
+      if (part.is_trusted) continue;
+      if (state.program->holds_vouched(part.type)) {
+        within.push_back(part);
+      } else {
+        add_label(*part.value, source, state.labels);
+      }
+    }
+  }
+}
+
+LabelId label_of_answer(MachineState& state, const Request& request, LabelId seen) {
+  const bytecode::Program& program = state.program->program();
+  if (request.kind != RequestKind::Complete || !program.sites[request.subject].narrow_bits) return seen;
+  // What decided that the model is asked raises the answer where that region ends, as all that is written in it.
+  return state.labels.intern({SourceKind::Narrow, program.functions[request.function].name});
+}
+
+OpStatus charge_bits(MachineState& state, const Fiber& fiber) {
+  const Instruction instruction = instruction_of(state, fiber);
+  if (instruction.opcode != static_cast<std::uint16_t>(Opcode::Complete)) return OpStatus::Ok;
+  const auto bits = state.program->program().sites[instruction.wide()].narrow_bits;
+  if (!bits) return OpStatus::Ok;
+  ScopeId at = fiber.frames.back().scope;
+  while (!state.scopes[at.index].bounds.bits && at != run_scope) at = state.scopes[at.index].parent;
+  BudgetScope& scope = state.scopes[at.index];
+  const std::uint64_t allowed = scope.bounds.bits.value_or(bytecode::default_bits);
+  if (*bits > allowed || scope.bits > allowed - *bits) return fail_budget(state, at, "bits", allowed, "bits");
+  scope.bits += *bits;
+  return OpStatus::Ok;
+}
+
+OpStatus operate_endorse(MachineState& state, Value* r, Instruction i) {
+  const std::string why(state.program->constant(i.wide()).as_text());
+  replace_labels(r[i.a], state.labels.intern({SourceKind::Endorsed, why}));
+  return OpStatus::Ok;
+}
+
+}  // namespace tenon::vm
