@@ -390,7 +390,8 @@ typedef struct tenon_stop {
 TENON_API tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, tenon_stop* stops, size_t capacity,
                                         size_t* count, tenon_error** error);
 
-/* The open questions, a list of objects: `wait`, its name; `question`; `schema` of the answer. */
+/* The open questions, a list of objects: `wait`, its name; `question`; `schema` of the answer; where a person is asked
+ * to approve of a value, that `value` and the `sources` it depends on. */
 TENON_API tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon_error** error);
 /* The same as structures. */
 typedef struct tenon_question {

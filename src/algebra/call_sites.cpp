@@ -36,6 +36,7 @@ std::optional<ToolKind> kind_of(BuiltinEffect call) {
       return ToolKind::Extern;
     case BuiltinEffect::Ask:
     case BuiltinEffect::AskWithin:
+    case BuiltinEffect::Approve:
       return ToolKind::Ask;
     case BuiltinEffect::Now:
       return ToolKind::Now;

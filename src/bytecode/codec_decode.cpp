@@ -209,6 +209,9 @@ Extern read_extern(Reader& in) {
       case 46:
         callee.is_vouched = message.value_up_to(1) == 1;
         return true;
+      case 47:
+        callee.approval = message.value32() - 1U;
+        return true;
       default:
         return false;
     }

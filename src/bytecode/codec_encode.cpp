@@ -214,6 +214,7 @@ Writer write_extern(const Extern& callee) {
   for (const std::uint16_t parameter : callee.trusted_parameters) trusted.varint(parameter);
   out.field(45, trusted.view());
   out.field(46, callee.is_vouched ? 1U : 0U);
+  if (callee.approval != no_extern) out.field(47, std::uint64_t{callee.approval} + 1);
   return out;
 }
 

@@ -126,6 +126,8 @@ enum class EntryRole : std::uint8_t {
 };
 inline constexpr std::uint8_t entry_role_count = 6;
 
+inline constexpr std::uint32_t no_extern = UINT32_MAX;
+
 struct Extern {
   types::BuiltinEffect builtin_effect = types::BuiltinEffect::Native;  ///< who performs it
   std::string name;
@@ -141,6 +143,9 @@ struct Extern {
   std::vector<std::uint16_t> trusted_parameters = {};
   /// `-> trusted T`: the program vouches for the whole result, not only for fields that say it (types::Field).
   bool is_vouched = false;
+  /// `else approve`: the extern with which a person is asked when a call would be refused; it takes and returns a
+  /// record of the arguments. None: no_extern.
+  std::uint32_t approval = no_extern;
 };
 
 /// What the model supplies at one place of the program.

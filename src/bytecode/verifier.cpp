@@ -84,6 +84,7 @@ class Verifier {
     expect(callee.parameter_documentation.empty() || callee.parameter_documentation.size() == callee.parameters.size(),
            "there is not one doc comment per parameter");
     expect(has_world_signature(callee), "a built-in effect has another signature");
+    expect(callee.approval == no_extern || takes_calls_of(callee), "the approval of a call takes other arguments");
     const bool has_call_options =
         callee.call_options.is_once || callee.call_options.is_process || callee.call_options.within_ms;
     expect(callee.builtin_effect == types::BuiltinEffect::Native || !has_call_options,
@@ -119,7 +120,17 @@ class Verifier {
            "the instructions of an agent do not return a text for a context");
   }
 
-  [[nodiscard]] static bool has_world_signature(const Extern& callee) {
+  /// Whether the approval of the extern takes a struct of its arguments.
+  [[nodiscard]] bool takes_calls_of(const Extern& callee) const {
+    if (callee.approval >= program_.externs.size()) return false;
+    const Extern& approval = program_.externs[callee.approval];
+    if (approval.builtin_effect != types::BuiltinEffect::Approve || approval.parameters.size() != 2) return false;
+    const TypeId call = approval.parameters[1];
+    return has_type(call) && program_.types.kind(call) == TypeKind::Struct &&
+           std::ranges::equal(program_.types.struct_type(call).fields, callee.parameters, {}, &types::Field::type);
+  }
+
+  [[nodiscard]] bool has_world_signature(const Extern& callee) const {
     const auto takes = [&](std::initializer_list<TypeId> parameters) {
       return std::equal(callee.parameters.begin(), callee.parameters.end(), parameters.begin(), parameters.end());
     };
@@ -128,6 +139,10 @@ class Verifier {
         return true;
       case types::BuiltinEffect::Ask:
         return takes({TypeTable::string});
+      case types::BuiltinEffect::Approve:
+        return callee.parameters.size() == 2 && takes({TypeTable::string, callee.parameters[1]}) &&
+               program_.types.kind(callee.result) == TypeKind::Option &&
+               program_.types.get(callee.result).arguments[0] == callee.parameters[1];
       case types::BuiltinEffect::AskWithin:
         return takes({TypeTable::string, TypeTable::i64});
       case types::BuiltinEffect::Now:

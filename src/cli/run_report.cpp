@@ -13,6 +13,17 @@
 namespace tenon::cli {
 namespace {
 
+/// What a person looks at: `"DE89", which depends on extern payments`.
+std::string shown_approval(const runtime::PendingInput& question) {
+  const std::string sources =
+      question.sources.empty() ? "the program" : fmt::format("{}", fmt::join(question.sources, " and "));
+  return fmt::format("{}, which depends on {}", *question.value, sources);
+}
+
+std::string shown_answer_to(const runtime::PendingInput& question) {
+  return shown_answer(question.type, parse_own_json(question.schema), question.value.has_value());
+}
+
 constexpr std::string_view nothing_recorded = "  nothing was recorded; start the run again\n";
 
 /// `model unavailable: …`, and when it is tried again.
@@ -37,8 +48,8 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   const std::vector<runtime::PendingInput> questions = runtime.questions(run);
   std::string text = fmt::format("tenon: run {} waits\n", name);
   for (const runtime::PendingInput& question : questions) {
-    text += fmt::format("  wait {} ({}): {}\n", question.wait,
-                        shown_answer(question.type, parse_own_json(question.schema)), question.text);
+    text += fmt::format("  wait {} ({}): {}\n", question.wait, shown_answer_to(question), question.text);
+    if (question.value) text += fmt::format("    {}\n", shown_approval(question));
     if (!question.callers.empty()) {
       text += fmt::format("    asked by {}, called by {}\n", question.agent, fmt::join(question.callers, ", "));
     }
@@ -80,7 +91,8 @@ std::string shown_time(std::int64_t ms) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
 }
 
-std::string shown_answer(std::string_view type, const Json& schema) {
+std::string shown_answer(std::string_view type, const Json& schema, bool is_approval) {
+  if (is_approval) return fmt::format("yes, no, or another {}", type);
   std::string choices = inference::answers::describe_choices(schema);
   return choices.empty() ? std::string(type) : choices;
 }
@@ -167,8 +179,8 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
 }
 
 std::optional<std::string> read_answer(const runtime::PendingInput& question, const Environment& environment) {
-  const std::string prompt =
-      fmt::format("{} ({}): ", question.text, shown_answer(question.type, parse_own_json(question.schema)));
+  const std::string value = question.value ? fmt::format("\n  {}\n", shown_approval(question)) : " ";
+  const std::string prompt = fmt::format("{}{}({}): ", question.text, value, shown_answer_to(question));
   if (question.is_secret && environment.read_hidden_line) return environment.read_hidden_line(prompt);
   environment.write_error(prompt);
   auto line = environment.read_line();

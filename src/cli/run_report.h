@@ -27,8 +27,9 @@ namespace tenon::cli {
 /// `2026-11-23T08:02:11Z`. `ms`: milliseconds since 1970.
 [[nodiscard]] std::string shown_time(std::int64_t ms);
 
-/// What can be answered to a question: in words if there are few options, otherwise the type.
-[[nodiscard]] std::string shown_answer(std::string_view type, const Json& schema);
+/// What can be answered to a question: in words if there are few options, otherwise the type. `is_approval`: the
+/// question shows a value of the type, which is to be approved.
+[[nodiscard]] std::string shown_answer(std::string_view type, const Json& schema, bool is_approval);
 
 /// Asks at the terminal, without echo if the answer is a secret. Returns nothing if Environment::read_line does.
 [[nodiscard]] std::optional<std::string> read_answer(const runtime::PendingInput& question,

@@ -21,9 +21,10 @@ std::string to_unavailable_line(const Json& detail) {
 }
 
 std::string to_question_line(const Json& detail) {
+  const std::string answer = shown_answer(detail.text_or("type", ""), detail.get("schema"), detail.contains("value"));
   std::string line =
-      fmt::format("  wait {} ({}): {}\n", detail.text_or("wait", ""),
-                  shown_answer(detail.text_or("type", ""), detail.get("schema")), detail.text_or("question", ""));
+      fmt::format("  wait {} ({}): {}\n", detail.text_or("wait", ""), answer, detail.text_or("question", ""));
+  if (detail.contains("value")) line += fmt::format("    {}\n", detail.get("value").dump());
   if (detail.contains("until")) line += fmt::format("    until {}\n", shown_time(detail.get("until").as_integer()));
   return line;
 }

@@ -154,7 +154,20 @@ std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std
   entry.parameter_documentation = types::documentation_of(declaration.parameters);
   entry.result = substitute(declaration.result, declaration.type_parameter_types, type_arguments);
   program_.externs.push_back(std::move(entry));
+  if (std::ranges::any_of(declaration.parameters, &types::Parameter::asks_approval)) {
+    const TypeId call = record_of_call(program_.externs.back());
+    program_.externs[next].approval = extern_instance(checked_.effect_builtins.at("approve"), {call});
+  }
   return next;
+}
+
+/// A struct of its arguments: what a person looks at.
+TypeId ProgramCompiler::record_of_call(const Extern& callee) {
+  types::StructType record{callee.name, "", {}};
+  for (std::size_t at = 0; at < callee.parameters.size(); ++at) {
+    record.fields.push_back({callee.parameter_names[at], callee.parameters[at], ""});
+  }
+  return program_.types.add_struct(std::move(record));
 }
 
 std::uint32_t ProgramCompiler::constant(Constant value) {

@@ -115,6 +115,7 @@ class ProgramCompiler {
     static constexpr std::size_t no_caller = SIZE_MAX;
   };
   /// The functions from `function` back to itself, as they call each other: `a` → `b` → `a`.
+  types::TypeId record_of_call(const Extern& callee);
   [[nodiscard]] std::string describe_recursion(types::FunctionId function) const;
   void compile_test(types::FunctionId test);
   void add_limits(ScriptedAnswer& answer, const types::Module& module, syntax::NodeId entry);

@@ -313,6 +313,10 @@ inline constexpr DiagnosticKind<std::string, std::string> AnswerNotNarrow{
 inline constexpr DiagnosticKind<std::string> NotEndorsable{{2511, error}, "a `{}` cannot be endorsed"};
 inline constexpr DiagnosticKind<> ReasonNotConstant{{2512, error},
                                                     "`endorse` takes the reason as a text that the program contains"};
+inline constexpr DiagnosticKind<std::string> ApprovalOfSecret{
+    {2513, error}, "a person cannot be asked to approve calls of `{}`: one of its parameters is a secret"};
+inline constexpr DiagnosticKind<> ApprovalNotPossible{
+    {2514, error}, "only a parameter of an `extern fn` can be approved when it is called"};
 inline constexpr DiagnosticKind<> TrustInModule{{2503, error}, "a module cannot say whom its user trusts"};
 
 inline constexpr DiagnosticKind<std::string, std::size_t> TooLarge{{2401, error},

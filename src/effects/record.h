@@ -100,6 +100,9 @@ struct Requested {
   AgentScope scope;
   std::vector<std::string> callers;             ///< Ask: the agents that wait for the one that asks, its caller first
   std::optional<BlockUse> used = std::nullopt;  ///< BlockLeft: the block's usage; absent if it was not entered
+  /// An ask for approval: what the value depends on; an Extern that acts: what it depends on that it is called so. As
+  /// vm::describe names sources; empty for the program's own text, and in older records.
+  std::vector<std::string> sources = {};
   /// AgentReturned: the key of the AgentCalled that it ends; empty if unknown. AnswerRefused: the key of the generation
   /// that gave the answer.
   std::string call;

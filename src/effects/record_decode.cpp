@@ -276,6 +276,9 @@ void read_body(Reader& outer, Requested& requested) {
       case 81:
         requested.call = read_string(in);
         return true;
+      case 82:
+        requested.sources.push_back(read_string(in));
+        return true;
       default:
         return read_scope(in, requested_scope, requested.scope);
     }

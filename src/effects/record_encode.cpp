@@ -119,6 +119,7 @@ Writer write_body(const Requested& requested) {
     out.present_field(80, used);
   }
   out.field(81, requested.call);
+  write_names(out, 82, requested.sources);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "inference/answers/person_answer.h"
 #include "inference/prompting/prompt_templates.h"
 #include "json/reader.h"
 #include "json/text.h"
@@ -195,6 +196,11 @@ std::optional<std::string> ScriptPlayer::find_other_argument(const vm::Request& 
   return std::nullopt;
 }
 
+bool ScriptPlayer::asks_approval(const vm::Request& request) const {
+  return request.kind == RequestKind::Extern &&
+         program_.program().externs[request.subject].builtin_effect == types::BuiltinEffect::Approve;
+}
+
 std::string ScriptPlayer::asked_text(const vm::Request& request) {
   if (request.kind == RequestKind::Extern) {
     const bool is_question = types::asks_person(program_.program().externs[request.subject].builtin_effect);
@@ -222,6 +228,14 @@ Result<vm::Outcome, std::string> ScriptPlayer::value_answer(const vm::Request& r
   if ((*answer)->fails) return declined(**answer);
   const auto json = parse_json((*answer)->answer);
   if (!json) return failure(json.error().message);
+  if (asks_approval(request)) {
+    const types::TypeId shown = program_.types().get(type).arguments[0];
+    // A call has no type that a program can name: another one is given as the text of its JSON.
+    const std::string& text = json->is_string() ? json->as_string() : (*answer)->answer;
+    auto approved = inference::answers::read_approval(reader_, shown, request.arguments[1], text);
+    if (approved) return vm::Outcome{vm::ReturnedValue{std::move(*approved)}, {}};
+    return failure(inference::answers::describe(approved.error().front(), "the answer for `approve`"));
+  }
   auto value =
       reader_.read(type, is_verdicts(program_.types(), type) ? verdicts_of(program_.types(), type, *json) : *json);
   if (!value)

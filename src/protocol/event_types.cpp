@@ -29,8 +29,8 @@ constexpr EventField ms_field{"ms", Integer, Always, "The duration in millisecon
 constexpr EventField kind_field{"kind", Text, Always,
                                 "The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, "
                                 "`ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, "
-                                "`BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull` or "
-                                "`Untrusted`."};
+                                "`BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull`, "
+                                "`Untrusted` or `Refused`."};
 constexpr EventField message_field{"message", Text, Always, "What happened, for people."};
 constexpr EventField blame_field{"blame", Text, Always,
                                  "What caused the failure: a tool, a model, a contract. May be empty."};
@@ -74,6 +74,9 @@ constexpr std::array tool_call = {
     call_field,
     EventField{"tool", Text, Always, "The function that is called; also `now`, `random`, `sleep`."},
     EventField{"arguments", Value, Always, "The arguments in the order of the parameters."},
+    EventField{"sources", Value, Sometimes,
+               "Of a call that acts: what it depends on, such as `approved` or `extern read_inbox`: a list of texts. "
+               "Absent for the program's own."},
     place_field,
     EventField{"until", Time, Sometimes,
                "When the call ends automatically: for `sleep`, and for an extern with a time limit."},
@@ -172,6 +175,11 @@ constexpr std::array wait_for_input = {
     EventField{"schema", Schema, Always, "The form of the answer."},
     EventField{"callers", Value, Sometimes,
                "The agents that wait for the one that asks, its caller first: a list of `depth` names."},
+    EventField{"value", Value, Sometimes,
+               "The value that a person is asked to approve. The answer is `yes`, `no`, or another value."},
+    EventField{
+        "sources", Value, Sometimes,
+        "What that value depends on, such as `extern read_inbox`: a list of texts. Empty for the program's own."},
     EventField{"place", Text, Sometimes, "`FILE:LINE:COLUMN` in the program; absent if a tool asks."},
     EventField{"until", Time, Sometimes, "The deadline, after which the question fails with `TimedOut`."},
 };

@@ -147,6 +147,9 @@ class RecordEvent {
       EventWriter out = begin(EventKind::WaitForInput);
       out.text("wait", requested.key).text("question", text_at(0, requested.arguments, contents_));
       out.json("schema", value_of(requested.form, contents_));
+      if (const auto value = approved_value(requested)) {
+        out.json("value", *value).json("sources", list_of(requested.sources));
+      }
       if (!requested.callers.empty()) out.json("callers", list_of(requested.callers));
       out.text("place", public_file_name(requested.place));
       if (requested.wake_at) out.time("until", *requested.wake_at);
@@ -156,6 +159,7 @@ class RecordEvent {
     out.text("call", requested.key).text("tool", requested.subject);
     const auto show = [&](std::string text) { return values_.call_arguments(requested, std::move(text)); };
     out.json("arguments", value_of(requested.arguments, contents_, show));
+    if (!requested.sources.empty()) out.json("sources", list_of(requested.sources));
     out.text("place", public_file_name(requested.place));
     if (requested.wake_at) out.time("until", *requested.wake_at);
     return end(EventKind::ToolCall, out);
@@ -222,6 +226,15 @@ class RecordEvent {
   }
 
  private:
+  /// Of an ask for approval: what the person looks at.
+  [[nodiscard]] std::optional<std::string> approved_value(const effects::Requested& requested) const {
+    if (requested.subject != "approve") return std::nullopt;
+    const auto show = [&](std::string text) { return values_.call_arguments(requested, std::move(text)); };
+    const Json arguments = parse_own_json(value_of(requested.arguments, contents_, show));
+    if (!arguments.is_array() || arguments.size() != 2) return std::nullopt;
+    return arguments.items()[1].dump();
+  }
+
   /// The entries of a state that the program declares; an agent of blocks keeps further ones.
   [[nodiscard]] std::string state_of(const StoredText& state, const std::vector<std::string>& added_entries) const {
     std::string text = entries_of(state);

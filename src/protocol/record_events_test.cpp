@@ -49,6 +49,13 @@ TEST(RecordEventsTest, EachKindOfRequestHasItsEvent) {
   EXPECT_EQ(wait["question"], "a");
   EXPECT_EQ(wait["schema"]["type"], "string");
   EXPECT_EQ(wait["until"], 5'000);
+  EXPECT_FALSE(wait.contains("value"));
+  requested.subject = "approve";
+  requested.sources = {"extern inbox"};
+  EXPECT_EQ(event_of(requested)["value"], 3);
+  EXPECT_EQ(event_of(requested)["sources"], json::parse(R"(["extern inbox"])"));
+  requested.kind = effects::EffectKind::Extern;
+  EXPECT_EQ(event_of(requested)["sources"], json::parse(R"(["extern inbox"])"));
   requested.kind = effects::EffectKind::Complete;
   EXPECT_EQ(event_of(requested)["purpose"], "complete");
   requested.kind = effects::EffectKind::Fill;

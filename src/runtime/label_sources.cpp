@@ -33,6 +33,12 @@ Sources join(const Sources& a, const Sources& b) {
   return both;
 }
 
+std::vector<std::string> describe_sources(const vm::LabelTable& labels, vm::LabelId label) {
+  std::vector<std::string> described;
+  for (const vm::Source& source : sources_of(labels, label)) described.push_back(vm::describe(source));
+  return described;
+}
+
 StateSources sources_of_state(const vm::LabelTable& labels, const vm::Value& state) {
   StateSources sources;
   if (state.tag() != vm::Tag::Record) return sources;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/wire.h"
@@ -24,6 +25,9 @@ using StateSources = std::vector<Sources>;
 [[nodiscard]] vm::LabelId intern(vm::LabelTable& labels, const Sources& sources);
 /// The union of both.
 [[nodiscard]] Sources join(const Sources& a, const Sources& b);
+
+/// As vm::describe names them, ascending.
+[[nodiscard]] std::vector<std::string> describe_sources(const vm::LabelTable& labels, vm::LabelId label);
 
 /// `state`: a record.
 [[nodiscard]] StateSources sources_of_state(const vm::LabelTable& labels, const vm::Value& state);

@@ -51,7 +51,11 @@ constexpr std::string_view run_schemas = R"json({
   "type": {"type": "string", "description": "The type of the answer, as programs write it."},
   "schema": {"$ref": "#/components/schemas/JsonSchema"},
   "until": {"type": "integer", "description": "The deadline, in milliseconds since 1970, as all times."},
-  "agent": {"type": "string"}, "callers": {"type": "array", "items": {"type": "string"}}}},
+  "agent": {"type": "string"}, "callers": {"type": "array", "items": {"type": "string"}},
+  "value": {"description":
+    "What a person is asked to approve. The answer is this value, `yes`, another value, or `null` or `no`."},
+  "sources": {"type": "array", "items": {"type": "string"},
+    "description": "What that value depends on, such as `extern read_inbox`; empty for the program's own."}}},
 "Unavailable": {"description": "A model or a tool that cannot be reached.", "type": "object",
   "required": ["unavailable", "name", "reason", "attempts", "since", "effect"], "properties": {
   "unavailable": {"enum": ["model", "tool"]}, "name": {"type": "string"}, "reason": {"type": "string"},

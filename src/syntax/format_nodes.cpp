@@ -255,7 +255,11 @@ void Formatter::type_or_pattern(NodeId id) {
     case NodeKind::SecretType:
     case NodeKind::TrustedType:
       take_word();
-      return node(child);
+      node(child);
+      if (!within(id)) return;
+      space();
+      take_word();  // `else approve`
+      return take();
     case NodeKind::TupleType:
     case NodeKind::TuplePattern:
       return list(child, CommaStyle::SingleAsWritten);

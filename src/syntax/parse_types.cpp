@@ -53,6 +53,10 @@ void parse_type(Parser& p) {
   if ((is_trusted || p.at_word("secret")) && begins_type(p.peek(1))) {
     p.advance();
     parse_type(p);
+    if (is_trusted && p.at(TokenKind::Else) && p.at_word("approve", 1)) {
+      p.advance();
+      p.advance();
+    }
     p.close(mark, is_trusted ? NodeKind::TrustedType : NodeKind::SecretType);
     return;
   }

@@ -31,7 +31,8 @@ struct Parameter {
   TypeId type;
   source::Span span;
   std::string documentation = {};
-  bool is_trusted = false;  ///< `to: trusted String`
+  bool is_trusted = false;     ///< `to: trusted String`
+  bool asks_approval = false;  ///< of an extern: `to: trusted String else approve`
 };
 
 /// The doc comments of parameters: one text each, or none if no parameter has one.

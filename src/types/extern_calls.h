@@ -22,7 +22,9 @@ namespace tenon::types {
   X( 9, AnswerRefused, AnswerRefused, "an answer violates a contract; arguments: function, reasons, the request's key") \
   X(10, BlockEntered,  BlockEntered,  "a block of an agent starts; argument: its path")                                 \
   X(11, BlockLeft,     BlockLeft,     "the block has ended; argument: its path")                                        \
-  X(12, Emitted,       Emitted,       "a message of an agent before its turn ends; argument: the text")
+  X(12, Emitted,       Emitted,       "a message of an agent before its turn ends; argument: the text")                     \
+  X(13, Approve,       Ask,           "a person looks at a value; arguments: the question, the value; Some of the value, "  \
+                                      "which may be another one, or None")
 // clang-format on
 
 enum class BuiltinEffect : std::uint8_t {
@@ -30,9 +32,9 @@ enum class BuiltinEffect : std::uint8_t {
   TENON_BUILTIN_EFFECTS(TENON_BUILTIN_EFFECT)
 #undef TENON_BUILTIN_EFFECT
 };
-inline constexpr std::uint8_t builtin_effect_count = 13;
+inline constexpr std::uint8_t builtin_effect_count = 14;
 [[nodiscard]] constexpr bool asks_person(BuiltinEffect call) {
-  return call == BuiltinEffect::Ask || call == BuiltinEffect::AskWithin;
+  return call == BuiltinEffect::Ask || call == BuiltinEffect::AskWithin || call == BuiltinEffect::Approve;
 }
 /// The message of the failure with which `ask_within` ends when its time is up.
 inline constexpr std::string_view unanswered_message = "no one answered in time";

@@ -106,6 +106,13 @@ struct Block {
   std::uint32_t finished = 0;
 };
 
+/// Of a call that would be refused, where a person is asked.
+enum class Approval : std::uint8_t {
+  None = 0,
+  Asked = 1,  ///< the request at which the fiber waits is the question about its call
+  Given = 2,  ///< its next instruction is the call with the approved arguments
+};
+
 /// One strand of execution: the run itself, or a branch of a parallel block.
 struct Fiber {
   FiberId id;
@@ -120,6 +127,7 @@ struct Fiber {
   std::uint64_t ordinal = 0;  ///< of the request or block at which it waits
   RequestId request;          ///< while Requesting
   bool is_request_taken = false;
+  Approval approval = Approval::None;
   Block block;  ///< while Joining
   /// While Joining: the failure that continues when its branches, which have something to clean up or wait for a call,
   /// have ended. While Requesting: the cancellation that continues when the call has an outcome. Or ().

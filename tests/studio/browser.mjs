@@ -103,6 +103,13 @@ const attack = '<img src=x onerror="document.title=1">\u202egnirts';
 const script = `Desk::find when "Where" => "order"\nDesk::find when "refund" => "refund"\nDesk::find => "order"\n* => ${JSON.stringify(attack)}\n`;
 
 /** A studio and a page on it, which are closed at the end of the test. */
+const mail = `fn mail() -> String {
+    let from = ask<String>("Who writes?")
+    let to = approve(from, "Answer this address?")
+    "to {{ to }}"
+}
+`;
+
 async function open(closing, options = {}, files = { "desk.tn": desk, "greet.tn": greet }) {
   const studio = new Studio(files, script);
   closing.push(() => studio.close());
@@ -477,6 +484,35 @@ await runTests(
       await question.getByLabel("guests").fill("2");
       await question.getByRole("button", { name: "Answer" }).click();
       await page.getByRole("link", { name: "Questions", exact: true }).waitFor();
+      assert.deepEqual(page.complaints, []);
+    },
+
+    async "a person approves of a value, changes it, or refuses it"(closing) {
+      const { page } = await open(closing, {}, { "mail.tn": mail });
+      const ask = async (wait) => {
+        await openProgram(page, "mail");
+        await startRun(page, "mail", {});
+        await state(page, "waiting");
+        const form = page.getByRole("form", { name: "Question Who writes?" });
+        await form.getByLabel("Your answer").fill("eve@example.com");
+        await form.getByRole("button", { name: "Answer" }).click();
+        const approval = page.getByRole("form", { name: "Question Answer this address?" });
+        await approval.getByText("eve@example.com").waitFor();
+        await approval.getByText("Depends on person.").waitFor();
+        await wait(approval);
+      };
+      await ask((form) => form.getByRole("button", { name: "Approve" }).click());
+      await page.getByText("to eve@example.com").first().waitFor();
+      await ask(async (form) => {
+        await picture(page, "approval");
+        await form.getByRole("button", { name: "Change" }).click();
+        assert.equal(await form.getByLabel("Your answer").inputValue(), "eve@example.com");
+        await form.getByLabel("Your answer").fill("ann@example.com");
+        await form.getByRole("button", { name: "Answer" }).click();
+      });
+      await page.getByText("to ann@example.com").first().waitFor();
+      await ask((form) => form.getByRole("button", { name: "Refuse" }).click());
+      await page.getByText("a person does not approve of the value").first().waitFor();
       assert.deepEqual(page.complaints, []);
     },
 

@@ -25,6 +25,7 @@ extern fn code(of: String) -> trusted String
 extern fn payments() -> List<Payment>
 extern fn sink(text: String)
 extern fn safe(text: trusted String)
+extern fn ask_before(text: trusted String else approve, note: String) -> String
 )";
 
 types::TypeId struct_named(const bytecode::Program& program, std::string_view name) {
@@ -53,6 +54,9 @@ vm::Outcome answer_bank(vm::Machine& machine, const vm::Request& request) {
     return returns(type == types::TypeTable::boolean ? vm::Value::boolean(true) : vm::Value::string("yes"));
   }
   const std::string& name = program.externs[request.subject].name;
+  if (name == "approve" && request.arguments[0].as_text() == "No?") return returns(vm::Value::none());
+  if (name == "approve") return returns(vm::Value::some(request.arguments[1]));
+  if (name == "ask_before") return returns(vm::Value::string("done"));
   if (name == "ask") return returns(sender(program));
   if (name == "payments") return returns(vm::Value::list({payment(program)}));
   if (name == "word" || name == "code") return returns(vm::Value::string("attack"));
@@ -117,6 +121,15 @@ constexpr WayUp ways[] = {
   {"an_endorsed_list", R"(fn main() { let x = endorse(word().split(""), "all of it"); sink(x[1]); sink("{{ x.len() }}") })", "endorsed as all of it; endorsed as all of it\nvalue"},
   {"an_endorsement_in_an_if", R"(fn main() { let x = "no"; if word() == "attack" { x = endorse("yes", "why") }; sink(x) })", "extern word, endorsed as why\nvalue"},
   {"a_text_with_an_endorsed_part", R"(fn main() { let w = word(); sink("{{ endorse(w, "why") }} {{ w }}"); sink(w) })", "extern word, endorsed as why; extern word\nvalue"},
+  {"an_approval", R"(fn main() { let x = approve(word(), "Yes?"); safe(x); sink(x) })", "approved\nvalue"},
+  {"an_approved_list", R"(fn main() { let x = approve(payments(), "Yes?"); sink(x[0].subject) })", "approved\nvalue"},
+  {"a_refusal", R"(fn main() { sink(approve(word(), "No?")) })", "failed Refused: a person does not approve of the value (program.tn:10:18; person)"},
+  {"what_a_refusal_decides", R"(fn main() { let x = "yes"; approve(word(), "No?") catch _ { x = "no"; "" }; sink(x) })", "extern word, person\nvalue"},
+  {"an_approval_in_an_if", R"(fn main() { if word() == "attack" { sink(approve("a", "Yes?")) } })", "extern word, approved\nvalue"},
+  {"a_call_that_is_asked_for", R"(fn main() { sink(ask_before(word(), word())) })", "approved, extern ask_before\nvalue"},
+  {"a_call_that_needs_no_question", R"(fn main() { sink(ask_before("a", word())) })", "extern word, extern ask_before\nvalue"},
+  {"a_decision_that_is_asked_for", R"(fn main() { if word() == "attack" { ask_before("a", "b"); sink("x") } })", "extern word\nvalue"},
+  {"two_calls_are_two_questions", R"(fn main() { for w in [word(), word()] { ask_before(w, "") }; sink("x") })", "program\nvalue"},
 };
 // clang-format on
 

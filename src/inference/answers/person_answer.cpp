@@ -82,4 +82,23 @@ Result<vm::Value, std::vector<Mismatch>> read_person_answer(const ValueReader& r
   return reader.read(type, Json(trimmed(text)));
 }
 
+Result<vm::Value, std::vector<Mismatch>> read_approval(const ValueReader& reader, types::TypeId type,
+                                                       const vm::Value& shown, std::string_view text) {
+  std::string_view word = trimmed(text);
+  if (word.size() >= 2 && word.front() == '"' && word.back() == '"') word = word.substr(1, word.size() - 2);
+  const auto is = [&](std::string_view one) { return equal_ignoring_case(word, one); };
+  const types::TypeTable& types = reader.types();
+  const bool is_choice = types.kind(types.base(type)) != types::TypeKind::Boolean;  // else `true` is another value
+  if (is("yes") || is("y") || (is_choice && is("true"))) return vm::Value::some(shown);
+  if (is("no") || is("n") || is("null") || is("none") || (is_choice && is("false"))) return vm::Value::none();
+  if (word.empty()) {
+    return failure(std::vector<Mismatch>{{"", fmt::format("expected yes, no, or another {}", types.describe(type))}});
+  }
+  const auto json = parse_json(trimmed(text));
+  const bool is_quoted = json && json->is_string() && reader.is_written_raw(type);
+  auto other = is_quoted ? reader.read(type, *json) : read_person_answer(reader, type, text);
+  if (!other) return other;
+  return vm::Value::some(std::move(*other));
+}
+
 }  // namespace tenon::inference::answers

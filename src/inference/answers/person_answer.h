@@ -15,4 +15,9 @@ namespace tenon::inference::answers {
 [[nodiscard]] Result<vm::Value, std::vector<Mismatch>> read_person_answer(const ValueReader& reader, types::TypeId type,
                                                                           std::string_view text);
 
+/// A person's answer to `approve`, an Option of the type: the value that they were shown for `yes`, another value for
+/// another value, None for `no`. `yes` and `no` are never a value, in quotes either.
+[[nodiscard]] Result<vm::Value, std::vector<Mismatch>> read_approval(const ValueReader& reader, types::TypeId type,
+                                                                     const vm::Value& shown, std::string_view text);
+
 }  // namespace tenon::inference::answers

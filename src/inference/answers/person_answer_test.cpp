@@ -22,6 +22,14 @@ class PersonAnswerTest : public testing::Test {
     }
     return "error: " + describe(value.error().front(), "it");
   }
+  /// The same of an answer to `approve`.
+  std::string approve(TypeId type, const vm::Value& shown, std::string_view text) const {
+    const auto value = read_approval(ValueReader(vm::Refinements(types_)), type, shown, text);
+    std::string out;
+    if (!value) return "error: " + describe(value.error().front(), "it");
+    EXPECT_TRUE(vm::to_json(*value, types_, out).has_value());
+    return out;
+  }
   TypeTable types_;
 };
 
@@ -78,6 +86,23 @@ TEST_F(PersonAnswerTest, AMismatchSaysWhatIsExpected) {
 
 TEST_F(PersonAnswerTest, TextsAreTakenAsTheyAre) {
   EXPECT_EQ(read(TypeTable::string, " \"yes\" "), "\" \\\"yes\\\" \"");
+}
+
+TEST_F(PersonAnswerTest, AnApprovalIsAWordOrAnotherValue) {
+  const vm::Value shown = vm::Value::string("eve");
+  for (const auto* text : {"yes", "Y", " Yes\r\n", "\"yes\"", "true"}) {
+    EXPECT_EQ(approve(TypeTable::string, shown, text), "\"eve\"") << text;
+  }
+  for (const auto* text : {"no", "N", "\"no\"", "false", "null"}) {
+    EXPECT_EQ(approve(TypeTable::string, shown, text), "null") << text;
+  }
+  EXPECT_EQ(approve(TypeTable::string, shown, "ann"), "\"ann\"");
+  EXPECT_EQ(approve(TypeTable::string, shown, "\"ann\""), "\"ann\"");
+  EXPECT_EQ(approve(TypeTable::string, shown, "  "), "error: it: expected yes, no, or another String");
+  EXPECT_EQ(approve(TypeTable::i32, vm::Value::integer(3), "4"), "4");
+  EXPECT_TRUE(approve(TypeTable::i32, vm::Value::integer(3), "four").starts_with("error: "));
+  EXPECT_EQ(approve(TypeTable::boolean, vm::Value::boolean(true), "false"), "false") << "another value";
+  EXPECT_EQ(approve(TypeTable::boolean, vm::Value::boolean(false), "yes"), "false") << "the shown one";
 }
 
 }  // namespace

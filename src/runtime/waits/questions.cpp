@@ -51,7 +51,11 @@ Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, s
   }
   const ProgramImage& image = *run.core->image();
   const types::TypeId type = image.program().externs[open->request.subject].result;
-  auto value = inference::answers::read_person_answer(image.reader(), type, input);
+  const bool is_approval = asks_approval(*open, image.program());
+  auto value = is_approval
+                   ? inference::answers::read_approval(image.reader(), image.program().types.get(type).arguments[0],
+                                                       open->request.arguments[1], input)
+                   : inference::answers::read_person_answer(image.reader(), type, input);
   if (!value) {
     return failure(
         AnswerRefusal{AnswerRefusal::Kind::WrongAnswer, inference::answers::describe_all(value.error(), "the answer")});

@@ -8,9 +8,11 @@
 #include "effects/wait_name.h"
 #include "inference/answers/schema_writer.h"
 #include "json/writer.h"
+#include "runtime/label_sources.h"
 #include "runtime/recording/agent_records.h"
 #include "runtime/waits/resolution.h"
 #include "types/table/type_parts.h"
+#include "vm/values/render.h"
 
 namespace tenon::runtime {
 
@@ -21,6 +23,11 @@ std::string describe(const std::vector<PendingInput>& questions, const std::vect
   for (const PendingInput& question : questions) {
     out.begin_object().name("wait").text(question.wait).name("question").text(question.text);
     out.name("type").text(question.type).name("schema").raw(question.schema);
+    if (question.value) {
+      out.name("value").raw(*question.value).name("sources").begin_list();
+      for (const std::string& source : question.sources) out.text(source);
+      out.end_list();
+    }
     if (question.until) out.name("until").integer(*question.until);
     if (!question.agent.empty()) out.name("agent").text(question.agent);
     if (!question.callers.empty()) {
@@ -64,6 +71,13 @@ PendingInput question_of(const Run& run, const OpenRequest& open) {
   if (!open.question) {
     question.until = open.wake_at;
     question.is_secret = types::holds_secret(program.types, type);
+  }
+  if (!open.question && asks_approval(open, program)) {
+    const vm::Value& value = open.request.arguments[1];
+    question.type = program.types.describe(program.types.get(type).arguments[0]);
+    question.value = std::string();
+    if (!vm::to_json(value, program.types, *question.value)) question.value = "null";
+    question.sources = describe_sources(run.core->machine().labels(), open.request.label);
   }
   return question;
 }

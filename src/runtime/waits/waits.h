@@ -20,7 +20,10 @@ struct PendingInput {
   std::string schema;                 ///< of the answer: JSON Schema (2020-12)
   std::optional<std::int64_t> until;  ///< milliseconds since 1970
   bool is_secret = false;             ///< the answer holds one
-  std::string agent;                  ///< this and the next: as a request of Ask has them (effects/record.h)
+  /// Of `approve`: the value that is to be approved, as JSON, and what it depends on, such as `extern read_inbox`.
+  std::optional<std::string> value = std::nullopt;
+  std::vector<std::string> sources = {};
+  std::string agent;  ///< this and the next: as a request of Ask has them (effects/record.h)
   std::vector<std::string> callers;
 };
 

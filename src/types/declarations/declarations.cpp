@@ -264,6 +264,7 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
     Parameter parameter{name, TypeTable::error, tree().main_span(node), tree().documentation(node)};
     if (type_node.exists()) {
       const NodeId given = resolver_.without_trusted(type_node, parameter.is_trusted);
+      parameter.asks_approval = resolver_.asks_approval(type_node);
       if (given.exists()) parameter.type = resolver_.resolve_declared_type(node, given);
     } else if (name == "Context") {
       parameter.name.clear();
@@ -281,6 +282,9 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
     }
     if (is_extern && parameter.type == TypeTable::context) {
       resolver_.report_context(parameter.span, "passed to an `extern fn`");
+    }
+    if (!is_extern && parameter.asks_approval) {
+      diagnostics_.report(diagnostics::ApprovalNotPossible, tree().span(type_node));
     }
     if (is_extern) resolver_.reject_tools(parameter.type, node, "passed to an `extern fn`");
     if (!parameter.name.empty() && !add_new(names, tree().main_text(node))) {
@@ -305,6 +309,7 @@ void Declarations::collect_extern(NodeId node) {
   if (const NodeId options = tree().find_child(node, NodeKind::ExternOptions); options.exists()) {
     function.call_options = collect_extern_call_options(options);
   }
+  check_approval(function);
   const ExternId id{static_cast<std::uint32_t>(program_.externs.size())};
   if (tree().find_child(node, NodeKind::ContractClause).exists()) {
     FunctionDeclaration call;
@@ -321,6 +326,18 @@ void Declarations::collect_extern(NodeId node) {
   }
   if (declare(function.name, tree().main_span(node))) module_->externs.emplace(function.name, id);
   program_.externs.push_back(std::move(function));
+}
+
+/// A person looks at all arguments of a call, so none of them may be a secret.
+void Declarations::check_approval(const ExternDeclaration& callee) {
+  const auto asking = std::ranges::find_if(callee.parameters, &Parameter::asks_approval);
+  if (asking == callee.parameters.end()) return;
+  for (const Parameter& parameter : callee.parameters) {
+    if (!holds_secret(types_, parameter.type)) continue;
+    diagnostics_.report(diagnostics::ApprovalOfSecret, asking->span, callee.name)
+        .label(parameter.span, "a secret, which cannot be shown");
+    return;
+  }
 }
 
 ExternCallOptions Declarations::collect_extern_call_options(NodeId options) {

@@ -39,6 +39,7 @@ class Declarations {
   std::vector<Parameter> collect_parameters(NodeId owner, TypeId self, bool is_extern);
   void collect_extern(NodeId node);
   void collect_trust(syntax::NodeId node);
+  void check_approval(const ExternDeclaration& callee);
   [[nodiscard]] ExternCallOptions collect_extern_call_options(NodeId options);
   void collect_test(NodeId node);
   void collect_agent_state(NodeId item, TypeId type);

@@ -263,7 +263,12 @@ TypeId TypeResolver::make_secret(TypeId type, NodeId node) {
   return types_.secret(type);
 }
 
-NodeId TypeResolver::without_trusted(NodeId type_node, bool& is_trusted) const {
+bool TypeResolver::asks_approval(NodeId type_node) const {
+  return tree().kind(type_node) == NodeKind::TrustedType &&
+         tree()[type_node].end_token > tree()[tree().first(type_node)].end_token;
+}
+
+NodeId TypeResolver::without_trusted(NodeId type_node, bool& is_trusted) {
   is_trusted = type_node.exists() && tree().kind(type_node) == NodeKind::TrustedType;
   return is_trusted ? tree().first(type_node) : type_node;
 }

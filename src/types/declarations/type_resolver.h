@@ -49,7 +49,9 @@ class TypeResolver {
   TypeId reject_large_type(TypeId type, NodeId node);
   TypeId resolve_declared_type(NodeId declaration, NodeId type_node);
   /// The type's node without a `trusted` in front of it, where that is allowed; `is_trusted`: whether there is one.
-  [[nodiscard]] NodeId without_trusted(NodeId type_node, bool& is_trusted) const;
+  [[nodiscard]] NodeId without_trusted(NodeId type_node, bool& is_trusted);
+  /// Whether the node of a trusted type ends with `else approve`.
+  [[nodiscard]] bool asks_approval(NodeId type_node) const;
   std::vector<TypeId> resolve_type_arguments(NodeId list);
   void report_context(source::Span span, std::string what);
   /// Reports `type` if it is Context or Tools, and returns whether it is; `what` completes "a `Context` cannot be …".

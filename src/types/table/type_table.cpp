@@ -11,10 +11,10 @@
 namespace tenon::types {
 namespace {
 
-constexpr std::array<std::string_view, 15> failure_kind_names = {
+constexpr std::array<std::string_view, 16> failure_kind_names = {
     "Raised",        "Arithmetic",       "Index",      "Conversion",  "ModelRefused",   "ModelCutOff",
     "ModelUnusable", "ModelUnavailable", "ToolFailed", "BudgetSpent", "ContractBroken", "Cancelled",
-    "TimedOut",      "ContextFull",      "Untrusted"};
+    "TimedOut",      "ContextFull",      "Untrusted",  "Refused"};
 
 std::size_t hash_of(const Type& type) {
   std::size_t hash = static_cast<std::size_t>(type.kind) * 0x9E3779B97F4A7C15ULL + type.detail;

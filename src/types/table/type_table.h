@@ -240,8 +240,9 @@ enum class FailureKind : std::uint8_t {
   TimedOut = 12,     ///< no answer in time
   ContextFull = 13,  ///< the prompt does not fit into the model's context
   Untrusted = 14,    ///< what is not trusted would decide a call that acts
+  Refused = 15,      ///< a person does not approve of a value
 };
-inline constexpr FailureKind last_failure_kind = FailureKind::Untrusted;
+inline constexpr FailureKind last_failure_kind = FailureKind::Refused;
 [[nodiscard]] std::string_view failure_kind_name(FailureKind kind);
 
 }  // namespace tenon::types

@@ -120,6 +120,11 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
   return std::nullopt;
 }
 
+bool asks_approval(const MachineState& state, const Request& request) {
+  return request.kind == RequestKind::Extern &&
+         state.program->program().externs[request.subject].builtin_effect == types::BuiltinEffect::Approve;
+}
+
 /// The sets of a select: in the registers after the first register of the answer, one for each clause that offers a
 /// set.
 std::span<const Value> sets_at(const MachineState& state, const Fiber& fiber) {
@@ -214,7 +219,11 @@ Request request_of(MachineState& state, const Fiber& fiber) {
   if (!program.agents.empty()) place_among_agents(state, fiber, request);
   request.label = fiber.control;
   if (request.kind == RequestKind::Extern) {
-    request.arguments.assign(window, window + program.externs[request.subject].parameters.size());
+    if (fiber.approval == Approval::Asked) {
+      ask_about_call(state, fiber, request);
+    } else {
+      request.arguments.assign(window, window + program.externs[request.subject].parameters.size());
+    }
     for (const Value& argument : request.arguments)
       request.label = state.labels.join(request.label, whole_label(argument, state.labels));
     return request;
@@ -252,6 +261,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   state.waiting.erase(waiting);
   std::erase(state.untaken, id);
   fiber.state = FiberState::Ready;
+  const bool was_asked = std::exchange(fiber.approval, Approval::None) == Approval::Asked;
 
   if (fiber.awaited.tag() != Tag::Unit) {  // its branch was cancelled: the outcome ends the wait, and nothing sees it
     auto cancel = read_failure(std::exchange(fiber.awaited, {}), *state.program);
@@ -283,13 +293,23 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
     if (status == OpStatus::Corrupt) end_damaged(state, fiber);
     return {};
   }
+  if (was_asked) {
+    const OpStatus status = take_approved_call(state, fiber, landing->values[0].second, request.label);
+    status == OpStatus::Failed ? unwind(state, fiber.id) : make_ready(state, fiber);
+    return {};
+  }
   const Instruction instruction = instruction_of(state, fiber);
   Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction.a;
   // The arguments of an extern are not needed after the call.
   for (std::size_t i = 0; request.kind == RequestKind::Extern && i < request.arguments.size(); ++i) window[i] = Value();
   const LabelId answered = label_of_answer(state, request, label);
   for (auto& [offset, value] : landing->values) {
-    if (request.kind == RequestKind::Extern) {
+    if (asks_approval(state, request)) {
+      if (take_approval(state, value, "the value", request.label) == OpStatus::Failed) {
+        unwind(state, fiber.id);
+        return {};
+      }
+    } else if (request.kind == RequestKind::Extern) {
       label_result(state, state.program->program().externs[request.subject], value, request.label, label);
     } else {
       add_label(value, answered, state.labels);

@@ -1,5 +1,7 @@
 #include "vm/execution/trust.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,20 @@ OpStatus refuse(MachineState& state, const std::string& what, LabelId label, con
                 const std::string& blame) {
   return fail(state, types::FailureKind::Untrusted,
               what + " must only depend on what is trusted, and depends on " + untrusted, label, blame);
+}
+
+const bytecode::Extern& called_extern(const MachineState& state, const Fiber& fiber) {
+  return state.program->program().externs[instruction_of(state, fiber).wide()];
+}
+
+std::span<Value> arguments_of_call(const MachineState& state, Fiber& fiber) {
+  Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction_of(state, fiber).a;
+  return {window, called_extern(state, fiber).parameters.size()};
+}
+
+std::span<const Value> arguments_of_call(const MachineState& state, const Fiber& fiber) {
+  const Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction_of(state, fiber).a;
+  return {window, called_extern(state, fiber).parameters.size()};
 }
 
 /// What the newest frame itself has decided on to get where it is.
@@ -101,21 +117,56 @@ bool is_trusted(const Source& source, const bytecode::Program& program) {
   return false;
 }
 
-OpStatus check_call(MachineState& state, const Fiber& fiber) {
-  const Instruction instruction = instruction_of(state, fiber);
-  const bytecode::Extern& callee = state.program->program().externs[instruction.wide()];
-  if (callee.trusted_parameters.empty() && !callee.call_options.acts) return OpStatus::Ok;
-  if (const std::string untrusted = describe_untrusted(state, fiber.control); !untrusted.empty()) {
-    return refuse(state, "whether `" + callee.name + "` is called", fiber.control, untrusted, callee.name);
+OpStatus take_approval(MachineState& state, Value& answer, const std::string& what, LabelId call) {
+  if (answer.tag() != Tag::Variant) {
+    const LabelId person = state.labels.intern({SourceKind::Person, ""});
+    return fail(state, types::FailureKind::Refused, "a person does not approve of " + what,
+                state.labels.join(call, person), "person");
   }
-  const Value* const window = fiber.registers.data() + fiber.frames.back().base + instruction.a;
+  Value approved = std::exchange(own_fields(answer).data()[0], Value());
+  replace_labels(approved, state.labels.intern({SourceKind::Approved, ""}));
+  answer = std::move(approved);
+  return OpStatus::Ok;
+}
+
+OpStatus check_call(MachineState& state, Fiber& fiber) {
+  if (std::exchange(fiber.approval, Approval::None) == Approval::Given) return OpStatus::Ok;
+  const bytecode::Extern& callee = called_extern(state, fiber);
+  if (callee.trusted_parameters.empty() && !callee.call_options.acts) return OpStatus::Ok;
+  const auto refuse_or_ask = [&](const std::string& what, LabelId label, const std::string& untrusted) {
+    if (callee.approval == bytecode::no_extern) return refuse(state, what, label, untrusted, callee.name);
+    fiber.approval = Approval::Asked;
+    return OpStatus::Ok;
+  };
+  if (const std::string untrusted = describe_untrusted(state, fiber.control); !untrusted.empty()) {
+    return refuse_or_ask("whether `" + callee.name + "` is called", fiber.control, untrusted);
+  }
+  const std::span<Value> arguments = arguments_of_call(state, fiber);
   for (const std::uint16_t parameter : callee.trusted_parameters) {
-    const LabelId label = whole_label(window[parameter], state.labels);
+    const LabelId label = whole_label(arguments[parameter], state.labels);
     if (const std::string untrusted = describe_untrusted(state, label); !untrusted.empty()) {
-      return refuse(state, "`" + callee.parameter_names[parameter] + "` of `" + callee.name + "`", label, untrusted,
-                    callee.name);
+      return refuse_or_ask("`" + callee.parameter_names[parameter] + "` of `" + callee.name + "`", label, untrusted);
     }
   }
+  return OpStatus::Ok;
+}
+
+void ask_about_call(const MachineState& state, const Fiber& fiber, Request& request) {
+  const bytecode::Extern& callee = called_extern(state, fiber);
+  const std::span<const Value> arguments = arguments_of_call(state, fiber);
+  request.subject = callee.approval;
+  request.arguments = {Value::string("Call `" + callee.name + "`?"),
+                       Value::record(state.program->program().externs[callee.approval].parameters[1],
+                                     std::vector<Value>(arguments.begin(), arguments.end()))};
+}
+
+OpStatus take_approved_call(MachineState& state, Fiber& fiber, Value& answer, LabelId call) {
+  const std::string& name = called_extern(state, fiber).name;
+  fiber.approval = Approval::None;
+  if (take_approval(state, answer, "the call of `" + name + "`", call) == OpStatus::Failed) return OpStatus::Failed;
+  const std::span<Value> arguments = arguments_of_call(state, fiber);
+  std::ranges::move(own_fields(answer).fields(), arguments.begin());
+  fiber.approval = Approval::Given;
   return OpStatus::Ok;
 }
 

@@ -15,14 +15,21 @@ namespace tenon::vm {
 [[nodiscard]] std::string describe_untrusted(const MachineState& state, LabelId label);
 
 /// At a CallExtern: fails with Untrusted unless what its trusted parameters get, and that it is made, comes from
-/// trusted sources.
-[[nodiscard]] OpStatus check_call(MachineState& state, const Fiber& fiber);
+/// trusted sources, or a person has approved of the call, or is now asked to.
+[[nodiscard]] OpStatus check_call(MachineState& state, Fiber& fiber);
+/// The question about the call at which the fiber is, in its request: subject and arguments.
+void ask_about_call(const MachineState& state, const Fiber& fiber, Request& request);
+/// What the person has said: the arguments are theirs, and the call is made next; or it fails with Refused.
+[[nodiscard]] OpStatus take_approved_call(MachineState& state, Fiber& fiber, Value& answer, LabelId call);
 /// RequireTrusted: the same for one value. `what`: `` `to` of `pay` ``.
 [[nodiscard]] OpStatus require_trusted(MachineState& state, const Fiber& fiber, const Value& value, const Value& what);
 
 /// Labels what an extern has returned: all of it with `call`, and what the program does not vouch for with `source`,
 /// too. Where it vouches for fields of structs, it vouches for what they are found in: that they exist, and how many.
 void label_result(MachineState& state, const bytecode::Extern& callee, Value& value, LabelId call, LabelId source);
+/// Takes what a person has said to `approve`: the value is theirs, or the call fails with Refused.
+/// `what`: as a failure names it.
+[[nodiscard]] OpStatus take_approval(MachineState& state, Value& answer, const std::string& what, LabelId call);
 /// The label of a model's answer to the request, which saw what `seen` labels.
 [[nodiscard]] LabelId label_of_answer(MachineState& state, const Request& request, LabelId seen);
 /// Charges the bits of a narrow answer; any other costs none.

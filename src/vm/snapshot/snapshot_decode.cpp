@@ -477,6 +477,9 @@ class Decoder {
         }
         case form::fiber_frames:
           return read_frames(message.bytes_value(), *fiber);
+        case form::fiber_approval:
+          fiber->approval = static_cast<Approval>(message.value_up_to(static_cast<std::uint64_t>(Approval::Given)));
+          return true;
         case form::fiber_regions:
           return read_regions(message.bytes_value(), *fiber);
         case form::fiber_registers:

@@ -147,6 +147,7 @@ class Encoder {
       regions.varint(region.label.index);
     }
     out.field(form::fiber_regions, regions.view());
+    out.field(form::fiber_approval, static_cast<std::uint64_t>(fiber.approval));
     return out;
   }
 

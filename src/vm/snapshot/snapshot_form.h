@@ -76,6 +76,7 @@ enum : std::uint32_t {
   fiber_awaited = 19,       ///< a value; absent for ()
   fiber_kept_states = 50,   ///< a value; absent for ()
   fiber_regions = 51,       ///< packed: frame, decision, label; absent when there are none
+  fiber_approval = 52,
 };
 
 /// A failure's report.

@@ -167,6 +167,12 @@ class StateChecker {
     const Instruction instruction = instruction_of(frame);
     const auto opcode = static_cast<Opcode>(instruction.opcode);
     const Value* const r = fiber.registers.data() + frame.base;
+    const bool is_asked = fiber.approval == Approval::Asked;
+    expect(
+        fiber.approval == Approval::None ||
+            (opcode == Opcode::CallExtern && fiber.state == (is_asked ? FiberState::Requesting : FiberState::Ready) &&
+             state_.program->program().externs[instruction.wide()].approval != bytecode::no_extern),
+        "a branch asks for the approval of no call");
     const bool asks_model = opcode == Opcode::Complete || opcode == Opcode::Fill || opcode == Opcode::Select;
     switch (fiber.state) {
       case FiberState::Ready:

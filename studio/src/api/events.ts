@@ -120,6 +120,8 @@ export interface ToolCallEvent {
   tool: string;
   /** The arguments in the order of the parameters. */
   arguments: Json;
+  /** Of a call that acts: what it depends on, such as `approved` or `extern read_inbox`: a list of texts. Absent for the program's own. */
+  sources?: Json;
   /** `FILE:LINE:COLUMN` in the program. */
   place: string;
   /** When the call ends automatically: for `sleep`, and for an extern with a time limit. */
@@ -170,7 +172,7 @@ export interface ToolErrorEvent {
   call: string;
   /** As in the call; `ask_within` if no answer arrived in time. */
   tool: string;
-  /** The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, `ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, `BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull` or `Untrusted`. */
+  /** The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, `ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, `BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull`, `Untrusted` or `Refused`. */
   kind: string;
   /** What happened, for people. */
   message: string;
@@ -413,6 +415,10 @@ export interface WaitForInputEvent {
   schema: Schema | boolean;
   /** The agents that wait for the one that asks, its caller first: a list of `depth` names. */
   callers?: Json;
+  /** The value that a person is asked to approve. The answer is `yes`, `no`, or another value. */
+  value?: Json;
+  /** What that value depends on, such as `extern read_inbox`: a list of texts. Empty for the program's own. */
+  sources?: Json;
   /** `FILE:LINE:COLUMN` in the program; absent if a tool asks. */
   place?: string;
   /** The deadline, after which the question fails with `TimedOut`. */
@@ -504,7 +510,7 @@ export interface TurnFailedEvent {
   type: 'turn_failed';
   /** When it was recorded. */
   time: number;
-  /** The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, `ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, `BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull` or `Untrusted`. */
+  /** The kind of the failure: `Raised`, `Arithmetic`, `Index`, `Conversion`, `ModelRefused`, `ModelCutOff`, `ModelUnusable`, `ModelUnavailable`, `ToolFailed`, `BudgetSpent`, `ContractBroken`, `Cancelled`, `TimedOut`, `ContextFull`, `Untrusted` or `Refused`. */
   kind: string;
   /** What happened, for people. */
   message: string;

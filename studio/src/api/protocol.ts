@@ -70,6 +70,10 @@ export interface Wait {
   until?: number;
   agent?: string;
   callers?: string[];
+  /** What a person is asked to approve. The answer is this value, `yes`, another value, or `null` or `no`. */
+  value?: Json;
+  /** What that value depends on, such as `extern read_inbox`; empty for the program's own. */
+  sources?: string[];
 }
 
 /** A model or a tool that cannot be reached. */

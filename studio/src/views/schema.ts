@@ -103,6 +103,22 @@ export function readForm(schema: Schema | boolean, entered: Entered): Read {
   }
 }
 
+/** What a form for the schema shows of a value that is to be changed. */
+export function enter(given: Schema | boolean, value: Json, path = ''): Entered {
+  const { schema, optional } = plain(given);
+  const kind = kindOf(schema);
+  if (kind === 'object' && isObject(value)) {
+    const fields = Object.entries(schema.properties ?? {});
+    const entered = fields.map(([name, field]) => enter(field, (value as Record<string, Json>)[name] ?? null, inner(path, name)));
+    return Object.assign({}, ...entered) as Entered;
+  }
+  if (value === null) return {};
+  if (kind === 'json') return { [path]: JSON.stringify(value) };
+  if (kind === 'boolean' && optional) return { [path]: value ? '0' : '1' };
+  if (kind === 'choice') return { [path]: String(schema.enum?.indexOf(value)) };
+  return { [path]: String(value) };
+}
+
 /** Whether the schema is of an object with fields. */
 export function hasFields(schema: Schema | boolean): boolean {
   return isObject(schema) && kindOf(plain(schema as Schema).schema) === 'object';

@@ -5,7 +5,7 @@ import { hiddenCharacters } from '../text';
 import { matchOf } from '../state/commands';
 import { curlOf } from './curl';
 import { addOps, gapsOf, moveOp, nameProblem, redirectOps, relabelOps, removeOps, waysOf } from './places';
-import { readForm } from './schema';
+import { enter, readForm } from './schema';
 
 const order: Schema = {
   type: 'object',
@@ -26,6 +26,14 @@ describe('a form', () => {
     expect(readForm(order, entered)).toEqual({
       value: { name: 'Ann', count: 4, express: false, size: 'large', notes: ['a'], remark: null },
     });
+  });
+
+  it('shows a value that is to be changed', () => {
+    const value = { name: 'Ann', count: 4, express: true, size: 'large', notes: ['a'], remark: null };
+    expect(readForm(order, enter(order, value))).toEqual({ value });
+    const optional: Schema = { anyOf: [{ type: 'boolean' }, { type: 'null' }] };
+    expect(readForm(optional, enter(optional, false))).toEqual({ value: false });
+    expect(readForm({ type: 'string' }, enter({ type: 'string' }, 'Ann'))).toEqual({ value: 'Ann' });
   });
 
   it('names the field whose text is not a value', () => {

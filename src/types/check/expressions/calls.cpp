@@ -168,7 +168,7 @@ std::optional<TypeId> CallChecker::check_known_call(NodeId node, std::string_vie
 TypeId CallChecker::check_endorse(NodeId node, std::span<const NodeId> arguments) {
   facts(node).target = {TargetKind::Endorse, 0, 0};
   if (!expect_count(node, "endorse", 2, arguments.size())) return TypeTable::error;
-  const TypeId type = check_expression(arguments[0], Expectation::any());
+  const TypeId type = check_value_of_any_type(arguments[0]);
   check_value(arguments[1], TypeTable::string);
   if (tree().kind(arguments[1]) != NodeKind::StringExpression || !syntax::plain_string(tree(), arguments[1])) {
     diagnostics_.report(diagnostics::ReasonNotConstant, tree().span(arguments[1]));
@@ -387,6 +387,7 @@ TypeId CallChecker::check_extern_call(NodeId node, ExternId id, NodeId type_argu
                                       std::span<const NodeId> arguments) {
   const ExternDeclaration function = program_.externs[id.index];
   facts(node).target = {TargetKind::Extern, id.index, 0};
+  if (function.builtin_effect == BuiltinEffect::Approve) return check_approve(node, type_arguments, arguments);
   const bool has_hole = std::any_of(arguments.begin(), arguments.end(),
                                     [&](NodeId argument) { return tree().kind(argument) == NodeKind::HoleExpression; });
   if (has_hole) checker_.names.reject_notification(node, id);
@@ -395,6 +396,29 @@ TypeId CallChecker::check_extern_call(NodeId node, ExternId id, NodeId type_argu
     diagnostics_.report(diagnostics::AskTypeNotSupported, tree().span(node), function.name, describe(result));
   }
   return result;
+}
+
+/// `approve(value, "Pay {{ value }}?")`: the value, once a person has said yes to it, or another one in its place. Its
+/// type follows from the value.
+TypeId CallChecker::check_approve(NodeId node, NodeId type_arguments, std::span<const NodeId> arguments) {
+  if (!expect_count(node, "approve", 2, arguments.size())) return TypeTable::error;
+  const std::vector<TypeId> given = body_.resolver.resolve_type_arguments(type_arguments);
+  const TypeId type = given.size() == 1 ? given[0] : check_value_of_any_type(arguments[0]);
+  if (given.size() == 1) check_value(arguments[0], type);
+  check_value(arguments[1], TypeTable::string);
+  facts(node).type_arguments = {type};
+  if (type == TypeTable::error) return type;
+  if (is_answerable(type, Answerer::Person) && !holds_secret(types_, type)) return type;
+  diagnostics_.report(diagnostics::AskTypeNotSupported, tree().span(arguments[0]), "approve", describe(type));
+  return TypeTable::error;
+}
+
+TypeId CallChecker::check_value_of_any_type(NodeId node) {
+  if (tree().kind(node) == NodeKind::HoleExpression) {
+    diagnostics_.report(diagnostics::MisplacedHole, tree().span(node));
+    return TypeTable::error;
+  }
+  return check_expression(node, Expectation::any());
 }
 
 std::vector<TypeId> CallChecker::check_type_arguments(NodeId node, const std::string& name, std::size_t expected,

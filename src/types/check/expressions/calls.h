@@ -30,6 +30,8 @@ class CallChecker : public BodyPart {
  private:
   TypeId check_handoff(NodeId node, FunctionId id, std::span<const NodeId> arguments);
   TypeId check_endorse(NodeId node, std::span<const NodeId> arguments);
+  TypeId check_approve(NodeId node, NodeId type_arguments, std::span<const NodeId> arguments);
+  TypeId check_value_of_any_type(NodeId node);
   std::optional<TypeId> check_known_call(NodeId node, std::string_view name, std::span<const NodeId> arguments,
                                          Expectation expected);
   std::optional<TypeId> check_associated_call(NodeId node, NodeId callee, std::span<const NodeId> arguments,
