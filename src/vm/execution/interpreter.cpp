@@ -180,14 +180,14 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
 /// What the newest frame executes: the code of `callable`, or the same with marks.
 #define CODE_BEGIN (frame->open_regions == 0 ? callable->code : code_of(state, fiber))
 /// What follows depends on what has this label.
-#define DECIDE(name, label_expression)                       \
-  do {                                                       \
-    by = (label_expression);                                 \
-    if (by.index != 0 && by != fiber.control) [[unlikely]] { \
-      decided = &&decided_##name;                            \
-      goto decide;                                           \
-    }                                                        \
-    decided_##name:;                                         \
+#define DECIDE(name, label_expression)                                       \
+  do {                                                                       \
+    by = (label_expression);                                                 \
+    if (by.index != 0 && by != fiber.control && by != within) [[unlikely]] { \
+      decided = &&decided_##name;                                            \
+      goto decide;                                                           \
+    }                                                                        \
+    decided_##name:;                                                         \
   } while (false)
 /// The next item, or a jump at the end.
 #define LOOP(name, function)                       \
@@ -259,6 +259,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   Instruction i;
   Exit exit = Exit::OutOfFuel;
   LabelId by;                     // of what is decided on
+  LabelId within;                 // a label that `fiber.control` includes: deciding on it adds nothing
   const void* decided = nullptr;  // where the instruction continues then
   std::uint32_t at = 0;           // the index of `pc`
 
@@ -601,6 +602,7 @@ leave_slowly:
   if (frame->open_regions != 0) {
     at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
     leave_regions(state, fiber, *r);
+    within = {};
     pc = callable->code + at;
   }
   if (frames.size() == 1) {
@@ -621,9 +623,11 @@ leave_slowly:
 decide:
   at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
   pc = open_region(state, fiber, at, by) + at;
+  within = by;
   goto* decided;
 region_end:
   at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
+  within = {};
   pc = end_regions(state, fiber, at) + at;
   i = callable->code[at];
   goto* targets[i.opcode];

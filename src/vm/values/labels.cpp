@@ -47,7 +47,10 @@ LabelId LabelTable::join_different(LabelId a, LabelId b) {
   ENSURE(contains(a) && contains(b));
   const auto [low, high] = std::minmax(a.index, b.index);
   const std::uint64_t key = (static_cast<std::uint64_t>(low) << 32U) | high;
-  if (const auto known = joins_.find(key); known != joins_.end()) return {known->second};
+  if (const auto known = joins_.find(key); known != joins_.end()) {
+    recent_[slot_of(a, b)] = {a, b, {known->second}};
+    return {known->second};
+  }
   std::vector<std::uint32_t> both;
   std::ranges::set_union(labels_[low], labels_[high], std::back_inserter(both));
   if (size() >= labels_max && !label_index_.contains(both)) {

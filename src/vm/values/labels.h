@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -53,7 +54,8 @@ class LabelTable {
   [[nodiscard, gnu::always_inline]] LabelId join(LabelId a, LabelId b) {
     if (a == b || b.index == 0) return a;
     if (a.index == 0) return b;
-    return join_different(a, b);
+    const Joined& known = recent_[slot_of(a, b)];
+    return known.a == a && known.b == b ? known.both : join_different(a, b);
   }
 
   /// Indices into `sources()`, ascending.
@@ -68,6 +70,15 @@ class LabelTable {
   bool restore(std::vector<Source> sources, std::vector<std::vector<std::uint32_t>> labels);
 
  private:
+  struct Joined {
+    LabelId a, b, both;
+  };
+  /// A loop joins the same few labels again and again.
+  static constexpr std::uint32_t recent_joins = 16;
+  [[nodiscard]] static constexpr std::uint32_t slot_of(LabelId a, LabelId b) {
+    return (a.index + 5 * b.index) % recent_joins;
+  }
+
   LabelId join_different(LabelId a, LabelId b);
   LabelId intern_set(std::vector<std::uint32_t> set);
 
@@ -76,6 +87,7 @@ class LabelTable {
   std::map<Source, std::uint32_t> source_index_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> label_index_;
   std::unordered_map<std::uint64_t, std::uint32_t> joins_;
+  std::array<Joined, recent_joins> recent_{};
 };
 
 [[nodiscard]] std::string_view source_kind_name(SourceKind kind);
