@@ -471,6 +471,15 @@ Finish add_explain(CLI::App& app) {
   return as_given(given);
 }
 
+Finish add_explain_flow(CLI::App& app) {
+  const auto given = std::make_shared<ExplainFlowCommand>();
+  ExplainFlowCommand& explain = *given;
+  app.add_option("FILE", explain.file, "Program with externs that act")->required();
+  app.add_option("--sink", explain.sink, "One of them, or one parameter of it")->type_name("NAME[.PARAMETER]");
+  app.add_flag("--json", explain.json, "Print JSON");
+  return as_given(given);
+}
+
 Finish add_stubs(CLI::App& app) {
   const auto given = std::make_shared<StubsCommand>();
   StubsCommand& stubs = *given;
@@ -560,6 +569,10 @@ constexpr std::array subcommands = {
                "Examples:\n"
                "  tenon explain E2101\n",
                add_explain},
+    Subcommand{"explain-flow", "Explain what decides the calls that act", write_group,
+               "Examples:\n"
+               "  tenon explain-flow desk.tn --sink send_mail.to\n",
+               add_explain_flow},
     Subcommand{"stubs", "Write types of programs for Python", write_group,
                "Examples:\n"
                "  tenon stubs desk.tn\n",

@@ -170,6 +170,11 @@ struct EditCommand {
 struct ExplainCommand {
   std::string code;
 };
+struct ExplainFlowCommand {
+  std::string file;
+  std::string sink;  ///< `send_mail` or `send_mail.to`; empty: all
+  bool json = false;
+};
 struct StubsCommand {
   std::vector<std::string> files;
   std::string output;
@@ -185,7 +190,7 @@ struct PrintCommand {
 using Command =
     std::variant<RunCommand, ChatCommand, ServeCommand, ResumeCommand, CancelCommand, RunsCommand, StoreCommand,
                  TraceCommand, ReplayCommand, ForkCommand, CheckCommand, FormatCommand, TestCommand, ShowCommand,
-                 PlanCommand, EditCommand, ExplainCommand, StubsCommand, RayCommand, PrintCommand>;
+                 PlanCommand, EditCommand, ExplainCommand, ExplainFlowCommand, StubsCommand, RayCommand, PrintCommand>;
 
 /// What is wrong with a command line.
 struct UsageError {

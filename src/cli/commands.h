@@ -25,6 +25,7 @@ int show(const ShowCommand& command, const Environment& environment);
 int plan(const PlanCommand& command, const Environment& environment);
 int edit(const EditCommand& command, const Environment& environment);
 int explain(const ExplainCommand& command, const Environment& environment);
+int explain_flow(const ExplainFlowCommand& command, const Environment& environment);
 /// These replace this process by a command of the Python package.
 int stubs(const StubsCommand& command, const Environment& environment);
 int ray(const RayCommand& command, const Environment& environment);

@@ -165,6 +165,9 @@ int run_command(int argc, char** argv) {
   if (const auto* ray = std::get_if<cli::RayCommand>(&*command)) return cli::ray(*ray, environment);
   if (const auto* stubs = std::get_if<cli::StubsCommand>(&*command)) return cli::stubs(*stubs, environment);
   if (const auto* explain = std::get_if<cli::ExplainCommand>(&*command)) return cli::explain(*explain, environment);
+  if (const auto* explain = std::get_if<cli::ExplainFlowCommand>(&*command)) {
+    return cli::explain_flow(*explain, environment);
+  }
   environment.write_output(std::get<cli::PrintCommand>(*command).text);
   return cli::exit_done;
 }

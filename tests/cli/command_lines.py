@@ -6,7 +6,7 @@ import sys
 
 from tenon_process import ROOT, tenon
 
-COMMANDS = ["run", "chat", "serve", "studio", "test", "check", "fmt", "show", "plan", "edit", "explain", "stubs", "runs", "resume", "cancel", "store backup",
+COMMANDS = ["run", "chat", "serve", "studio", "test", "check", "fmt", "show", "plan", "edit", "explain", "explain-flow", "stubs", "runs", "resume", "cancel", "store backup",
             "store check", "store compact", "store copy", "store export", "store import", "store owners", "store repair", "store forget",
             "trace artifacts", "trace hash", "trace show", "trace diff", "trace reconstruct", "replay", "fork", "ray serve", "ray up",
             "ray status", "ray stop"]
@@ -73,7 +73,7 @@ def test_without_a_command_the_help_is_printed(_):
     expect(tenon(), 2, "", overview.stdout)
     for arguments in (["help"], ["-h"], ["help", "--help"], ["help", "help"]):
         expect(tenon(*arguments), 0, overview.stdout, "")
-    listed = re.findall(r"^  ([a-z]+)  ", overview.stdout, re.MULTILINE)
+    listed = re.findall(r"^  ([a-z][a-z-]+)  ", overview.stdout, re.MULTILINE)
     assert sorted(listed) == sorted({command.split()[0] for command in COMMANDS}), listed
     for group in ("store", "trace", "ray"):
         shown = tenon(group, "--help")
@@ -138,7 +138,7 @@ def complete(*words):
 def test_completion(_):
     assert complete("tenon", "re") == ["resume", "replay"]
     assert complete("tenon", "store", "ex") == ["export"]
-    assert complete("tenon", "help", "ex") == ["explain", "exit-codes"]
+    assert complete("tenon", "help", "ex") == ["explain", "explain-flow", "exit-codes"]
     assert complete("tenon", "run", "--tem") == ["--temperature"]
     assert complete("tenon", "trace", "diff", "--js") == ["--json"]
     assert complete("tenon", "run", "fi") == [], "file names are left to bash"
@@ -283,7 +283,8 @@ def test_errors_have_one_form_and_one_scheme_of_exit_codes(work):
             (1, "test", missing), (1, "test", file, "--filter", "wings"), (1, "check", missing), (1, "check", broken), (1, "fmt", missing),
             (1, "fmt", broken), (1, "show", missing, "--as", "graph"), (1, "show", missing, "--as", "types"),
             (2, "show", file, "--as", "prompts", "--prompts", missing), (1, "plan", missing), (2, "plan", file), (1, "check", in_project), (1, "edit", missing, "--ops", missing),
-            (1, "edit", file, "--ops", missing), (2, "explain", "E0000"), (1, "stubs", missing), (1, "runs", "--store", store),
+            (1, "edit", file, "--ops", missing), (2, "explain", "E0000"), (1, "explain-flow", missing), (1, "explain-flow", broken),
+            (2, "explain-flow", file), (1, "stubs", missing), (1, "runs", "--store", store),
             (1, "resume", "x", "--store", store), (1, "cancel", "x", "--store", store), (1, "store", "check", "--store", store),
             (1, "store", "compact", "--store", store), (1, "store", "export", "x", "--output", missing, "--store", store),
             (1, "store", "import", missing, "--store", work / "new.store"), (1, "store", "forget", "x", "--store", store),

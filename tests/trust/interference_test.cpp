@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <sstream>
 #include <string>
@@ -101,14 +100,9 @@ Observed observe(const runtime::ProgramImage& image, const Externs& externs, std
   return observed;
 }
 
-std::uint64_t program_count() {
-  const char* const wanted = std::getenv("TENON_TRUST_PROGRAMS");
-  return wanted == nullptr ? 200 : std::strtoull(wanted, nullptr, 10);
-}
-
 TEST(Interference, WhatHasNoLabelOfASourceDoesNotDependOnIt) {
   std::size_t compared = 0;
-  for (std::uint64_t seed = 1; seed <= program_count(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::random_program_count(); ++seed) {
     const std::string text = std::string(declarations) + test::make_random_program(seed);
     const auto image = test::make_image(text);
     for (const std::string_view source : sources) {
@@ -125,7 +119,7 @@ TEST(Interference, WhatHasNoLabelOfASourceDoesNotDependOnIt) {
       compared += first.sinks.size();
     }
   }
-  EXPECT_GT(compared, program_count()) << "the programs say too little";
+  EXPECT_GT(compared, test::random_program_count()) << "the programs say too little";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tests/trust/random_program.h"
 
 #include <array>
+#include <cstdlib>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -281,6 +282,11 @@ class Writer {
 
 std::string make_random_program(std::uint64_t seed) {
   return Writer(seed).write();
+}
+
+std::uint64_t random_program_count() {
+  const char* const wanted = std::getenv("TENON_TRUST_PROGRAMS");
+  return wanted == nullptr ? 200 : std::strtoull(wanted, nullptr, 10);
 }
 
 }  // namespace tenon::test

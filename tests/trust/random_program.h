@@ -10,4 +10,7 @@ namespace tenon::test {
 /// externs `flag`, `count` and `word` return. The same seed gives the same program.
 [[nodiscard]] std::string make_random_program(std::uint64_t seed);
 
+/// How many seeds a test tries: 200, or what the environment's TENON_TRUST_PROGRAMS says.
+[[nodiscard]] std::uint64_t random_program_count();
+
 }  // namespace tenon::test

@@ -1,0 +1,171 @@
+#include "flows/flows.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "flows/program_analysis.h"
+
+namespace tenon::flows {
+namespace {
+
+bool acts(const bytecode::Extern& callee) {
+  return !callee.trusted_parameters.empty() || callee.call_options.acts;
+}
+
+bool is_test(const bytecode::Program& program, std::uint32_t function) {
+  return std::ranges::any_of(program.tests, [&](const auto& test) { return test.function == function; });
+}
+
+/// A sink is written at one place, and may be in several functions: in each instance of a generic one.
+using SinkPlace = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint16_t, std::uint32_t>;
+
+SinkPlace sink_place(const bytecode::Program& program, std::uint32_t function, std::uint32_t pc) {
+  const bytecode::Place place = place_of(program, function, pc);
+  const bytecode::Instruction i = program.functions[function].code[pc];
+  return {place.file, place.line, place.column, i.opcode, i.wide()};
+}
+
+Sink make_call(const bytecode::Extern& callee, std::uint32_t function, std::uint32_t pc) {
+  Sink sink{function, pc, callee.name, false, {}};
+  sink.findings.push_back({Subject::Call, 0, "whether `" + callee.name + "` is called", callee.name});
+  for (const std::uint16_t parameter : callee.trusted_parameters) {
+    const std::string& name = callee.parameter_names[parameter];
+    sink.findings.push_back(
+        {Subject::Parameter, parameter, "`" + name + "` of `" + callee.name + "`", callee.name + "." + name});
+  }
+  return sink;
+}
+
+Sink make_test(const bytecode::Program& program, std::uint32_t constant, std::uint32_t function, std::uint32_t pc) {
+  const std::string& owner = program.functions[function].name;
+  const std::string what = std::get<std::string>(program.constants[constant]);
+  // A parameter is named first.
+  const std::string parameter = what.starts_with('`') ? what.substr(1, what.find('`', 1) - 1) : std::string();
+  Sink sink{function, pc, owner, false, {}};
+  sink.findings.push_back({Subject::Value, 0, what, parameter.empty() ? owner : owner + "." + parameter});
+  return sink;
+}
+
+/// Those of the functions that are not tests.
+std::map<SinkPlace, Sink> find_sinks(const bytecode::Program& program) {
+  std::map<SinkPlace, Sink> sinks;
+  for (std::uint32_t index = 0; index < program.functions.size(); ++index) {
+    const bytecode::Function& function = program.functions[index];
+    if (is_test(program, index)) continue;
+    for (std::uint32_t pc = 0; pc < function.code.size(); ++pc) {
+      const bytecode::Instruction i = function.code[pc];
+      const auto opcode = static_cast<bytecode::Opcode>(i.opcode);
+      if (opcode == bytecode::Opcode::CallExtern && acts(program.externs[i.wide()])) {
+        sinks.emplace(sink_place(program, index, pc), make_call(program.externs[i.wide()], index, pc));
+      } else if (opcode == bytecode::Opcode::RequireTrusted) {
+        sinks.emplace(sink_place(program, index, pc), make_test(program, i.wide(), index, pc));
+      }
+    }
+  }
+  return sinks;
+}
+
+/// The labels of what must be trusted, as the sink's findings.
+Label label_of(const SinkVisit& visit, const Finding& finding, std::size_t index) {
+  if (finding.subject == Subject::Call) return visit.control;
+  return visit.values[finding.subject == Subject::Value ? 0 : index - 1];
+}
+
+void add_visit(Sink& sink, const SinkVisit& visit, const Labels& labels) {
+  for (std::size_t at = 0; at < sink.findings.size(); ++at) {
+    Finding& finding = sink.findings[at];
+    const Label label = label_of(visit, finding, at);
+    const Verdict verdict = label.is_none() ? Verdict::Proved : label.is_certain() ? Verdict::Refused : Verdict::Tested;
+    if (!sink.is_reached) {
+      finding.verdict = verdict;
+    } else if (finding.verdict != verdict) {
+      finding.verdict = Verdict::Tested;
+    }
+    const auto sources = labels.sources_of(label);
+    std::vector<Source> all;
+    std::ranges::set_union(finding.sources, sources, std::back_inserter(all));
+    finding.sources = std::move(all);
+  }
+  sink.is_reached = true;
+}
+
+/// The source of most findings that have no way yet; nothing if all have one.
+std::optional<Source> most_wanted(const std::map<SinkPlace, Sink>& sinks) {
+  std::map<Source, std::size_t> wanted;
+  for (const auto& [place, sink] : sinks) {
+    for (const Finding& finding : sink.findings) {
+      if (!finding.way.empty()) continue;
+      for (const Source source : finding.sources) ++wanted[source];
+    }
+  }
+  const auto most = std::ranges::max_element(wanted, {}, [](const auto& one) { return one.second; });
+  return most == wanted.end() ? std::nullopt : std::optional(most->first);
+}
+
+/// Adds to each finding of the source the way on which it comes there. Followed alone, a source is known more exactly:
+/// it is removed from findings that it does not reach.
+void add_ways(const bytecode::Program& program, Assumptions assumptions, Source source,
+              std::map<SinkPlace, Sink>& sinks) {
+  ProgramAnalysis analysis(program, assumptions, source);
+  analysis.run();
+  std::set<const Finding*> reached;
+  for (const SinkVisit& visit : analysis.sinks()) {
+    const auto found = sinks.find(sink_place(program, visit.function, visit.pc));
+    if (found == sinks.end()) continue;
+    for (std::size_t at = 0; at < found->second.findings.size(); ++at) {
+      Finding& finding = found->second.findings[at];
+      const Label label = label_of(visit, finding, at);
+      if (label.is_none()) continue;
+      reached.insert(&finding);
+      std::vector<Step> way = analysis.labels().way_of(label);
+      if (finding.way.empty() || way.size() < finding.way.size()) finding.way = std::move(way);
+    }
+  }
+  for (auto& [place, sink] : sinks) {
+    for (Finding& finding : sink.findings) {
+      if (reached.contains(&finding)) continue;
+      std::erase(finding.sources, source);
+      if (finding.sources.empty()) finding.verdict = Verdict::Proved;
+    }
+  }
+}
+
+}  // namespace
+
+bool has_sinks(const bytecode::Program& program) {
+  const auto tests_value = [](const bytecode::Function& function) {
+    return std::ranges::any_of(function.code, [](const bytecode::Instruction& i) {
+      return static_cast<bytecode::Opcode>(i.opcode) == bytecode::Opcode::RequireTrusted;
+    });
+  };
+  return std::ranges::any_of(program.externs, acts) || std::ranges::any_of(program.functions, tests_value);
+}
+
+std::vector<Sink> find_flows(const bytecode::Program& program, Assumptions assumptions) {
+  if (!has_sinks(program)) return {};
+  std::map<SinkPlace, Sink> sinks = find_sinks(program);
+  if (sinks.empty()) return {};
+  {
+    ProgramAnalysis analysis(program, assumptions, std::nullopt);
+    analysis.run();
+    for (const SinkVisit& visit : analysis.sinks()) {
+      const auto found = sinks.find(sink_place(program, visit.function, visit.pc));
+      if (found != sinks.end()) add_visit(found->second, visit, analysis.labels());
+    }
+  }
+  while (const auto source = most_wanted(sinks)) add_ways(program, assumptions, *source, sinks);
+  std::vector<Sink> all;
+  for (auto& [place, sink] : sinks) all.push_back(std::move(sink));
+  return all;
+}
+
+bytecode::Place place_of(const bytecode::Program& program, std::uint32_t function, std::uint32_t pc) {
+  const bytecode::Function& owner = program.functions[function];
+  const auto next = std::ranges::upper_bound(owner.lines, pc, {}, &bytecode::LineEntry::pc);
+  return next == owner.lines.begin() ? owner.place : std::prev(next)->place;
+}
+
+}  // namespace tenon::flows

@@ -1,0 +1,336 @@
+#include "flows/program_analysis.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "flows/frame_analysis.h"
+
+namespace tenon::flows {
+namespace {
+
+using bytecode::Opcode;
+
+constexpr std::uint32_t not_leader = UINT32_MAX;
+
+bool uses_state(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::LoadState:
+    case Opcode::TakeState:
+    case Opcode::StoreState:
+    case Opcode::SwapState:
+    case Opcode::TakeKept:
+    case Opcode::StoreKept:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// By function, whether it or what it calls has an instruction for which `is_wanted` holds.
+std::vector<bool> find_users(const bytecode::Program& program, bool (*is_wanted)(Opcode)) {
+  std::vector<bool> users(program.functions.size(), false);
+  std::vector<std::vector<std::uint32_t>> callers(program.functions.size());
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t index = 0; index < program.functions.size(); ++index) {
+    for (const bytecode::Instruction& instruction : program.functions[index].code) {
+      const auto opcode = static_cast<Opcode>(instruction.opcode);
+      if (opcode == Opcode::Call) callers[instruction.wide()].push_back(index);
+      if (opcode == Opcode::CallTool) {
+        for (const bytecode::Tool& tool : program.tools) callers[tool.function].push_back(index);
+      }
+      if (!is_wanted(opcode) || users[index]) continue;
+      users[index] = true;
+      found.push_back(index);
+    }
+  }
+  while (!found.empty()) {
+    const std::uint32_t callee = found.back();
+    found.pop_back();
+    for (const std::uint32_t caller : callers[callee]) {
+      if (users[caller]) continue;
+      users[caller] = true;
+      found.push_back(caller);
+    }
+  }
+  return users;
+}
+
+std::vector<std::uint32_t> find_leaders(const bytecode::Program& program, const bytecode::Function& function) {
+  std::vector<std::uint32_t> leaders(function.code.size() + 1, not_leader);
+  const auto mark = [&](std::int64_t pc) { leaders[static_cast<std::size_t>(pc)] = 0; };
+  mark(0);
+  for (std::uint32_t pc = 0; pc < function.code.size(); ++pc) {
+    const bytecode::Instruction& i = function.code[pc];
+    const std::int64_t target = std::int64_t{pc} + 1 + i.signed_wide();
+    switch (static_cast<Opcode>(i.opcode)) {
+      case Opcode::Jump:
+      case Opcode::JumpIf:
+      case Opcode::JumpUnless:
+      case Opcode::ForList:
+      case Opcode::ForMap:
+      case Opcode::ForRange:
+      case Opcode::ForInclusiveRange:
+        mark(target);
+        break;
+      case Opcode::ParallelFor:
+        mark(pc);
+        mark(target);
+        break;
+      case Opcode::Parallel:
+        mark(pc);
+        [[fallthrough]];
+      case Opcode::Switch:
+        for (const std::uint32_t one : program.jump_tables[i.wide()].targets) mark(one);
+        mark(program.jump_tables[i.wide()].otherwise);
+        break;
+      default:
+        break;
+    }
+  }
+  for (const bytecode::Handler& handler : function.handlers) mark(handler.target);
+  for (const bytecode::FinallyHandler& cleanup : function.finally_handlers) mark(std::int64_t{cleanup.block} + 1);
+  std::uint32_t count = 0;
+  for (std::uint32_t& leader : leaders) {
+    if (leader != not_leader) leader = count++;
+  }
+  return leaders;
+}
+
+}  // namespace
+
+ProgramAnalysis::ProgramAnalysis(const bytecode::Program& program, Assumptions assumptions,
+                                 std::optional<Source> traced)
+    : program_(program),
+      assumptions_(assumptions),
+      regions_(program),
+      labels_(traced ? Labels(*traced) : Labels()),
+      values_(labels_),
+      transfer_(program, labels_, values_),
+      calls_of_(program.functions.size()),
+      widened_(program.functions.size()),
+      leaders_(program.functions.size()),
+      uses_state_(find_users(program, uses_state)),
+      has_cleanup_(find_users(program, [](Opcode opcode) { return opcode == Opcode::BeginCleanup; })) {}
+
+const std::vector<std::uint32_t>& ProgramAnalysis::leaders_of(std::uint32_t function) {
+  std::vector<std::uint32_t>& leaders = leaders_[function];
+  if (leaders.empty()) leaders = find_leaders(program_, program_.functions[function]);
+  return leaders;
+}
+
+CallId ProgramAnalysis::find_call(CallInputs inputs) {
+  std::vector<std::uint32_t> key = {inputs.function, labels_.canonical(inputs.control).index,
+                                    values_.canonical(inputs.agent_state).index,
+                                    values_.canonical(inputs.kept_states).index, labels_.canonical(inputs.spent).index};
+  for (const ValueId argument : inputs.arguments) key.push_back(values_.canonical(argument).index);
+  const auto next = CallId{static_cast<std::uint32_t>(calls_.size())};
+  if (const auto known = call_ids_.find(key); known != call_ids_.end()) return known->second;
+  std::vector<CallId>& known = calls_of_[inputs.function];
+  if (known.size() >= calls_per_function_max) {
+    CallId& widened = widened_[inputs.function];
+    if (widened.exists()) {
+      widen(widened, inputs);
+      return widened;
+    }
+    widened = next;
+  } else {
+    call_ids_.emplace(std::move(key), next);
+    known.push_back(next);
+  }
+  calls_.push_back(std::make_unique<Call>());
+  calls_.back()->inputs = std::move(inputs);
+  return next;
+}
+
+void ProgramAnalysis::widen(CallId id, const CallInputs& inputs) {
+  CallInputs& known = calls_[id.index]->inputs;
+  bool is_changed = false;
+  const auto put = [&](auto& place, auto merged) {
+    is_changed = is_changed || !(place == merged);
+    place = merged;
+  };
+  put(known.control, labels_.merge(known.control, inputs.control));
+  put(known.spent, labels_.merge(known.spent, inputs.spent));
+  put(known.agent_state, values_.merge(known.agent_state, inputs.agent_state));
+  put(known.kept_states, values_.merge(known.kept_states, inputs.kept_states));
+  for (std::size_t at = 0; at < known.arguments.size(); ++at) {
+    put(known.arguments[at], values_.merge(known.arguments[at], inputs.arguments[at]));
+  }
+  if (is_changed) wait(id);
+}
+
+void ProgramAnalysis::wait(CallId id) {
+  if (!id.exists() || calls_[id.index]->is_pending) return;
+  calls_[id.index]->is_pending = true;
+  pending_.push_back(id);
+}
+
+CallSummary ProgramAnalysis::call(CallId caller, CallInputs inputs) {
+  const ValueId agent_state = inputs.agent_state;
+  const ValueId kept_states = inputs.kept_states;
+  const bool has_state = uses_state_[inputs.function];
+  if (!has_state) inputs.agent_state = inputs.kept_states = Values::clean;
+  if (!has_cleanup_[inputs.function]) inputs.spent = {};
+  const CallId id = find_call(std::move(inputs));
+  calls_[id.index]->callers.insert(caller);
+  if (!calls_[id.index]->is_begun) {
+    if (depth_ < depth_max) {
+      analyse(id);
+    } else {
+      wait(id);
+    }
+  }
+  CallSummary summary = calls_[id.index]->summary;
+  if (!has_state && summary.returned) {
+    summary.returned->agent_state = agent_state;
+    summary.returned->kept_states = kept_states;
+  }
+  if (!has_state && summary.failed) {
+    summary.failed->agent_state = agent_state;
+    summary.failed->kept_states = kept_states;
+  }
+  return summary;
+}
+
+void ProgramAnalysis::analyse(CallId id) {
+  ++depth_;
+  calls_[id.index]->is_begun = true;
+  FrameAnalysis frame(*this, id, calls_[id.index]->inputs);
+  frame.run();
+  --depth_;
+  Call& call = *calls_[id.index];
+  CallSummary summary = frame.summary();
+  // What was found before is still possible: where a source is traced, its first way is kept.
+  if (call.summary.returned && summary.returned) {
+    summary.returned->value = values_.merge(call.summary.returned->value, summary.returned->value);
+    summary.returned->agent_state = values_.merge(call.summary.returned->agent_state, summary.returned->agent_state);
+    summary.returned->kept_states = values_.merge(call.summary.returned->kept_states, summary.returned->kept_states);
+  }
+  if (call.summary.failed && summary.failed) {
+    summary.failed->label = labels_.merge(call.summary.failed->label, summary.failed->label);
+    summary.failed->agent_state = values_.merge(call.summary.failed->agent_state, summary.failed->agent_state);
+    summary.failed->kept_states = values_.merge(call.summary.failed->kept_states, summary.failed->kept_states);
+  }
+  summary.spent = labels_.merge(call.summary.spent, summary.spent);
+  call.sinks = frame.sinks();
+  if (summary == call.summary) return;
+  call.summary = summary;
+  for (const CallId caller : call.callers) wait(caller);
+}
+
+void ProgramAnalysis::finish() {
+  while (!pending_.empty()) {
+    const CallId id = pending_.front();
+    pending_.pop_front();
+    calls_[id.index]->is_pending = false;
+    analyse(id);
+  }
+}
+
+std::vector<SinkVisit> ProgramAnalysis::sinks() const {
+  std::vector<SinkVisit> all;
+  for (const auto& call : calls_) all.insert(all.end(), call->sinks.begin(), call->sinks.end());
+  return all;
+}
+
+CallSummary ProgramAnalysis::run_alone(CallInputs inputs) {
+  static_cast<void>(call({}, inputs));
+  finish();
+  return call({}, std::move(inputs));
+}
+
+/// Whether a run can be started with it by its name (runtime::find_function).
+bool ProgramAnalysis::can_be_run(std::uint32_t index) const {
+  const bytecode::Function& function = program_.functions[index];
+  const auto is_test = [&](std::uint32_t at) {
+    return std::ranges::any_of(program_.tests, [&](const auto& test) { return test.function == at; });
+  };
+  if (is_test(index)) return false;
+  // Of the turns of agents, see `run_turns`.
+  for (const bytecode::Agent& agent : program_.agents) {
+    if (index == agent.turn || index == agent.run || index == agent.take_over) return false;
+  }
+  const auto is_set = [&](types::TypeId type) { return program_.types.kind(type) == types::TypeKind::Tools; };
+  if (std::ranges::any_of(function.parameters, is_set)) return false;
+  return std::ranges::none_of(program_.tools, [&](const bytecode::Tool& tool) { return tool.function == index; });
+}
+
+void ProgramAnalysis::run_function(std::uint32_t index) {
+  const bytecode::Function& function = program_.functions[index];
+  CallInputs inputs{index, {}, Values::clean, Values::clean, {}};
+  for (const types::TypeId type : function.parameters) {
+    if (program_.types.base(type) == types::TypeTable::context) {
+      inputs.arguments.push_back(values_.context({}, {}));
+    } else {
+      const Label label = assumptions_.persons_arguments ? person({StepKind::Read, index, 0}) : Label{};
+      inputs.arguments.push_back(values_.plain(label));
+    }
+  }
+  static_cast<void>(run_alone(std::move(inputs)));
+}
+
+bool ProgramAnalysis::hands_off() const {
+  for (const bytecode::Function& function : program_.functions) {
+    for (const bytecode::Instruction& i : function.code) {
+      if (static_cast<Opcode>(i.opcode) != Opcode::Call) continue;
+      const auto takes_over = [&](const bytecode::Agent& agent) { return agent.take_over == i.wide(); };
+      if (std::ranges::any_of(program_.agents, takes_over)) return true;
+    }
+  }
+  return false;
+}
+
+/// A conversation's turns, one after another: what a turn leaves is there in the next one (runtime/conversation.cpp).
+void ProgramAnalysis::run_turns() {
+  struct Kept {
+    ValueId state = Values::clean;
+    Label said;
+  };
+  std::vector<Kept> kept(program_.agents.size());
+  const bool is_shared = hands_off();
+  for (std::size_t at = 0; at < kept.size(); ++at) {
+    const CallSummary initial = run_alone({program_.agents[at].initial_state, {}, {}, {}, {}});
+    if (initial.returned) kept[at].state = initial.returned->value;
+  }
+  for (bool is_changed = true; is_changed;) {
+    is_changed = false;
+    for (std::size_t at = 0; at < kept.size(); ++at) {
+      const bytecode::Agent& agent = program_.agents[at];
+      const Step begin{StepKind::Read, agent.turn, 0};
+      ValueId others = Values::clean;
+      if (is_shared) {
+        for (const Kept& one : kept) others = values_.merge(others, values_.flatten(one.state));
+      }
+      Label shown = labels_.join(person(begin), labels_.step(kept[at].said, {StepKind::Kept, agent.turn, 0}));
+      if (agent.instructions != bytecode::no_function) {
+        const CallSummary instructed =
+            run_alone({agent.instructions, {}, kept[at].state, others, {values_.context({}, {})}});
+        if (instructed.returned) shown = labels_.join(shown, values_.whole(instructed.returned->value));
+      }
+      CallInputs inputs{agent.turn, {}, kept[at].state, others, {}};
+      inputs.arguments = {values_.context({}, shown), values_.plain(person(begin))};
+      inputs.arguments.resize(program_.functions[agent.turn].parameters.size(), Values::clean);
+      const CallSummary turn = run_alone(std::move(inputs));
+      if (!turn.returned) continue;
+      const Label said = labels_.join(values_.whole(turn.returned->value), asked_).possible();
+      const ValueId left = turn.returned->agent_state;
+      for (std::size_t other = 0; other < kept.size(); ++other) {
+        if (other != at && !is_shared) continue;
+        const ValueId flat = values_.merge(values_.flatten(left), values_.flatten(turn.returned->kept_states));
+        const ValueId state = values_.merge(kept[other].state, is_shared ? flat : left);
+        const Label all = labels_.merge(kept[other].said, said);
+        is_changed = is_changed || kept[other].state != state || !(kept[other].said == all);
+        kept[other] = {state, all};
+      }
+    }
+  }
+}
+
+void ProgramAnalysis::run() {
+  for (std::uint32_t index = 0; index < program_.functions.size(); ++index) {
+    if (can_be_run(index)) run_function(index);
+  }
+  run_turns();
+}
+
+}  // namespace tenon::flows

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "bytecode/control_regions.h"
+#include "bytecode/program.h"
+#include "flows/flows.h"
+#include "flows/transfer.h"
+
+namespace tenon::flows {
+
+/// A call of a function with certain inputs, distinct from those with others.
+using CallId = Id<struct FlowCallTag>;
+
+struct CallInputs {
+  std::uint32_t function = 0;
+  Label control;  ///< what decided that it is called
+  ValueId agent_state = Values::clean;
+  ValueId kept_states = Values::clean;
+  std::vector<ValueId> arguments = {};
+  Label spent = {};  ///< what has decided how much is spent before; of no interest unless it has a `finally`
+};
+
+struct CallFailure {
+  Label label;
+  ValueId agent_state = Values::clean;
+  ValueId kept_states = Values::clean;
+  friend bool operator==(const CallFailure&, const CallFailure&) = default;
+};
+
+struct CallReturn {
+  ValueId value = Values::clean;
+  ValueId agent_state = Values::clean;
+  ValueId kept_states = Values::clean;
+  friend bool operator==(const CallReturn&, const CallReturn&) = default;
+};
+
+/// What comes of a call. Absent: it does not come to that.
+struct CallSummary {
+  std::optional<CallReturn> returned;
+  std::optional<CallFailure> failed;
+  Label spent;  ///< what decided how much of the budgets around it is spent
+  friend bool operator==(const CallSummary&, const CallSummary&) = default;
+};
+
+/// An instruction before which the machine tests what must be trusted (vm/execution/trust.cpp): the labels of that.
+struct SinkVisit {
+  std::uint32_t function = 0;
+  std::uint32_t pc = 0;
+  Label control;              ///< of a call
+  std::vector<Label> values;  ///< of its trusted parameters, in order; or of the one value that is tested
+};
+
+/// All calls that runs of a program can come to, and what comes of each.
+class ProgramAnalysis {
+ public:
+  /// `program` outlives it, and passes the verifier. `traced`: as in Labels.
+  ProgramAnalysis(const bytecode::Program& program, Assumptions assumptions, std::optional<Source> traced);
+
+  /// Analyses runs of every function that can be run and the turns of every agent.
+  void run();
+  /// Of all calls, by place.
+  [[nodiscard]] std::vector<SinkVisit> sinks() const;
+
+  // Below: for the analysis of one call.
+
+  [[nodiscard]] const bytecode::Program& program() const { return program_; }
+  [[nodiscard]] const bytecode::ControlRegions& regions() const { return regions_; }
+  [[nodiscard]] Labels& labels() { return labels_; }
+  [[nodiscard]] const Labels& labels() const { return labels_; }
+  [[nodiscard]] Values& values() { return values_; }
+  [[nodiscard]] Transfer& transfer() { return transfer_; }
+  /// By instruction: its number among those to which control can come otherwise than from the one before; `UINT32_MAX`
+  /// for the others.
+  [[nodiscard]] const std::vector<std::uint32_t>& leaders_of(std::uint32_t function);
+  /// What comes of the call, as far as it is known; `caller` is analysed again when there is more.
+  [[nodiscard]] CallSummary call(CallId caller, CallInputs inputs);
+  /// A person is asked something with this label.
+  void ask(Label label) { asked_ = labels_.join(asked_, label.possible()); }
+  [[nodiscard]] Label person(Step step) { return program_.trusts_person ? Label{} : labels_.of(Source{}, step); }
+
+ private:
+  /// Calls of one function with other inputs than these many are not distinguished.
+  static constexpr std::size_t calls_per_function_max = 16;
+  /// Calls inside calls that are analysed at once; deeper ones wait.
+  static constexpr std::size_t depth_max = 60;
+
+  struct Call {
+    CallInputs inputs;
+    CallSummary summary;
+    std::vector<SinkVisit> sinks;
+    std::set<CallId> callers;
+    bool is_begun = false;
+    bool is_pending = false;
+  };
+
+  [[nodiscard]] CallId find_call(CallInputs inputs);
+  void widen(CallId call, const CallInputs& inputs);
+  void wait(CallId call);
+  void analyse(CallId call);
+  void finish();
+  [[nodiscard]] bool can_be_run(std::uint32_t function) const;
+  void run_function(std::uint32_t function);
+  void run_turns();
+  [[nodiscard]] CallSummary run_alone(CallInputs inputs);
+  [[nodiscard]] bool hands_off() const;
+
+  const bytecode::Program& program_;
+  const Assumptions assumptions_;
+  bytecode::ControlRegions regions_;
+  Labels labels_;
+  Values values_;
+  Transfer transfer_;
+  std::vector<std::unique_ptr<Call>> calls_;
+  std::map<std::vector<std::uint32_t>, CallId> call_ids_;
+  std::vector<std::vector<CallId>> calls_of_;  ///< by function
+  std::vector<CallId> widened_;                ///< by function: the call of all inputs beyond the limit
+  std::deque<CallId> pending_;
+  std::size_t depth_ = 0;
+  std::vector<std::vector<std::uint32_t>> leaders_;
+  std::vector<bool> uses_state_;
+  std::vector<bool> has_cleanup_;
+  Label asked_;
+};
+
+}  // namespace tenon::flows

@@ -1,0 +1,375 @@
+// What is known of a program's calls that act before it runs, and that the machine agrees: what is proved, it never
+// refuses, and what is refused, it never makes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "flows/flows.h"
+#include "tests/support/machine_run.h"
+#include "tests/support/program_image.h"
+#include "tests/trust/random_program.h"
+
+namespace tenon {
+namespace {
+
+using flows::Verdict;
+
+// What is known of programs.
+
+constexpr std::string_view proof_externs = R"(
+extern fn flag() -> Boolean
+extern fn count() -> i32
+extern fn word() -> String
+extern fn words() -> List<String>
+extern fn broken() -> String
+extern fn sink(text: trusted String) -> ()
+extern(acts) fn act() -> ()
+)";
+
+/// `act proved; sink.text tested by extern word`: the findings in order, without those that say that a call with a
+/// trusted parameter is made.
+std::string verdicts_of(const bytecode::Program& program) {
+  std::string text;
+  for (const flows::Sink& sink : flows::find_flows(program)) {
+    for (const flows::Finding& finding : sink.findings) {
+      const bool is_call_of_sink = finding.subject == flows::Subject::Call && sink.findings.size() > 1;
+      if (is_call_of_sink && finding.verdict == Verdict::Proved) continue;
+      if (!text.empty()) text += "; ";
+      text += finding.name + " ";
+      text += sink.is_reached ? flows::verdict_name(finding.verdict) : "not reached";
+      for (const flows::Source& source : finding.sources) text += " " + flows::describe(program, source);
+    }
+  }
+  return text;
+}
+
+struct ProofCase {
+  std::string_view name;
+  std::string_view text;
+  std::string_view expected;
+};
+
+class Proofs : public testing::TestWithParam<ProofCase> {};
+
+TEST_P(Proofs, AreFound) {
+  const auto image = test::make_image(std::string(proof_externs) + std::string(GetParam().text));
+  EXPECT_EQ(verdicts_of(image->program()), GetParam().expected);
+}
+
+// clang-format off
+constexpr ProofCase proof_cases[] = {
+  {"a_constant", R"(fn main() { sink("a") })", "sink.text proved"},
+  {"an_argument", R"(fn main(to: String) { sink(to) })", "sink.text proved"},
+  {"a_result", R"(fn main() { sink(word()) })", "sink.text refused extern word"},
+  {"a_choice", R"(fn main(b: Boolean) { sink(if b { word() } else { "a" }) })", "sink.text tested extern word"},
+  {"a_decision", R"(fn main() { sink(if flag() { "a" } else { "b" }) })", "sink.text refused extern flag"},
+  {"a_call_in_a_decision", R"(fn main() { if flag() { act() }; act() })", "act refused extern flag; act proved"},
+  {"a_person", R"(fn main() { sink(ask<String>("who?")) })", "sink.text refused person"},
+  {"a_trusted_person", "trust person\nfn main() { sink(ask<String>(\"who?\")) }", "sink.text proved"},
+  {"a_field", R"(
+    struct Mail { to: String, body: String }
+    fn main(to: String) { let mail = Mail { to: to, body: word() }; sink(mail.to); sink(mail.body) })",
+    "sink.text proved; sink.text refused extern word"},
+  {"a_field_of_a_parameter", R"(
+    struct Mail { to: String, body: String }
+    fn send(mail: Mail) { sink(mail.to) }
+    fn main(to: String) { send(Mail { to: to, body: word() }) })", "sink.text proved"},
+  {"a_field_of_an_item", R"(
+    struct Mail { to: String, body: String }
+    fn main(to: String) { let mails = [Mail { to: to, body: word() }]; for mail in mails { sink(mail.to) } })",
+    "sink.text proved"},
+  {"an_item_of_a_list", R"(fn main() { for one in words() { sink("a") } })", "sink refused extern words; sink.text proved"},
+  {"a_length", R"(fn main() { let all = [word()]; sink(all.len().to_string()) })", "sink.text proved"},
+  {"an_option", R"(fn main(m: String?) { sink(m ?? word()) })", "sink.text tested extern word"},
+  {"what_is_not_reached", R"(
+    agent Desk { fn turn(ctx: Context, input: String) -> String { input } }
+    fn pick<T>(x: T) -> T { act(); x }
+    fn main() { act() })", "act proved"},
+  {"two_callers", R"(
+    fn send(to: String) { sink(to) }
+    fn main() { send("a"); send(word()) })", "sink.text tested extern word"},
+  {"a_result_of_a_function", R"(
+    fn pick(b: Boolean) -> String { if b { return "left" }; "right" }
+    fn main(b: Boolean) { sink(pick(b)); sink(pick(flag())) })", "sink.text proved; sink.text refused extern flag"},
+  {"a_recursion", R"(
+    fn down(n: i32) -> i32 { if n == 0 { 0 } else { 1 + down(n - 1) } }
+    fn main(n: i32) { sink(down(n).to_string()); sink(down(count()).to_string()) })",
+    "sink.text proved; sink.text refused extern count"},
+  {"a_model_that_saw_it", R"(fn main(ctx: Context) { word()!; sink(_) })", "sink.text refused extern word"},
+  {"a_model_that_did_not", R"(fn main(ctx: Context) { "Say a word"!; sink(_); word()! })", "sink.text proved"},
+  {"a_frame_of_its_own", R"(
+    fn read(ctx: Context) -> String { word()! }
+    fn main() { let text = read(Context::new()); sink("a"); sink(text) })",
+    "sink.text proved; sink.text refused extern word"},
+  {"a_select", R"(
+    fn one() -> i32 { 1 }
+    fn two() -> i32 { 2 }
+    fn main(ctx: Context) { word()!; select { one() => act()
+      two() => act() }; act() })", "act refused extern word; act refused extern word; act proved"},
+  {"a_catch", R"(fn main() { broken() catch _ { act(); "" }; act() })", "act tested extern broken; act proved"},
+  {"a_failure_of_a_callee", R"(
+    fn check() -> i32 { if flag() { fail("no") }; 1 }
+    fn main() { check() catch _ { act(); 0 }; act() })", "act tested extern flag; act proved"},
+  {"a_finally", R"(fn main() { { broken(); 1 } finally { act() } catch _ { 0 }; act() })",
+    "act tested extern broken; act proved"},
+  {"a_budget", R"(
+    fn spin(n: i32) -> i32 { let i = 0; while i < n { i += 1 }; i }
+    fn main() {
+      spin(3) budget(instructions: 10) catch _ { act(); 0 }
+      spin(count()) budget(instructions: 10) catch _ { act(); 0 }
+      act()
+    })", "act proved; act tested extern count; act proved"},
+  {"branches", R"(fn main() { let (a, b) = parallel {
+      word()
+      "b"
+    }; sink(a); sink(b) })", "sink.text refused extern word; sink.text proved"},
+  {"a_parallel_loop", R"(fn main() { for one in words() parallel(2) { act() }; for one in ["a"] parallel(2) { sink(one) }; act() })",
+    "act refused extern words; sink.text proved; act proved"},
+  {"a_branch_that_fails", R"(fn main() { parallel {
+      broken()
+      "b"
+    } catch _ { act(); ("", "") }; act() })", "act tested extern broken; act proved"},
+  {"an_agent", R"(
+    agent Desk {
+      state { seen: String = "no", other: String = "a" }
+      fn turn(ctx: Context, input: String) -> String {
+        sink(state.seen)
+        sink(state.other)
+        state.seen = word()
+        sink(input)
+        act()
+        "done"
+      }
+    })", "sink.text tested extern word; sink.text proved; sink.text refused person; act proved"},
+  {"an_agent_that_a_person_tells", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String { sink(_); input }
+    })", "sink.text proved"},
+  {"an_agent_that_has_said_what_it_read", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String { sink(_); word() }
+    })", "sink.text tested extern word"},
+  {"an_agent_that_is_called", R"(
+    trust person
+    agent Desk {
+      state { seen: String = "no" }
+      fn turn(ctx: Context, input: String) -> String { sink(input); state.seen = word(); "done" }
+    }
+    fn main() { Desk::run("a"); act(); sink(Desk::run("b")) })", "sink.text proved; act proved; sink.text proved"},
+  {"tools", R"(
+    fn look(ctx: Context, all: Tools) -> String { let done = select { ..all => 1 }; "looked" }
+    fn main(ctx: Context) {
+      look(Context::new(), tools { sink(_), act() })
+      word()!
+      select { ..tools { act() } => 1
+        else => 0 }
+    })", "sink.text proved; act proved; act refused extern word"},
+  {"what_is_vouched_for", R"(
+    struct Payment { id: trusted i64, to: trusted String, subject: String }
+    extern fn payments() -> List<Payment>
+    extern fn name() -> trusted String
+    fn main() {
+      for one in payments() { sink(one.to); sink(one.subject) }
+      sink(name())
+    })", "sink.text proved; sink.text refused extern payments; sink.text proved"},
+  {"what_is_vouched_for_within", R"(
+    enum Found { Nothing, One(Payment), Word(String) }
+    struct Payment { to: trusted String, others: List<Payment>, subject: String }
+    extern fn found() -> Found
+    fn main() {
+      match found() {
+        Found::Nothing => act()
+        Found::One(p) => sink(p.others[0].others[0].to)
+        Found::Word(w) => sink(w)
+      }
+    })", "act proved; sink.text tested extern found; sink.text tested extern found"},
+  {"a_narrow_answer", R"(
+    fn desk(ctx: Context) -> trusted "a" | "b" { word()! }
+    fn main() { sink(desk(Context::new())); if desk(Context::new()) == "a" { act() } })",
+    "desk proved; sink.text proved; act proved"},
+  {"a_narrow_answer_in_a_decision", R"(
+    fn desk(ctx: Context) -> trusted "a" | "b" { word()! }
+    fn main() { let to = "a"; if flag() { to = desk(Context::new()) }; sink(to) })",
+    "desk proved; sink.text refused extern flag"},
+  {"an_endorsed_value", R"(fn main() { sink(endorse(word(), "it is fine")); act() })", "sink.text proved; act proved"},
+  {"an_endorsed_value_in_a_decision", R"(fn main() { if flag() { sink(endorse(word(), "it is fine")) } })",
+    "sink refused extern flag; sink.text proved"},
+  {"a_tested_parameter", R"(
+    fn send(to: trusted String) { sink(to) }
+    fn main() { send("a"); send(word()) })", "send.to tested extern word; sink.text proved"},
+  {"a_tested_result", R"(
+    fn first(b: Boolean) -> trusted String { if b { return word() }; "a" }
+    fn main(b: Boolean) { sink(first(b)) })", "first tested extern word; sink.text proved"},
+  {"a_finally_after_a_read", R"(fn main() { let x = word(); { 1 } finally { act() }; { 1 } finally { act() } })",
+    "act tested extern word; act tested extern word extern act"},
+};
+// clang-format on
+
+INSTANTIATE_TEST_SUITE_P(Programs, Proofs, testing::ValuesIn(proof_cases),
+                         [](const testing::TestParamInfo<ProofCase>& one) { return std::string(one.param.name); });
+
+TEST(ProofsOf, TheWayIsInOrder) {
+  const auto image = test::make_image(std::string(proof_externs) + R"(
+fn name(ctx: Context) -> String { "Who?"! }
+fn main(ctx: Context) {
+  word()!
+  sink(name(ctx))
+})");
+  const auto sinks = flows::find_flows(image->program());
+  ASSERT_EQ(sinks.size(), 1U);
+  std::string way;
+  for (const flows::Step& step : sinks[0].findings[1].way) {
+    const bytecode::Place place = flows::place_of(image->program(), step.function, step.pc);
+    way += std::string(flows::step_name(step.kind)) + " " + std::to_string(place.line) + "; ";
+  }
+  EXPECT_EQ(way, "read 12; injected 12; passed 13; answered 10; returned 13; ");
+}
+
+TEST(ProofsOf, ArgumentsThatAPersonGives) {
+  const auto image = test::make_image(std::string(proof_externs) + "fn main(to: String) { sink(to) }");
+  const auto sinks = flows::find_flows(image->program(), {.persons_arguments = true});
+  EXPECT_EQ(sinks.at(0).findings.at(1).verdict, Verdict::Refused);
+}
+
+// Whether the machine agrees.
+
+constexpr std::string_view random_externs = R"(
+extern fn flag() -> Boolean
+extern fn count() -> i32
+extern fn word() -> String
+)";
+constexpr std::size_t looked_at_max = 2'000;
+
+using SinkPlace = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+SinkPlace key_of(const bytecode::Place& place) {
+  return {place.file, place.line, place.column};
+}
+
+/// How often the machine was asked what is known.
+struct Agreement {
+  std::size_t proved = 0, tested = 0, refused = 0;
+};
+
+class ComparedRuns {
+ public:
+  explicit ComparedRuns(std::uint64_t seed) : seed_(seed), text_(test::make_random_program(seed)) {
+    const auto acting = test::make_image(declare("trusted String"));
+    for (const flows::Sink& sink : flows::find_flows(acting->program())) {
+      sinks_.emplace(key_of(flows::place_of(acting->program(), sink.function, sink.pc)), sink);
+    }
+    acting_ = acting->loaded();
+    // The same calls, of a function that does not act: the labels of all of them are seen.
+    plain_ = test::make_image(declare("String"))->loaded();
+  }
+
+  void compare(std::uint64_t variant, Agreement& agreement) {
+    std::size_t calls = 0;
+    const auto results = [&](vm::Machine& machine, const vm::Request& request) {
+      const std::string& name = machine.program().program().externs[request.subject].name;
+      if (name == "sink" && ++calls < looked_at_max) check_label(machine, request, agreement);
+      return answer(machine, request, variant);
+    };
+    const test::RunRecord seen = test::run_once(plain_, {}, test::Drive::Straight, results, {}, main_of(*plain_));
+    ASSERT_EQ(seen.end, "value null") << describe();
+    const auto made = [&](vm::Machine& machine, const vm::Request& request) {
+      const std::string& name = machine.program().program().externs[request.subject].name;
+      if (name == "sink") {
+        const flows::Sink& sink = sink_of(machine, request);
+        for (const flows::Finding& finding : sink.findings) EXPECT_NE(finding.verdict, Verdict::Refused) << describe();
+      }
+      return answer(machine, request, variant);
+    };
+    const test::RunRecord acted = test::run_once(acting_, {}, test::Drive::Straight, made, {}, main_of(*acting_));
+    if (acted.end == "value null") return;
+    ASSERT_THAT(acted.end, testing::StartsWith("failed Untrusted")) << describe();
+    const flows::Sink& refused = sinks_.at(key_of(acted.call_stack.entries.at(0).place));
+    const bool is_call = acted.end.find("whether `sink` is called") != std::string::npos;
+    EXPECT_NE(refused.findings.at(is_call ? 0 : 1).verdict, Verdict::Proved) << acted.end << describe();
+  }
+
+ private:
+  [[nodiscard]] std::string declare(std::string_view type) const {
+    return std::string(random_externs) + "extern fn sink(text: " + std::string(type) + ")\n" + text_;
+  }
+  [[nodiscard]] std::string describe() const { return " seed " + std::to_string(seed_) + declare("trusted String"); }
+
+  static std::uint32_t main_of(const vm::LoadedProgram& program) {
+    const auto& functions = program.program().functions;
+    return static_cast<std::uint32_t>(std::ranges::find(functions, "main", &bytecode::Function::name) -
+                                      functions.begin());
+  }
+
+  vm::Outcome answer(vm::Machine& machine, const vm::Request& request, std::uint64_t variant) const {
+    const auto returns = [](vm::Value value) { return vm::Outcome{vm::ReturnedValue{std::move(value)}, {}}; };
+    const std::string& name = machine.program().program().externs[request.subject].name;
+    std::mt19937_64 random(seed_ * 31 + variant);
+    if (name == "flag") return returns(vm::Value::boolean(random() % 2 == 0));
+    if (name == "count") return returns(vm::Value::integer(static_cast<std::int64_t>(random() % 4)));
+    if (name == "word") return returns(vm::Value::string("w" + std::to_string(random() % 4)));
+    return returns(vm::Value::unit());
+  }
+
+  [[nodiscard]] const flows::Sink& sink_of(const vm::Machine& machine, const vm::Request& request) const {
+    return sinks_.at(key_of(machine.call_stack(request.id).entries.at(0).place));
+  }
+
+  void check_label(const vm::Machine& machine, const vm::Request& request, Agreement& agreement) const {
+    std::set<std::string> sources;
+    for (const std::uint32_t index : machine.labels().sources_of(request.label)) {
+      sources.insert(vm::describe(machine.labels().sources()[index]));
+    }
+    const flows::Sink& sink = sink_of(machine, request);
+    ASSERT_TRUE(sink.is_reached) << describe();
+    bool is_proved = true;
+    bool is_refused = false;
+    std::set<std::string> known;
+    for (const flows::Finding& finding : sink.findings) {
+      is_proved = is_proved && finding.verdict == Verdict::Proved;
+      is_refused = is_refused || finding.verdict == Verdict::Refused;
+      for (const flows::Source& source : finding.sources)
+        known.insert(flows::describe(machine.program().program(), source));
+    }
+    for (const std::string& source : sources) {
+      EXPECT_TRUE(known.contains(source))
+          << source << " at line " << std::get<1>(key_of(place_of(machine, request))) << describe();
+    }
+    EXPECT_FALSE(is_refused && sources.empty())
+        << "line " << std::get<1>(key_of(place_of(machine, request))) << describe();
+    ++(is_proved ? agreement.proved : is_refused ? agreement.refused : agreement.tested);
+  }
+
+  static bytecode::Place place_of(const vm::Machine& machine, const vm::Request& request) {
+    return machine.call_stack(request.id).entries.at(0).place;
+  }
+
+  std::uint64_t seed_;
+  std::string text_;
+  std::map<SinkPlace, flows::Sink> sinks_;
+  std::shared_ptr<const vm::LoadedProgram> acting_, plain_;
+};
+
+TEST(ProofsOf, HoldInTheMachine) {
+  Agreement agreement;
+  for (std::uint64_t seed = 1; seed <= test::random_program_count() && !HasFailure(); ++seed) {
+    ComparedRuns runs(seed);
+    for (std::uint64_t variant = 1; variant < 4; ++variant) runs.compare(variant, agreement);
+  }
+  EXPECT_GT(agreement.proved, test::random_program_count() / 4);
+  EXPECT_GT(agreement.tested, test::random_program_count() / 4);
+  EXPECT_GT(agreement.refused, test::random_program_count() / 4);
+  std::printf("%zu proved, %zu tested, %zu refused\n", agreement.proved, agreement.tested, agreement.refused);
+}
+
+}  // namespace
+}  // namespace tenon
