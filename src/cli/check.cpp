@@ -12,6 +12,7 @@
 #include "diagnostics/render.h"
 #include "engine/extern_binding.h"
 #include "engine/program.h"
+#include "flows/report.h"
 #include "json/json.h"
 
 namespace tenon::cli {
@@ -53,6 +54,10 @@ bool check_program(const std::string& path, const CheckCommand& command, const E
   // The compiler checks the limits of a program that has no other errors.
   if (!checked.diagnostics.has_errors()) {
     auto program = std::make_shared<bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));
+    if (!checked.diagnostics.has_errors()) {
+      const auto proofs = command.strict ? flows::Proofs::Required : flows::Proofs::Wanted;
+      flows::report(*program, flows::find_flows(*program), proofs, checked.files(), checked.diagnostics);
+    }
     if (!checked.diagnostics.has_errors() && !command.externs.empty()) {
       engine::check_externs(checked, std::move(program), command.externs, environment.system);
     }

@@ -392,7 +392,7 @@ Finish add_check(CLI::App& app) {
   const auto given = std::make_shared<CheckCommand>();
   CheckCommand& check = *given;
   app.add_option("FILE", check.files, "Programs to check, or folders of them")->required();
-  app.add_flag("--strict", check.strict, "Report undeclared types as errors");
+  app.add_flag("--strict", check.strict, "Report undeclared types, and calls that act and are not proved, as errors");
   app.add_flag("--json", check.json, "Print one JSON object per diagnostic on stdout");
   add_repeatable(app, "--extern", check.externs, "LIB", "Shared library to compare the programs' externs with");
   return as_given(given);

@@ -319,6 +319,11 @@ inline constexpr DiagnosticKind<> ApprovalNotPossible{
     {2514, error}, "only a parameter of an `extern fn` can be approved when it is called"};
 inline constexpr DiagnosticKind<> TrustInModule{{2503, error}, "a module cannot say whom its user trusts"};
 
+inline constexpr DiagnosticKind<std::string> DecidedFromOutside{{2504, error}, "words from outside decide {}"};
+inline constexpr DiagnosticKind<std::string> NotProvedTrusted{{2504, error}, "words from outside may decide {}"};
+inline constexpr DiagnosticKind<std::string> MayBeDecidedFromOutside{{2505, warning},
+                                                                     "words from outside may decide {}"};
+
 inline constexpr DiagnosticKind<std::string, std::size_t> TooLarge{{2401, error},
                                                                    "program too large: more than {1} {0}"};
 

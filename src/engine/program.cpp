@@ -8,6 +8,7 @@
 #include "base/file_with_text.h"
 #include "compiler/compile.h"
 #include "diagnostics/render.h"
+#include "flows/report.h"
 #include "inference/answers/json_values.h"
 #include "types/check.h"
 
@@ -64,7 +65,12 @@ Json diagnose(const std::string& path, const std::string& text, const System& sy
   FileWithText files(system.files, path, text);
   types::Checked checked = types::check(path, files, types::Strictness::Relaxed);
   // The compiler checks the limits of a program that has no other errors.
-  if (!checked.diagnostics.has_errors()) static_cast<void>(compiler::compile(checked.program, checked.diagnostics));
+  if (!checked.diagnostics.has_errors()) {
+    const bytecode::Program program = compiler::compile(checked.program, checked.diagnostics);
+    if (!checked.diagnostics.has_errors()) {
+      flows::report(program, flows::find_flows(program), flows::Proofs::Wanted, checked.files(), checked.diagnostics);
+    }
+  }
   Json problems = Json::array();
   for (const diagnostics::Diagnostic& diagnostic : checked.diagnostics.all()) {
     problems.push_back(diagnostics::to_json(diagnostic, checked.files()));

@@ -76,3 +76,63 @@ def test_what_is_not_there(work):
     assert process.returncode == 2 and "`trusted` parameter" in process.stderr, process
     process = tenon("explain-flow", write(work, "fn main() -> i32 { wings }\n"))
     assert process.returncode == 1 and "error[E" in process.stderr, process
+
+
+def diagnostics_of(file, *options):
+    process = tenon("check", file, "--json", *options)
+    assert process.stderr == "", process
+    found = [json.loads(line) for line in process.stdout.splitlines()]
+    return process.returncode, [(one["code"], one["line"], one["column"]) for one in found]
+
+
+def test_check_reports_what_is_not_proved(work):
+    file = write(work)
+    assert diagnostics_of(file) == (1, [("E2504", 9, 22), ("W2505", 14, 35)])
+    assert diagnostics_of(file, "--strict") == (1, [("E2504", 9, 22), ("E2504", 14, 35)])
+    only_tested = PROGRAM.replace("if is_urgent() { clear_inbox() }", "")
+    assert diagnostics_of(write(work, only_tested)) == (0, [("W2505", 14, 35)])
+    assert diagnostics_of(write(work, only_tested), "--strict") == (1, [("E2504", 14, 35)])
+
+
+def test_a_report_marks_the_way_and_says_what_helps(work):
+    text = '''\
+extern fn read_inbox() -> String
+extern fn send_mail(to: trusted String, body: String) -> ()
+
+fn main(ctx: Context) {
+    read_inbox()!
+    send_mail(
+        _,
+        "Thank you."
+    )
+}
+'''
+    process = tenon("check", write(work, text).name, cwd=work)
+    assert process.returncode == 1 and process.stdout == "", process
+    assert process.stderr == '''\
+desk.tn:7:9: error[E2504]: words from outside decide `to` of `send_mail`
+ 7 |         _,
+   |         ^
+ 5 |     read_inbox()!
+   |     ------------ they come in here
+ 6 |     send_mail(
+   |     --------- a model answers with them before its eyes
+  = hint: decide before you read: move the choice of `to` above line 5
+  = hint: or read in a function of its own, called with `Context::new()`: what it returns can be used elsewhere
+''', process.stderr
+
+
+def test_a_person_can_be_trusted(work):
+    text = '''\
+extern fn send_mail(to: trusted String, body: String) -> ()
+
+agent Desk {
+    fn turn(ctx: Context, input: String) -> String {
+        send_mail(input, "Thank you.")
+        "sent"
+    }
+}
+'''
+    process = tenon("check", write(work, text))
+    assert process.returncode == 1 and "hint: if the person who talks to the program may decide this: `trust person`" in process.stderr, process
+    assert tenon("check", write(work, "trust person\n" + text), "--strict").returncode == 0
