@@ -53,6 +53,11 @@ TEST(Compile, AnAssertionThatHoldsExecutesNoMoreThanItsCondition) {
   EXPECT_EQ(function.code[held].opcode, static_cast<std::uint16_t>(Opcode::ReturnUnit));
 }
 
+TEST(Compile, ACatchOfWhatHasNoCodeHasNoHandler) {
+  const Program program = compiled("fn f(x: String) -> String { { x = x } catch f { x = f.message }; x }");
+  EXPECT_TRUE(function_of(program, "f").handlers.empty());
+}
+
 TEST(Compile, AnAssertionWithoutValuesIsOneInstruction) {
   const Program program = compiled("fn f(flag: Boolean) { assert flag }");
   EXPECT_EQ(count(function_of(program, "f"), Opcode::Assert), 1U);

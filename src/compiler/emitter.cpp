@@ -80,6 +80,7 @@ void Emitter::load_integer(Register to, std::int64_t value) {
 }
 
 void Emitter::add_handler(std::size_t begin, std::size_t end, std::size_t target, Register failure) {
+  if (begin == end) return;  // nothing can fail
   function_.handlers.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
                                 static_cast<std::uint32_t>(target), failure, open_budgets_});
 }

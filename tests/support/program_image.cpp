@@ -27,6 +27,7 @@ std::shared_ptr<const runtime::ProgramImage> make_image(const std::string& text)
     std::abort();
   }
   auto loaded = vm::LoadedProgram::load(program, inference::answers::make_json_reader);
+  if (!loaded) std::fprintf(stderr, "%s\n%s\n", loaded.error().message.c_str(), text.c_str());
   ENSURE(loaded.has_value());
   return std::make_shared<const runtime::ProgramImage>(*loaded, inference::prompting::PromptTemplates::builtin(),
                                                        nullptr);
