@@ -103,7 +103,8 @@ Observed observe(const runtime::ProgramImage& image, const Externs& externs, std
 TEST(Interference, WhatHasNoLabelOfASourceDoesNotDependOnIt) {
   std::size_t compared = 0;
   for (std::uint64_t seed = 1; seed <= test::random_program_count(); ++seed) {
-    const std::string text = std::string(declarations) + test::make_random_program(seed);
+    const std::string text =
+        std::string(declarations) + test::make_random_program(seed, test::Constructs::ThatNeverFail);
     const auto image = test::make_image(text);
     for (const std::string_view source : sources) {
       const bool with_snapshots = seed % 20 == 0;

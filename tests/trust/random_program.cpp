@@ -26,7 +26,7 @@ struct Function {
 
 class Writer {
  public:
-  explicit Writer(std::uint64_t seed) : random_(seed) {}
+  Writer(std::uint64_t seed, Constructs constructs) : random_(seed), constructs_(constructs) {}
 
   std::string write() {
     std::string text;
@@ -37,13 +37,14 @@ class Writer {
     text += function("step");
     variables_ = {{"input", Type::Text, false}};
     result_ = Type::Text;
+    has_context_ = true;
     text += "fn turn(ctx: Context, input: String) -> String {\n" + body(5);
     text += "sink(state.note)\n" + expression(Type::Text, 2) + "\n}\n}\n";
     functions_ = outside;
     is_in_agent_ = false;
     variables_.clear();
     has_result_ = false;
-    text += "fn main() {\n" + body(5);
+    text += std::string(constructs_ == Constructs::All ? "fn main(ctx: Context)" : "fn main()") + " {\n" + body(5);
     text += "sink(Desk::run(" + expression(Type::Text, 1) + "))\n";
     text += body(3) + "}\n";
     return text;
@@ -91,6 +92,7 @@ class Writer {
   }
 
   std::string statement() {
+    if (constructs_ == Constructs::All && pick(3) == 0) return rarer_statement();
     switch (depth_ < 3 ? pick(14) : pick(6)) {
       case 0:
       case 1: {
@@ -134,6 +136,137 @@ class Writer {
     }
   }
 
+  std::string text_of(std::size_t depth = 1) { return expression(Type::Text, depth); }
+  std::string truth_of() { return expression(Type::Truth, 1); }
+
+  /// A variable with this value, which can be assigned, and its declaration.
+  std::string let(const std::string& value, Type type = Type::Text) {
+    variables_.push_back({fresh(), type, false});
+    return "let " + variables_.back().name + " = " + value + "\n";
+  }
+
+  /// A block that control leaves at its end, or by a failure.
+  std::string closed_block() {
+    ++closed_;
+    std::string text = block();
+    --closed_;
+    return text;
+  }
+
+  /// What a failure says, and where it happened.
+  static constexpr std::string_view report = "report(\"{{ f.place }} {{ f.message }}\")\n";
+
+  /// `value catch f { … otherwise }`
+  std::string caught(const std::string& value, const std::string& otherwise) {
+    std::string text = value + " catch f {\n" + std::string(report);
+    if (depth_ < 2 && pick(2) == 0) text += "if " + truth_of() + " " + closed_block() + "\n";
+    return text + otherwise + "}\n";
+  }
+
+  std::string rarer_statement() {
+    if (has_context_ && pick(3) == 0) return statement_on_context();
+    if (depth_ < 3 && pick(3) == 0) return rarer_block();
+    switch (pick(12)) {
+      case 0:
+        return caught("sink(" + text_of() + ")", "");
+      case 1:
+        return let(caught("risky(" + truth_of() + ", " + text_of() + ")", text_of(0) + "\n"));
+      case 2: {
+        const std::string left = fresh();
+        const std::string right = fresh();
+        std::string text =
+            "let (" + left + ", " + right + ") = parallel {\n" + text_of(2) + "\n" + text_of(2) + "\n}\n";
+        variables_.push_back({left, Type::Text, false});
+        variables_.push_back({right, Type::Text, false});
+        return text;
+      }
+      case 3: {
+        const std::string pair = fresh();
+        std::string text = "let " + pair + " = Pair { left: " + text_of() + ", right: " + text_of() + " }\n";
+        variables_.push_back({pair + ".left", Type::Text, false});
+        variables_.push_back({pair + ".right", Type::Text, false});
+        return text;
+      }
+      case 4: {
+        const std::string map = fresh();
+        std::string text =
+            "let " + map + " = Map::from([(\"w1\", " + text_of() + "), (" + text_of() + ", " + text_of() + ")])\n";
+        text += "if " + truth_of() + " { " + map + "[" + text_of() + "] = " + text_of() + " }\n";
+        return text + let(map + ".get(" + text_of() + ") ?? " + text_of(0));
+      }
+      case 5: {
+        const std::string list = fresh();
+        std::string text = "let " + list + " = [" + text_of() + ", " + text_of() + "]\n";
+        text += "if " + truth_of() + " { " + list + ".push(" + text_of() + ") }\n";
+        text += let(list + "[" + expression(Type::Number, 0) + " % 2]");
+        text += let(list + ".join(\"-\")");
+        return text + let(list + ".len() as i32", Type::Number);
+      }
+      case 6:
+        return let("maybe(" + truth_of() + ", " + text_of() + ") ?? " + text_of(0));
+      case 7:
+        return let(caught("spin(" + expression(Type::Number, 1) + " * 8) budget(instructions: 60)", "1\n"),
+                   Type::Number);
+      case 8:
+        if (pick(2) == 0) return let("answered(Context::new(), " + text_of() + ")");
+        return let("\"{{ chosen(Context::new(), " + text_of(0) + ") }}\"");
+      case 9: {
+        const std::string item = fresh();
+        std::string text = "let " + item + " = item()\nsink(" + item + ".name)\n";
+        variables_.push_back({item + ".body", Type::Text, false});
+        return text;
+      }
+      case 10:
+        return let(pick(2) == 0 ? "endorse(" + text_of() + ", \"it is random\")" : std::string("vouched()"));
+      default:
+        return caught("strict(" + text_of() + ")", "");
+    }
+  }
+
+  std::string rarer_block() {
+    switch (pick(4)) {
+      case 0:
+        return closed_block() + " finally " + closed_block() + "\n";
+      case 1: {
+        const std::string name = fresh();
+        std::string text = "if let Some(" + name + ") = maybe(" + truth_of() + ", " + text_of() + ") ";
+        return text + with_variable(name) + "\n";
+      }
+      case 2: {
+        const std::string name = fresh();
+        std::string text = "match try risky(" + truth_of() + ", " + text_of() + ") {\nOk(" + name + ") => ";
+        text += with_variable(name) + "\nErr(f) => {\n";
+        return text + std::string(report) + "sink(f.message)\n}\n}\n";
+      }
+      default:
+        return closed_block() + " catch f {\n" + std::string(report) + "}\n";
+    }
+  }
+
+  /// A block in which there is a text of that name.
+  std::string with_variable(const std::string& name) {
+    variables_.push_back({name, Type::Text, true});
+    std::string text = block();
+    variables_.pop_back();
+    return text;
+  }
+
+  std::string statement_on_context() {
+    switch (pick(5)) {
+      case 0:
+      case 1:
+        return text_of() + "!\n";
+      case 2:
+        return "sink(_)\n";
+      case 3:
+        return "select {\nsink(_) => report(\"sunk\")\nchosen(ctx, _) as word => sink(word)\nelse => "
+               "report(\"nothing\")\n}\n";
+      default:
+        return "select {\n..tools { sink(_), answered(_), risky(_, " + text_of(0) +
+               ") } as done => sink(done.arguments)\nelse => report(\"nothing\")\n}\n";
+    }
+  }
+
   std::string loop(Variable counter) {
     ++loops_;
     variables_.push_back(std::move(counter));
@@ -145,6 +278,7 @@ class Writer {
 
   /// Leaves the loop or the function, because of a decision.
   std::string leave() {
+    if (closed_ > 0) return "sink(" + text_of() + ")\n";
     const std::string when = "if " + expression(Type::Truth, 1) + " { ";
     if (loops_ > 0) return when + (pick(2) == 0 ? "break" : "continue") + " }\n";
     if (!has_result_) return when + "return }\n";
@@ -268,20 +402,23 @@ class Writer {
   }
 
   std::mt19937_64 random_;
+  const Constructs constructs_;
   std::vector<Variable> variables_;
   std::vector<Function> functions_;
   Type result_ = Type::Number;
   bool has_result_ = true;
   bool is_in_agent_ = false;
+  bool has_context_ = false;
   std::size_t names_ = 0;
   std::size_t depth_ = 0;
   std::size_t loops_ = 0;
+  std::size_t closed_ = 0;  ///< blocks around that control must not leave
 };
 
 }  // namespace
 
-std::string make_random_program(std::uint64_t seed) {
-  return Writer(seed).write();
+std::string make_random_program(std::uint64_t seed, Constructs constructs) {
+  return Writer(seed, constructs).write();
 }
 
 std::uint64_t random_program_count() {
