@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "diagnostics/kinds.h"
 #include "flows/call_text.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::flows {
 namespace {
@@ -35,20 +37,24 @@ std::string describe_marked(const Step& step, bool is_person) {
   return "";
 }
 
-/// Writes the diagnostic of one finding.
+/// Writes the diagnostic of one finding, or of several that the same sources reach.
 class FindingReport {
  public:
-  FindingReport(const bytecode::Program& program, const Sink& sink, const Finding& finding,
+  FindingReport(const bytecode::Program& program, const Sink& sink, const std::vector<const Finding*>& findings,
                 std::span<const source::SourceFile* const> files)
-      : program_(program), sink_(sink), finding_(finding), files_(files) {}
+      : program_(program), sink_(sink), finding_(*findings.front()), files_(files) {
+    for (const Finding* const finding : findings) {
+      if (!what_.empty()) what_ += finding == findings.back() ? " and " : ", ";
+      what_ += finding->what;
+    }
+  }
 
   void write(Proofs proofs, diagnostics::Diagnostics& diagnostics) const {
-    const std::string& what = finding_.what;
+    const auto& kind = finding_.verdict == Verdict::Refused ? diagnostics::DecidedFromOutside
+                       : proofs == Proofs::Required         ? diagnostics::NotProvedTrusted
+                                                            : diagnostics::MayBeDecidedFromOutside;
     const source::Span span = span_of_sink();
-    auto& report = finding_.verdict == Verdict::Refused
-                       ? diagnostics.report(diagnostics::DecidedFromOutside, span, what)
-                   : proofs == Proofs::Required ? diagnostics.report(diagnostics::NotProvedTrusted, span, what)
-                                                : diagnostics.report(diagnostics::MayBeDecidedFromOutside, span, what);
+    auto& report = diagnostics.report(kind, span, what_);
     mark_way(report, span);
     add_hints(report);
   }
@@ -77,9 +83,16 @@ class FindingReport {
     return std::ranges::all_of(finding_.sources, [](Source source) { return source.callee == Source::person; });
   }
 
+  /// Whether the step only carries the words through a module that comes with Tenon.
+  [[nodiscard]] bool is_detail(const Step& step) const {
+    const bool carries = step.kind == StepKind::Passed || step.kind == StepKind::Returned;
+    return carries && program_.sources[place_of_step(step).file].path.starts_with("std/");
+  }
+
   /// Marks where the words come in, and the last places before the sink; of several in a line, the first.
   void mark_way(diagnostics::Diagnostic& report, source::Span sink) const {
     std::vector<Step> steps = finding_.way;
+    std::erase_if(steps, [&](const Step& step) { return is_detail(step); });
     std::vector<bytecode::Place> marked;
     const auto is_marked = [&](const Step& step) {
       const bytecode::Place place = place_of_step(step);
@@ -112,10 +125,54 @@ class FindingReport {
       report.hint(
           "or read in a function of its own, called with `Context::new()`: what it returns can be used elsewhere");
     }
+    if (const bytecode::Function* const answering = find_answering()) hint_at_answer(report, *answering);
     if (const auto decision = find_decision()) {
       report.hint(fmt::format("make the call whatever line {} decides, or decide there by what is trusted",
                               place_of_step(*decision).line));
     }
+    if (const bytecode::Extern* const read = find_plain_read()) {
+      report.hint(fmt::format("if the program can vouch for what `{}` returns: `-> trusted {}`", read->name,
+                              program_.types.describe_briefly(read->result)));
+    }
+  }
+
+  void hint_at_answer(diagnostics::Diagnostic& report, const bytecode::Function& answering) const {
+    const auto bits = types::information_of(program_.types, answering.result);
+    if (!bits) {
+      report.hint(fmt::format(
+          "let it be a choice: `{}` with a result such as `-> trusted \"ann\" | \"bob\"` costs 1 bit", answering.name));
+      return;
+    }
+    report.hint(fmt::format("let the answer be trusted: `{}` with the result `-> trusted {}` costs {}", answering.name,
+                            program_.types.describe_briefly(answering.result),
+                            diagnostics::counted(static_cast<std::size_t>(std::ceil(*bits)), "bit")));
+  }
+
+  /// The function whose answer by a model decides it: the way ends with its value, or with a decision on it.
+  [[nodiscard]] const bytecode::Function* find_answering() const {
+    std::vector<Step> way = finding_.way;
+    if (!way.empty() && way.back().kind == StepKind::Decided) way.pop_back();
+    if (way.size() < 2 || way.back().kind != StepKind::Returned) return nullptr;
+    const Step& answered = way[way.size() - 2];
+    const bytecode::Function& function = program_.functions[answered.function];
+    const auto opcode = static_cast<bytecode::Opcode>(function.code[answered.pc].opcode);
+    return answered.kind == StepKind::Answered && opcode == bytecode::Opcode::Complete ? &function : nullptr;
+  }
+
+  /// The extern whose result comes here as it is, if it has no parts.
+  [[nodiscard]] const bytecode::Extern* find_plain_read() const {
+    const auto is_carried = [](const Step& step) {
+      return step.kind == StepKind::Read || step.kind == StepKind::Passed || step.kind == StepKind::Returned;
+    };
+    if (finding_.way.empty() || !std::ranges::all_of(finding_.way, is_carried)) return nullptr;
+    const Step& read = finding_.way.front();
+    const bytecode::Instruction i = program_.functions[read.function].code[read.pc];
+    if (static_cast<bytecode::Opcode>(i.opcode) != bytecode::Opcode::CallExtern) return nullptr;
+    const bytecode::Extern& callee = program_.externs[i.wide()];
+    const types::TypeId type = program_.types.base(callee.result);
+    const bool is_whole = types::is_text(program_.types, type) || types::is_integer(program_.types, type) ||
+                          type == types::TypeTable::boolean;
+    return callee.builtin_effect == types::BuiltinEffect::Native && is_whole ? &callee : nullptr;
   }
 
   /// Where the function of the sink adds the words to a context that a model sees when it chooses the argument.
@@ -140,7 +197,8 @@ class FindingReport {
 
   const bytecode::Program& program_;
   const Sink& sink_;
-  const Finding& finding_;
+  const Finding& finding_;  ///< the first one
+  std::string what_;        ///< all of them
   std::span<const source::SourceFile* const> files_;
 };
 
@@ -149,10 +207,19 @@ class FindingReport {
 void report(const bytecode::Program& program, const std::vector<Sink>& sinks, Proofs proofs,
             std::span<const source::SourceFile* const> files, diagnostics::Diagnostics& diagnostics) {
   for (const Sink& sink : sinks) {
+    std::vector<std::vector<const Finding*>> groups;
     for (const Finding& finding : sink.findings) {
       if (finding.verdict == Verdict::Proved) continue;
-      FindingReport(program, sink, finding, files).write(proofs, diagnostics);
+      const auto group = std::ranges::find_if(groups, [&](const std::vector<const Finding*>& known) {
+        return known.front()->verdict == finding.verdict && known.front()->sources == finding.sources;
+      });
+      if (group == groups.end()) {
+        groups.push_back({&finding});
+      } else {
+        group->push_back(&finding);
+      }
     }
+    for (const auto& group : groups) FindingReport(program, sink, group, files).write(proofs, diagnostics);
   }
 }
 

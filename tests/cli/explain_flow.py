@@ -136,3 +136,44 @@ agent Desk {
     process = tenon("check", write(work, text))
     assert process.returncode == 1 and "hint: if the person who talks to the program may decide this: `trust person`" in process.stderr, process
     assert tenon("check", write(work, "trust person\n" + text), "--strict").returncode == 0
+
+
+def hints_of(work, body):
+    text = '''\
+extern fn read_inbox() -> String
+extern fn send_mail(to: trusted String, body: String) -> ()
+fn is_urgent(ctx: Context, mail: String) -> Boolean { mail! }
+fn addressee(ctx: Context, mail: String) -> String { mail! }
+fn main() {
+    let mail = read_inbox()
+''' + body + "}\n"
+    process = tenon("check", write(work, text), "--json")
+    return [json.loads(line)["hints"] for line in process.stdout.splitlines()]
+
+
+def test_hints_are_given_where_they_help(work):
+    assert hints_of(work, 'send_mail(mail, "")') == [["if the program can vouch for what `read_inbox` returns: `-> trusted String`"]]
+    assert hints_of(work, 'send_mail(addressee(Context::new(), mail), "")') == [
+        ["let it be a choice: `addressee` with a result such as `-> trusted \"ann\" | \"bob\"` costs 1 bit"]]
+    assert hints_of(work, 'if is_urgent(Context::new(), mail) { send_mail("ann", "") }') == [
+        ["let the answer be trusted: `is_urgent` with the result `-> trusted Boolean` costs 1 bit",
+         "make the call whatever line 7 decides, or decide there by what is trusted"]]
+
+
+def test_what_the_same_words_decide_is_one_report(work):
+    text = '''\
+use std::react::react
+
+extern fn read_inbox() -> String
+extern fn send_mail(to: trusted String, body: String) -> ()
+
+fn main(ctx: Context, wish: String) -> String {
+    react<String>(ctx, wish, tools { read_inbox, send_mail })
+}
+'''
+    process = tenon("check", write(work, text), "--json")
+    reports = [json.loads(line) for line in process.stdout.splitlines()]
+    assert process.returncode == 0, process
+    assert [one["message"] for one in reports] == [
+        "words from outside may decide whether `send_mail` is called and `to` of `send_mail`"], reports
+    assert reports[0]["labels"][0]["text"] == "they come in here", reports
