@@ -280,6 +280,16 @@ bool ProgramAnalysis::hands_off() const {
   return false;
 }
 
+/// A state between two turns: of each entry it is known which sources are in it (runtime/label_sources.h).
+ValueId ProgramAnalysis::recorded(ValueId state) {
+  if (values_.shape(state) != Shape::Record) return values_.flatten(state);
+  std::vector<ValueId> entries;
+  for (std::size_t at = 0; at < values_.part_count(state); ++at) {
+    entries.push_back(values_.plain(values_.whole(values_.take(state, at)).possible()));
+  }
+  return values_.make(Shape::Record, {}, std::move(entries));
+}
+
 /// A conversation's turns, one after another: what a turn leaves is there in the next one (runtime/conversation.cpp).
 void ProgramAnalysis::run_turns() {
   struct Kept {
@@ -290,7 +300,7 @@ void ProgramAnalysis::run_turns() {
   const bool is_shared = hands_off();
   for (std::size_t at = 0; at < kept.size(); ++at) {
     const CallSummary initial = run_alone({program_.agents[at].initial_state, {}, {}, {}, {}});
-    if (initial.returned) kept[at].state = initial.returned->value;
+    if (initial.returned) kept[at].state = recorded(initial.returned->value);
   }
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
@@ -313,7 +323,7 @@ void ProgramAnalysis::run_turns() {
       const CallSummary turn = run_alone(std::move(inputs));
       if (!turn.returned) continue;
       const Label said = labels_.join(values_.whole(turn.returned->value), asked_).possible();
-      const ValueId left = turn.returned->agent_state;
+      const ValueId left = recorded(turn.returned->agent_state);
       for (std::size_t other = 0; other < kept.size(); ++other) {
         if (other != at && !is_shared) continue;
         const ValueId flat = values_.merge(values_.flatten(left), values_.flatten(turn.returned->kept_states));

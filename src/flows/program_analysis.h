@@ -108,6 +108,7 @@ class ProgramAnalysis {
   [[nodiscard]] bool can_be_run(std::uint32_t function) const;
   void run_function(std::uint32_t function);
   void run_turns();
+  [[nodiscard]] ValueId recorded(ValueId state);
   [[nodiscard]] CallSummary run_alone(CallInputs inputs);
   [[nodiscard]] bool hands_off() const;
 

@@ -47,6 +47,7 @@ class Values {
   [[nodiscard]] Shape shape(ValueId value) const { return nodes_[value.index].shape; }
   /// Of the value and all its parts.
   [[nodiscard]] Label whole(ValueId value) const { return nodes_[value.index].whole; }
+  [[nodiscard]] std::size_t part_count(ValueId value) const { return nodes_[value.index].parts.size(); }
   /// The part as it is in the value.
   [[nodiscard]] ValueId part(ValueId value, std::size_t index) const;
   /// The part as it is taken out of the value.

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "flows/flows.h"
+#include "runtime/conversation.h"
 #include "tests/support/machine_run.h"
 #include "tests/support/program_image.h"
 #include "tests/trust/random_program.h"
@@ -158,6 +159,28 @@ constexpr ProofCase proof_cases[] = {
         "done"
       }
     })", "sink.text tested extern word; sink.text proved; sink.text refused person; act proved"},
+  {"an_entry_that_is_recorded_between_turns", R"(
+    agent Desk {
+      state { seen: List<String> = [], count: i32 = 0 }
+      fn turn(ctx: Context, input: String) -> String {
+        sink(state.seen.len().to_string())
+        state.seen.push(word())
+        sink(state.seen.len().to_string())
+        sink(state.count.to_string())
+        state.count += 1
+        "done"
+      }
+    })", "sink.text tested extern word; sink.text tested extern word; sink.text proved"},
+  {"a_handoff", R"(
+    trust person
+    agent Desk {
+      state { seen: String = "no" }
+      fn turn(ctx: Context, input: String) -> String { state.seen = word(); Other::handoff(input) }
+    }
+    agent Other {
+      state { heard: String = "no" }
+      fn turn(ctx: Context, input: String) -> String { sink(input); sink(state.heard); act(); "done" }
+    })", "sink.text proved; sink.text tested extern word; act proved"},
   {"an_agent_that_a_person_tells", R"(
     trust person
     agent Desk {
@@ -299,7 +322,36 @@ class ComparedRuns {
     }
     acting_ = acting->loaded();
     // The same calls, of a function that does not act: the labels of all of them are seen.
-    plain_ = test::make_image(declare("String"))->loaded();
+    plain_ = test::make_image(declare("String"));
+  }
+
+  /// Turns of the program's agent, in one conversation.
+  void compare_turns(std::uint64_t variant, Agreement& agreement) {
+    runtime::Conversation conversation(plain_, 0);
+    for (const char* const input : {"w1", "w2", "w1"}) {
+      runtime::RunOptions options;
+      options.budgets = {.model_calls = 20, .instructions = 50'000};
+      auto core = conversation.begin(input, options, runtime::RunCore::Recording::Off);
+      ASSERT_TRUE(core.has_value()) << core.error().message << describe();
+      vm::Machine& machine = (*core)->machine();
+      std::vector<vm::Request> open;
+      std::size_t calls = 0;
+      vm::Step end = machine.run();
+      for (; std::holds_alternative<vm::Waiting>(end); end = machine.run()) {
+        for (vm::Request& request : machine.take_requests()) open.push_back(std::move(request));
+        for (const vm::RequestId id : machine.take_cancelled()) {
+          std::erase_if(open, [&](const vm::Request& request) { return request.id == id; });
+        }
+        ASSERT_FALSE(open.empty());
+        const vm::Request request = std::move(open.back());
+        open.pop_back();
+        if (is_call_of("sink", machine, request) && ++calls < looked_at_max) check_label(machine, request, agreement);
+        ASSERT_TRUE(machine.resume(request.id, answer(machine, request, variant)).has_value());
+      }
+      ASSERT_FALSE(std::holds_alternative<vm::Damaged>(end)) << describe();
+      const auto* const finished = std::get_if<vm::Finished>(&end);
+      conversation.end(**core, finished == nullptr ? nullptr : &finished->value);
+    }
   }
 
   void compare(std::uint64_t variant, Agreement& agreement) {
@@ -308,7 +360,7 @@ class ComparedRuns {
       if (is_call_of("sink", machine, request) && ++calls < looked_at_max) check_label(machine, request, agreement);
       return answer(machine, request, variant);
     };
-    const test::RunRecord seen = run(plain_, look, variant);
+    const test::RunRecord seen = run(plain_->loaded(), look, variant);
     ASSERT_THAT(seen.end, testing::Not(testing::StartsWith("damaged"))) << describe();
     const auto act = [&](vm::Machine& machine, const vm::Request& request) {
       if (is_call_of("sink", machine, request)) check_made(place_of(machine, request));
@@ -414,7 +466,9 @@ class ComparedRuns {
     std::set<std::string> sources;
     for (const std::uint32_t index : machine.labels().sources_of(request.label)) {
       const vm::Source& source = machine.labels().sources()[index];
-      if (source.kind == vm::SourceKind::Extern) sources.insert(vm::describe(source));
+      if (source.kind == vm::SourceKind::Extern || source.kind == vm::SourceKind::Person) {
+        sources.insert(vm::describe(source));
+      }
     }
     const bytecode::Place place = place_of(machine, request);
     const flows::Sink& sink = sink_at(place);
@@ -466,7 +520,8 @@ class ComparedRuns {
   std::uint64_t seed_;
   std::string text_;
   std::map<SinkPlace, std::vector<flows::Sink>> sinks_;
-  std::shared_ptr<const vm::LoadedProgram> acting_, plain_;
+  std::shared_ptr<const vm::LoadedProgram> acting_;
+  std::shared_ptr<const runtime::ProgramImage> plain_;
 };
 
 void compare_runs(test::Constructs constructs) {
@@ -474,6 +529,7 @@ void compare_runs(test::Constructs constructs) {
   for (std::uint64_t seed = 1; seed <= test::random_program_count() && !testing::Test::HasFailure(); ++seed) {
     ComparedRuns runs(seed, constructs);
     for (std::uint64_t variant = 1; variant < 4; ++variant) runs.compare(variant, agreement);
+    runs.compare_turns(seed % 4, agreement);
   }
   for (const std::size_t count : {agreement.proved, agreement.tested, agreement.refused, agreement.refusals}) {
     EXPECT_GT(count, test::random_program_count() / 4) << "the programs say too little";
