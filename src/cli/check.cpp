@@ -50,7 +50,9 @@ bool check_manifest(const std::string& program, const CheckCommand& command, std
 /// Returns whether the program has no errors.
 bool check_program(const std::string& path, const CheckCommand& command, const Environment& environment) {
   const auto strictness = command.strict ? types::Strictness::Strict : types::Strictness::Relaxed;
-  types::Checked checked = types::check(path, environment.system.files, strictness);
+  types::Checked checked =
+      types::check(path, environment.system.files,
+                   {.strictness = strictness, .trust = engine::trust_policy(path, environment.system.files)});
   // The compiler checks the limits of a program that has no other errors.
   if (!checked.diagnostics.has_errors()) {
     auto program = std::make_shared<bytecode::Program>(compiler::compile(checked.program, checked.diagnostics));

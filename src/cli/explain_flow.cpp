@@ -6,6 +6,7 @@
 #include "cli/diagnostics_output.h"
 #include "compiler/compile.h"
 #include "diagnostics/nearest.h"
+#include "engine/program.h"
 #include "flows/flows.h"
 #include "json/json.h"
 #include "types/check.h"
@@ -109,7 +110,8 @@ std::vector<std::string> keep_named(const std::string& name, std::vector<Sink>& 
 }  // namespace
 
 int explain_flow(const ExplainFlowCommand& command, const Environment& environment) {
-  types::Checked checked = types::check(command.file, environment.system.files, types::Strictness::Relaxed);
+  types::Checked checked = types::check(
+      command.file, environment.system.files, {.trust = engine::trust_policy(command.file, environment.system.files)});
   bytecode::Program program;
   if (!checked.diagnostics.has_errors()) program = compiler::compile(checked.program, checked.diagnostics);
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);

@@ -317,6 +317,7 @@ inline constexpr DiagnosticKind<std::string> ApprovalOfSecret{
     {2513, error}, "a person cannot be asked to approve calls of `{}`: one of its parameters is a secret"};
 inline constexpr DiagnosticKind<> ApprovalNotPossible{
     {2514, error}, "only a parameter of an `extern fn` can be approved when it is called"};
+inline constexpr DiagnosticKind<> EndorseForbidden{{2515, error}, "the project does not allow `endorse`"};
 inline constexpr DiagnosticKind<> TrustInModule{{2503, error}, "a module cannot say whom its user trusts"};
 
 inline constexpr DiagnosticKind<std::string> DecidedFromOutside{{2504, error}, "words from outside decide {}"};

@@ -21,7 +21,7 @@ EngineError program_error(Problems problems) {
 
 Result<CompiledProgram, EngineError> compile_file(const std::string& path, ProgramSource::Names names,
                                                   FileSystem& files) {
-  types::Checked checked = types::check(path, files, types::Strictness::Relaxed);
+  types::Checked checked = types::check(path, files, {.trust = trust_policy(path, files)});
   std::shared_ptr<const bytecode::Program> program;
   if (!checked.diagnostics.has_errors()) {
     bytecode::Program compiled = compiler::compile(checked.program, checked.diagnostics);
@@ -63,7 +63,7 @@ std::optional<std::string> find_errors(const ProgramSource& source, const System
 
 Json diagnose(const std::string& path, const std::string& text, const System& system) {
   FileWithText files(system.files, path, text);
-  types::Checked checked = types::check(path, files, types::Strictness::Relaxed);
+  types::Checked checked = types::check(path, files, {.trust = trust_policy(path, files)});
   // The compiler checks the limits of a program that has no other errors.
   if (!checked.diagnostics.has_errors()) {
     const bytecode::Program program = compiler::compile(checked.program, checked.diagnostics);
@@ -76,6 +76,12 @@ Json diagnose(const std::string& path, const std::string& text, const System& sy
     problems.push_back(diagnostics::to_json(diagnostic, checked.files()));
   }
   return problems;
+}
+
+types::TrustPolicy trust_policy(const std::string& path, FileSystem& files) {
+  const auto manifest = project::find_manifest(files, std::filesystem::absolute(path).lexically_normal().string());
+  if (!manifest || !*manifest) return {};
+  return {(*manifest)->trusts_person, (*manifest)->allows_endorse};
 }
 
 Result<std::optional<project::Manifest>, EngineError> read_manifest(const std::string& program_path,

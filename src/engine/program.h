@@ -15,6 +15,7 @@
 #include "project/manifest.h"
 #include "runtime/program_image.h"
 #include "runtime/run_options.h"
+#include "types/check.h"
 #include "vm/loaded_program.h"
 
 namespace tenon::engine {
@@ -38,6 +39,10 @@ struct CompiledProgram {
 };
 /// Fails with `Program` if the program has errors.
 [[nodiscard]] Result<CompiledProgram, EngineError> compile(const ProgramSource& source, const System& system);
+
+/// What the project of the program at `path` says of trust. A manifest with errors, which is reported where it is read,
+/// says nothing.
+[[nodiscard]] types::TrustPolicy trust_policy(const std::string& path, FileSystem& files);
 
 /// The errors of a program as text; nothing if it has none.
 [[nodiscard]] std::optional<std::string> find_errors(const ProgramSource& source, const System& system);

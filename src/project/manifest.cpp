@@ -35,7 +35,7 @@ class ManifestReader {
   }
 
   Result<Manifest, std::vector<ManifestProblem>> read(const toml::table& root) {
-    static constexpr std::string_view tables[] = {"model", "prompts", "externs", "budget", "retry", "agents"};
+    static constexpr std::string_view tables[] = {"model", "prompts", "externs", "budget", "retry", "trust", "agents"};
     for (const auto& [key, node] : root) {
       if (!knows(key, tables, "")) continue;
       const toml::table* const table = node.as_table();
@@ -49,6 +49,7 @@ class ManifestReader {
       if (key == "externs") read_externs(*table);
       if (key == "budget") read_budget(*table);
       if (key == "retry") read_retry(*table);
+      if (key == "trust") read_trust(*table);
       if (key == "agents") read_agents(*table);
     }
     if (!problems_.empty()) return failure(std::move(problems_));
@@ -236,6 +237,19 @@ class ManifestReader {
         read_duration(node, "time", 0, bound);
       } else {
         read_count(node, key.str(), key == "depth" ? 1 : 0, INT64_MAX, bound);
+      }
+    }
+  }
+
+  void read_trust(const toml::table& table) {
+    static constexpr std::string_view keys[] = {"person", "endorse"};
+    for (const auto& [key, node] : table) {
+      if (!knows(key, keys, "trust")) continue;
+      const auto value = node.value_exact<bool>();
+      if (!value) {
+        report(node.source(), fmt::format("`{}` must be `true` or `false`", key.str()));
+      } else {
+        (key == "person" ? manifest_.trusts_person : manifest_.allows_endorse) = *value;
       }
     }
   }

@@ -42,6 +42,8 @@ struct Manifest {
   std::optional<std::uint32_t> threads;  ///< `[externs] threads`
   effects::RetrySettings retry;          ///< `[retry]`
   bytecode::Bounds budget;               ///< `[budget]`, the limits of a run
+  bool trusts_person = false;            ///< `[trust] person`, as `trust person` in a program says it
+  bool allows_endorse = true;            ///< `[trust] endorse`
   AgentPlacements placements;            ///< `[agents.NAME]`, of the agents that have hosts of their own
 };
 

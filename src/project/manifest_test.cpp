@@ -114,6 +114,16 @@ TEST(Manifest, PlacementsOfAgentsAreChecked) {
               ElementsAre("2:13: `resources` must be a table; write for example `resources = { tpu = 1 }`"));
 }
 
+TEST(Manifest, SaysWhoIsTrusted) {
+  EXPECT_FALSE(parse("").trusts_person);
+  EXPECT_TRUE(parse("").allows_endorse);
+  EXPECT_TRUE(parse("trust.person = true").trusts_person);
+  EXPECT_FALSE(parse("trust.endorse = false").allows_endorse);
+  EXPECT_THAT(problems_of("[trust]\nperson = \"yes\"\npersons = true\n"),
+              UnorderedElementsAre("2:10: `person` must be `true` or `false`",
+                                   "3:1: `[trust]` has no key `persons`; did you mean `person`?"));
+}
+
 TEST(Manifest, TimesHaveUnits) {
   const auto time = [](const std::string& text) { return parse("budget.time = \"" + text + "\"").budget.milliseconds; };
   EXPECT_EQ(time("250ms"), 250U);
@@ -146,7 +156,7 @@ TEST(Manifest, ReportsEveryUnknownKeyWithItsLine) {
                   "4:1: `[budget]` has no key `cals`; did you mean `calls`?",
                   "5:1: `[budget]` has no key `speed`; use one of `calls`, `tokens`, `instructions`, `depth`, `time`",
                   "6:2: the manifest has no key `tests`; use one of `model`, `prompts`, `externs`, `budget`, `retry`, "
-                  "`agents`"));
+                  "`trust`, `agents`"));
 }
 
 TEST(Manifest, RefusesABudgetOfCost) {

@@ -69,6 +69,8 @@ Checked check(const std::string& path, FileSystem& files, Strictness strictness)
 
 Checked check(const std::string& path, FileSystem& files, const CheckOptions& options) {
   Checked checked;
+  checked.program.trusts_person = options.trust.trusts_person;
+  checked.program.allows_endorse = options.trust.allows_endorse;
   load_modules(path, files, checked.program, checked.diagnostics);
   // A program that has not been read to its end cannot be checked.
   const auto is_cut = [](const diagnostics::Diagnostic& diagnostic) {

@@ -26,12 +26,20 @@ struct Checked {
   [[nodiscard]] std::vector<const source::SourceFile*> files() const;
 };
 
+/// What a project says of trust for all its programs.
+struct TrustPolicy {
+  bool trusts_person = false;  ///< as if each said `trust person`
+  bool allows_endorse = true;
+  friend bool operator==(const TrustPolicy&, const TrustPolicy&) = default;
+};
+
 struct CheckOptions {
   Strictness strictness = Strictness::Relaxed;
+  TrustPolicy trust = {};
   /// The result can be the `previous` one of a later check.
   bool keeps_bodies = false;
   /// The result of an earlier check of the same entry file: bodies that did not change, and use nothing that did, are
-  /// not checked again. The result is the same as without it. Must have kept its bodies.
+  /// not checked again. The result is the same as without it. Must have kept its bodies, with the same `trust`.
   const Checked* previous = nullptr;
 };
 

@@ -274,7 +274,8 @@ struct CheckedProgram {
   PlanVerdicts verdicts;
   std::string plan_path, plan_text;
   TypeId tool_result;          ///< the built-in struct `ToolResult`; absent in a program without tools
-  bool trusts_person = false;  ///< `trust person`
+  bool trusts_person = false;  ///< `trust person`, or the project says it
+  bool allows_endorse = true;  ///< `endorse` may be used
 };
 
 }  // namespace tenon::types

@@ -167,6 +167,10 @@ std::optional<TypeId> CallChecker::check_known_call(NodeId node, std::string_vie
 /// `endorse(value, "why")`: the value itself, for which the program answers.
 TypeId CallChecker::check_endorse(NodeId node, std::span<const NodeId> arguments) {
   facts(node).target = {TargetKind::Endorse, 0, 0};
+  if (!program_.allows_endorse) {
+    diagnostics_.report(diagnostics::EndorseForbidden, tree().span(tree().first(node)))
+        .hint("let a person look at it: `approve(value, \"Is this right?\")`");
+  }
   if (!expect_count(node, "endorse", 2, arguments.size())) return TypeTable::error;
   const TypeId type = check_value_of_any_type(arguments[0]);
   check_value(arguments[1], TypeTable::string);

@@ -1,0 +1,85 @@
+"""What a person is asked to approve: at the terminal, over processes, and what is recorded of it."""
+from store_places import new_store
+from tenon_process import find_run, tenon
+
+PROGRAM = '''\
+extern fn read_inbox() -> String
+extern fn send_mail(to: trusted String else approve, body: String) -> String
+
+fn value() -> String {
+    let to = approve(read_inbox(), "Is this who writes?")
+    send_mail(to, "Thank you.")
+}
+
+fn call() -> String { send_mail(read_inbox(), "Thank you.") }
+
+fn endorsed() -> String { send_mail(endorse(read_inbox(), "a test"), "Thank you.") }
+'''
+TOOLS = '''
+def read_inbox(): return "eve"
+def send_mail(to: str, body: str): return f"to {to}: {body}"
+'''
+
+
+def write(work):
+    (work / "tools.py").write_text(TOOLS)
+    (work / "model.script").write_text("")
+    (work / "program.tn").write_text(PROGRAM)
+
+
+def run(work, function, *options, answers=None):
+    typed = {"input": answers, "stdin": None} if answers else {}
+    return tenon("run", work / "program.tn", "--fn", function, "--model", f"script:{work / 'model.script'}", "--extern", work / "tools.py",
+                 *options, **typed)
+
+
+
+def test_answers_at_the_terminal(work):
+    write(work)
+    answers = {"yes\n": "to eve: Thank you.", "ann\n": "to ann: Thank you.", '"ann"\n': "to ann: Thank you.", "\nYES\n": "to eve: Thank you."}
+    for answer, expected in answers.items():
+        process = run(work, "value", answers=answer)
+        assert process.returncode == 0 and process.stdout == expected + "\n", (answer, process)
+        assert 'Is this who writes?\n  "eve", which depends on extern read_inbox\n(yes, no, or another String): ' in process.stderr, process.stderr
+    refused = run(work, "value", answers="no\n")
+    assert refused.returncode == 1 and "a person does not approve of the value" in refused.stderr, refused
+
+
+def test_a_call_is_approved_over_processes(work):
+    write(work)
+    store = new_store(work, "approvals.store")
+    begun = run(work, "call", "--store", store)
+    assert begun.returncode == 3, begun
+    assert 'Call `send_mail`?' in begun.stderr and '{"to":"eve","body":"Thank you."}' in begun.stderr, begun.stderr
+    name = find_run(begun.stderr)
+    listed = tenon("runs", "--store", store).stdout
+    assert '{"to":"eve","body":"Thank you."}' in listed, listed
+    wrong = tenon("resume", name, "--store", store, "--extern", work / "tools.py", "--input", '{"to": "ann"}')
+    assert wrong.returncode != 0 and "body" in wrong.stderr, wrong
+    done = tenon("resume", name, "--store", store, "--extern", work / "tools.py", "--input", '{"to": "ann", "body": "Hello"}')
+    assert done.returncode == 0 and done.stdout == "to ann: Hello\n", done
+    replayed = tenon("replay", name, "--store", store)
+    assert replayed.returncode == 0, replayed
+
+
+def test_a_refused_call_is_not_made(work):
+    write(work)
+    store = new_store(work, "approvals.store")
+    name = find_run(run(work, "call", "--store", store).stderr)
+    done = tenon("resume", name, "--store", store, "--extern", work / "tools.py", "--input", "no")
+    assert done.returncode == 1 and "a person does not approve of the call of `send_mail`" in done.stderr, done
+
+
+def test_a_project_says_whom_it_trusts(work):
+    write(work)
+    assert run(work, "endorsed").stdout == "to eve: Thank you.\n"
+    (work / "tenon.toml").write_text("[trust]\nendorse = false\n")
+    refused = run(work, "endorsed")
+    assert refused.returncode == 1 and "error[E2515]: the project does not allow `endorse`" in refused.stderr, refused
+    checked = tenon("check", work / "program.tn")
+    assert checked.returncode == 1 and "E2515" in checked.stderr, checked
+    (work / "person.tn").write_text('extern fn pay(to: trusted String) -> ()\n\nfn main() { pay(ask<String>("To whom?")) }\n')
+    assert "E2504" in tenon("check", work / "person.tn").stderr
+    (work / "tenon.toml").write_text("[trust]\nperson = true\n")
+    trusted = tenon("check", work / "person.tn")
+    assert trusted.returncode == 0 and "E2504" not in trusted.stderr, trusted
