@@ -39,6 +39,15 @@ std::vector<std::string> describe_sources(const vm::LabelTable& labels, vm::Labe
   return described;
 }
 
+std::vector<std::string> sources_of_call(const bytecode::Program& program, const vm::LabelTable& labels,
+                                         const vm::Request& request) {
+  if (request.kind != vm::RequestKind::Extern) return {};
+  const bytecode::Extern& callee = program.externs[request.subject];
+  const bool is_approval = callee.builtin_effect == types::BuiltinEffect::Approve;
+  if (!is_approval && !callee.call_options.acts && callee.trusted_parameters.empty()) return {};
+  return describe_sources(labels, request.label);
+}
+
 StateSources sources_of_state(const vm::LabelTable& labels, const vm::Value& state) {
   StateSources sources;
   if (state.tag() != vm::Tag::Record) return sources;

@@ -7,6 +7,7 @@
 #include "base/wire.h"
 #include "bytecode/program.h"
 #include "types/table/type_table.h"
+#include "vm/request.h"
 #include "vm/values/labels.h"
 #include "vm/values/value.h"
 
@@ -28,6 +29,10 @@ using StateSources = std::vector<Sources>;
 
 /// As vm::describe names them, ascending.
 [[nodiscard]] std::vector<std::string> describe_sources(const vm::LabelTable& labels, vm::LabelId label);
+
+/// What it depends on that a call that acts is made, or that a person is asked to approve of this; empty for others.
+[[nodiscard]] std::vector<std::string> sources_of_call(const bytecode::Program& program, const vm::LabelTable& labels,
+                                                       const vm::Request& request);
 
 /// `state`: a record.
 [[nodiscard]] StateSources sources_of_state(const vm::LabelTable& labels, const vm::Value& state);

@@ -1,6 +1,9 @@
 // When spans start and end, and their parents.
 #include "telemetry/run_spans.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "effects/effect.h"
@@ -210,6 +213,7 @@ void RunSpans::on_extern_called(const runtime::StartedCall& call) {
   span.set("gen_ai.tool.call.id",
            run.name.empty() ? std::string(effect.key) : run.name + "/" + std::string(effect.key));
   if (!effect.scope.agent.empty()) span.set("gen_ai.agent.name", std::string(effect.scope.agent));
+  if (!call.sources.empty()) span.set("tenon.trust.sources", fmt::format("{}", fmt::join(call.sources, ", ")));
   if (options_.content == Content::Captured) {
     span.set("gen_ai.tool.call.arguments", shown(values_json(call.arguments, effect.program.types())));
   }

@@ -9,7 +9,7 @@ from server_process import Server
 from tenon_process import tenon
 
 PROGRAM = '''\
-extern fn add(x: i32, y: i32) -> i32
+extern fn add(x: trusted i32, y: i32) -> i32
 
 agent Desk {
     state { turns: i32 = 0 }
@@ -45,7 +45,7 @@ fn tell(ctx: Context, text: String) -> String {
 }
 
 fn story(ctx: Context, text: String) -> String {
-    let sum = add(20, 22)
+    let sum = add(endorse(20, "a test"), 22)
     tell(ctx, "{{ text }} {{ sum }}")
 }
 
@@ -110,6 +110,7 @@ def test_a_run_without_a_store(work):
         assert said["gen_ai.provider.name"] == "tenon.script" and said["gen_ai.output.type"] == "text", said
         called = attributes_of(tool.attributes)
         assert called["gen_ai.operation.name"] == "execute_tool" and called["gen_ai.tool.name"] == "add", called
+        assert called["tenon.trust.sources"] == "endorsed as a test", called
         assert called["gen_ai.tool.call.id"] and called["gen_ai.tool.type"] == "function", called
         assert attributes_of(root.attributes)["gen_ai.workflow.name"] == "story"
         resource = collector.resources[0]

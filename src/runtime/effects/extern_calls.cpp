@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/events.h"
+#include "runtime/label_sources.h"
 #include "runtime/recording/agent_records.h"
 
 namespace tenon::runtime {
@@ -53,7 +54,8 @@ Result<void, effects::SecretError> ExternCalls::start(RunId id, const OpenReques
   auto arguments = secrets_.open_arguments(run, request, secrets);
   if (!arguments) return failure(std::move(arguments.error()));
   if (listener_ != nullptr) {
-    listener_->on_extern_called({performed_effect(id, *run.core, request), request.subject, request.arguments});
+    listener_->on_extern_called({performed_effect(id, *run.core, request), request.subject, request.arguments,
+                                 sources_of_call(run.core->image()->program(), run.core->machine().labels(), request)});
   }
   const tools::CallId call_id = next_id_++;
   Call& call = calls_.emplace(call_id, Call{id, request, clock_.monotonic(), std::move(secrets)}).first->second;

@@ -11,16 +11,6 @@ namespace tenon::runtime {
 
 using effects::EffectKind;
 
-namespace {
-
-/// Of a call that acts, and of what a person is asked to approve, it is recorded what it depends on.
-bool shows_sources(const bytecode::Extern& callee) {
-  return callee.call_options.acts || !callee.trusted_parameters.empty() ||
-         callee.builtin_effect == types::BuiltinEffect::Approve;
-}
-
-}  // namespace
-
 effects::Requested record_request(RunCore& core, RunJournal& journal, const OpenRequest& open, const std::string& title,
                                   std::int64_t time) {
   const bytecode::Program& program = core.image()->program();
@@ -38,9 +28,7 @@ effects::Requested record_request(RunCore& core, RunJournal& journal, const Open
     requested.form = journal.keep(inference::answers::make_schema(program.types, answer));
     requested.callers = callers_of(core.machine(), request, title);
   }
-  if (request.kind == vm::RequestKind::Extern && shows_sources(program.externs[request.subject])) {
-    requested.sources = describe_sources(core.machine().labels(), request.label);
-  }
+  requested.sources = sources_of_call(program, core.machine().labels(), request);
   requested.place = core.place_of(request);
   requested.wake_at = open.wake_at;
   requested.scope = effects::AgentScope(effects::scope_of(request, program));
