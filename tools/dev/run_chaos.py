@@ -1,7 +1,7 @@
 """run_chaos.py [--keep] [NAME]: runs the long and violent tests, or one of them. What .ci/run has of each is its short form.
 
-Each prints `N passed, N failed` at its end. Its figures are written to chaos.json (results.py says where): how many passed, in how many
-seconds.
+Each prints `N passed, N failed` at its end, or what GoogleTest prints. Its figures are written to chaos.json (results.py says where):
+how many passed, in how many seconds.
 """
 import json
 import os
@@ -16,6 +16,8 @@ from results import ROOT, take_results_folder
 CHAOS = {
     "kills": (["tests/durability/run", "--long"], "real processes that are killed, or whose disk calls fail, at every write"),
     "simulation": (["build/release/tests/simulation/simulation", "--long"], "10,000 seeds of the simulator"),
+    "trust": (["env", "TENON_TRUST_PROGRAMS=10000", "build/release/tests/trust/tests_trust",
+               "--gtest_filter=Interference.*:*HoldInTheMachine"], "10,000 programs that must not lose a label, and their proofs"),
     "postgres": (["tests/several_servers/run", "--long"], "servers on one PostgreSQL store that are killed, stopped or cut off"),
     "hour": (["tests/several_servers/run", "--hour"], "two servers on one PostgreSQL store under load for an hour"),
     "ray": (["tests/ray/run", "--long"], "nodes, hosts, gateways and services of a Ray cluster that are killed"),
@@ -43,9 +45,9 @@ def main():
         counts = None
         for line in process.stdout:
             print(line, end="", flush=True)
-            counts = re.match(r"(?:\w+: )?(\d+) passed, (\d+) failed", line) or counts
+            counts = re.match(r"(?:\w+: )?(\d+) passed, (\d+) failed", line) or re.match(r"\[  PASSED  \] (\d+)() tests?", line) or counts
         code = process.wait()
-        one = (int(counts[1]), int(counts[2])) if counts else (0, 1)
+        one = (int(counts[1]), int(counts[2] or 0)) if counts else (0, 1)
         one = (one[0], max(one[1], 1 if code else 0))
         passed, failed = passed + one[0], failed + one[1]
         kept = json.loads(results.read_text()) if results.exists() else {}  # of other parts, which may run at the same time
