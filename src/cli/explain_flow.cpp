@@ -35,7 +35,11 @@ std::string describe_verdict(const bytecode::Program& program, const Sink& sink,
   if (!sink.is_reached) return "proved: no run comes to it";
   std::string text(flows::verdict_name(finding.verdict));
   if (finding.verdict == flows::Verdict::Proved) return text;
-  text += finding.verdict == flows::Verdict::Tested ? ": may depend on " : ": depends on ";
+  if (finding.verdict == flows::Verdict::Refused) {
+    text += ": depends on ";
+  } else {
+    text += finding.verdict == flows::Verdict::Asked ? ": a person decides if it depends on " : ": may depend on ";
+  }
   return text + describe_sources(program, finding.sources);
 }
 

@@ -74,16 +74,31 @@ Label label_of(const SinkVisit& visit, const Finding& finding, std::size_t index
   return visit.values[finding.subject == Subject::Value ? 0 : index - 1];
 }
 
-void add_visit(Sink& sink, const SinkVisit& visit, const Labels& labels) {
+/// Whether a person is asked instead of a refusal.
+bool asks(const bytecode::Program& program, const SinkVisit& visit) {
+  const bytecode::Instruction i = program.functions[visit.function].code[visit.pc];
+  const bool is_call = static_cast<bytecode::Opcode>(i.opcode) == bytecode::Opcode::CallExtern;
+  return is_call && program.externs[i.wide()].approval != bytecode::no_extern;
+}
+
+Verdict verdict_of(Label label, bool is_asked) {
+  if (label.is_none()) return Verdict::Proved;
+  if (is_asked) return Verdict::Asked;
+  return label.is_certain() ? Verdict::Refused : Verdict::Tested;
+}
+
+/// Of two calls at one place.
+Verdict verdict_of_both(Verdict a, Verdict b) {
+  if (a == b) return a;
+  return a == Verdict::Asked || b == Verdict::Asked ? Verdict::Asked : Verdict::Tested;
+}
+
+void add_visit(const bytecode::Program& program, Sink& sink, const SinkVisit& visit, const Labels& labels) {
   for (std::size_t at = 0; at < sink.findings.size(); ++at) {
     Finding& finding = sink.findings[at];
     const Label label = label_of(visit, finding, at);
-    const Verdict verdict = label.is_none() ? Verdict::Proved : label.is_certain() ? Verdict::Refused : Verdict::Tested;
-    if (!sink.is_reached) {
-      finding.verdict = verdict;
-    } else if (finding.verdict != verdict) {
-      finding.verdict = Verdict::Tested;
-    }
+    const Verdict verdict = verdict_of(label, asks(program, visit));
+    finding.verdict = sink.is_reached ? verdict_of_both(finding.verdict, verdict) : verdict;
     const auto sources = labels.sources_of(label);
     std::vector<Source> all;
     std::ranges::set_union(finding.sources, sources, std::back_inserter(all));
@@ -153,7 +168,7 @@ std::vector<Sink> find_flows(const bytecode::Program& program, Assumptions assum
     analysis.run();
     for (const SinkVisit& visit : analysis.sinks()) {
       const auto found = sinks.find(sink_place(program, visit.function, visit.pc));
-      if (found != sinks.end()) add_visit(found->second, visit, analysis.labels());
+      if (found != sinks.end()) add_visit(program, found->second, visit, analysis.labels());
     }
   }
   while (const auto source = most_wanted(sinks)) add_ways(program, assumptions, *source, sinks);

@@ -17,6 +17,7 @@ enum class Verdict : std::uint8_t {
   Proved,   ///< what is not trusted cannot reach it
   Tested,   ///< it may: the run decides
   Refused,  ///< it always does
+  Asked,    ///< it may: a person is asked then, and the call is not refused
 };
 [[nodiscard]] std::string_view verdict_name(Verdict verdict);
 

@@ -214,12 +214,24 @@ bool FrameAnalysis::call_extern(std::uint32_t strand, std::uint32_t pc, FrameSta
   } else if (callee.builtin_effect == types::BuiltinEffect::Native) {
     source = labels_.of(Source{i.wide()}, at(pc));
   }
+  const bool is_approval = callee.builtin_effect == types::BuiltinEffect::Approve;
+  if (callee.approval != bytecode::no_extern) may_ask_about_call(strand, pc, state, label);
   const Label outcome = labels_.join(label, source);
   spend(strand, state, outcome);
   fail(strand, pc, state, outcome.possible());
   for (std::size_t at = 0; at < callee.parameters.size(); ++at) r[i.a + at] = Values::clean;
-  r[i.a] = program_.transfer().result_of(callee, label, source);
+  // A person has seen this very value: it is trusted.
+  r[i.a] = is_approval ? Values::clean : program_.transfer().result_of(callee, label, source);
   return true;
+}
+
+/// `else approve`: a person is asked before a call that would be refused.
+void FrameAnalysis::may_ask_about_call(std::uint32_t strand, std::uint32_t pc, FrameState& state, Label call) {
+  if (call.is_none()) return;
+  program_.ask(call);
+  const Label asked = labels_.join(call, program_.person(at(pc)));
+  spend(strand, state, asked);
+  fail(strand, pc, state, asked);
 }
 
 /// What is known to be trusted after the test has no label.

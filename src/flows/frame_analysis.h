@@ -58,6 +58,7 @@ class FrameAnalysis {
   bool ask(std::uint32_t strand, std::uint32_t pc, FrameState& state);
   bool call(std::uint32_t strand, std::uint32_t pc, FrameState& state);
   bool call_extern(std::uint32_t strand, std::uint32_t pc, FrameState& state);
+  void may_ask_about_call(std::uint32_t strand, std::uint32_t pc, FrameState& state, Label call);
   bool require_trusted(std::uint32_t strand, std::uint32_t pc, FrameState& state);
   bool run_branches(std::uint32_t strand, std::uint32_t pc, FrameState& state);
   bool leave(std::uint32_t strand, std::uint32_t pc, FrameState& state);

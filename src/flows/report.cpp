@@ -14,6 +14,7 @@ namespace {
 
 /// More places of a way are not marked.
 constexpr std::size_t marked_steps_max = 4;
+constexpr std::size_t hints_max = 3;
 
 std::string describe_marked(const Step& step, bool is_person) {
   switch (step.kind) {
@@ -113,39 +114,59 @@ class FindingReport {
     }
   }
 
-  /// Hints that help in this case.
+  /// Hints that help in this case, the best ones.
   void add_hints(diagnostics::Diagnostic& report) const {
+    std::vector<std::string> hints;
     if (is_of_persons()) {
-      report.hint("if the person who talks to the program may decide this: `trust person` at the top of its file");
+      hints.emplace_back(
+          "if the person who talks to the program may decide this: `trust person` at the top of its file");
     }
-    if (const auto read = find_injection()) {
+    const auto read = find_injection();
+    if (read) {
       const std::string parameter = finding_.name.substr(finding_.name.rfind('.') + 1);
-      report.hint(fmt::format("decide before you read: move the choice of `{}` above line {}", parameter,
-                              place_of_step(*read).line));
-      report.hint(
-          "or read in a function of its own, called with `Context::new()`: what it returns can be used elsewhere");
+      hints.push_back(fmt::format("decide before you read: move the choice of `{}` above line {}", parameter,
+                                  place_of_step(*read).line));
     }
-    if (const bytecode::Function* const answering = find_answering()) hint_at_answer(report, *answering);
+    if (const bytecode::Function* const answering = find_answering()) hints.push_back(hint_at_answer(*answering));
     if (const auto decision = find_decision()) {
-      report.hint(fmt::format("make the call whatever line {} decides, or decide there by what is trusted",
-                              place_of_step(*decision).line));
+      hints.push_back(fmt::format("make the call whatever line {} decides, or decide there by what is trusted",
+                                  place_of_step(*decision).line));
     }
-    if (const bytecode::Extern* const read = find_plain_read()) {
-      report.hint(fmt::format("if the program can vouch for what `{}` returns: `-> trusted {}`", read->name,
-                              program_.types.describe_briefly(read->result)));
+    if (const bytecode::Extern* const plain = find_plain_read()) {
+      hints.push_back(fmt::format("if the program can vouch for what `{}` returns: `-> trusted {}`", plain->name,
+                                  program_.types.describe_briefly(plain->result)));
     }
+    if (const auto parameter = find_approvable()) {
+      hints.push_back(fmt::format("let a person look: `{} else approve`", *parameter));
+    }
+    if (read) {
+      hints.emplace_back(
+          "read in a function of its own, called with `Context::new()`: what it returns can be used elsewhere");
+    }
+    if (hints.size() > hints_max) hints.resize(hints_max);
+    for (std::string& hint : hints) report.hint(std::move(hint));
   }
 
-  void hint_at_answer(diagnostics::Diagnostic& report, const bytecode::Function& answering) const {
+  /// The declaration of the parameter at which a person can be asked; nothing if the extern has no trusted one.
+  [[nodiscard]] std::optional<std::string> find_approvable() const {
+    if (finding_.subject == Subject::Value) return std::nullopt;
+    const bytecode::Extern& callee = program_.externs[program_.functions[sink_.function].code[sink_.pc].wide()];
+    if (callee.trusted_parameters.empty()) return std::nullopt;
+    const std::uint16_t at =
+        finding_.subject == Subject::Parameter ? finding_.parameter : callee.trusted_parameters.front();
+    return fmt::format("{}: trusted {}", callee.parameter_names[at],
+                       program_.types.describe_briefly(callee.parameters[at]));
+  }
+
+  [[nodiscard]] std::string hint_at_answer(const bytecode::Function& answering) const {
     const auto bits = types::information_of(program_.types, answering.result);
     if (!bits) {
-      report.hint(fmt::format(
-          "let it be a choice: `{}` with a result such as `-> trusted \"ann\" | \"bob\"` costs 1 bit", answering.name));
-      return;
+      return fmt::format("let it be a choice: `{}` with a result such as `-> trusted \"ann\" | \"bob\"` costs 1 bit",
+                         answering.name);
     }
-    report.hint(fmt::format("let the answer be trusted: `{}` with the result `-> trusted {}` costs {}", answering.name,
-                            program_.types.describe_briefly(answering.result),
-                            diagnostics::counted(static_cast<std::size_t>(std::ceil(*bits)), "bit")));
+    return fmt::format("let the answer be trusted: `{}` with the result `-> trusted {}` costs {}", answering.name,
+                       program_.types.describe_briefly(answering.result),
+                       diagnostics::counted(static_cast<std::size_t>(std::ceil(*bits)), "bit"));
   }
 
   /// The function whose answer by a model decides it: the way ends with its value, or with a decision on it.
@@ -209,7 +230,7 @@ void report(const bytecode::Program& program, const std::vector<Sink>& sinks, Pr
   for (const Sink& sink : sinks) {
     std::vector<std::vector<const Finding*>> groups;
     for (const Finding& finding : sink.findings) {
-      if (finding.verdict == Verdict::Proved) continue;
+      if (finding.verdict == Verdict::Proved || finding.verdict == Verdict::Asked) continue;
       const auto group = std::ranges::find_if(groups, [&](const std::vector<const Finding*>& known) {
         return known.front()->verdict == finding.verdict && known.front()->sources == finding.sources;
       });

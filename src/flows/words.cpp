@@ -38,6 +38,8 @@ std::string_view verdict_name(Verdict verdict) {
       return "tested";
     case Verdict::Refused:
       return "refused";
+    case Verdict::Asked:
+      return "asked";
   }
   return "";
 }

@@ -118,7 +118,8 @@ desk.tn:7:9: error[E2504]: words from outside decide `to` of `send_mail`
  6 |     send_mail(
    |     --------- a model answers with them before its eyes
   = hint: decide before you read: move the choice of `to` above line 5
-  = hint: or read in a function of its own, called with `Context::new()`: what it returns can be used elsewhere
+  = hint: let a person look: `to: trusted String else approve`
+  = hint: read in a function of its own, called with `Context::new()`: what it returns can be used elsewhere
 ''', process.stderr
 
 
@@ -152,12 +153,16 @@ fn main() {
 
 
 def test_hints_are_given_where_they_help(work):
-    assert hints_of(work, 'send_mail(mail, "")') == [["if the program can vouch for what `read_inbox` returns: `-> trusted String`"]]
+    assert hints_of(work, 'send_mail(mail, "")') == [
+        ["if the program can vouch for what `read_inbox` returns: `-> trusted String`",
+         "let a person look: `to: trusted String else approve`"]]
     assert hints_of(work, 'send_mail(addressee(Context::new(), mail), "")') == [
-        ["let it be a choice: `addressee` with a result such as `-> trusted \"ann\" | \"bob\"` costs 1 bit"]]
+        ["let it be a choice: `addressee` with a result such as `-> trusted \"ann\" | \"bob\"` costs 1 bit",
+         "let a person look: `to: trusted String else approve`"]]
     assert hints_of(work, 'if is_urgent(Context::new(), mail) { send_mail("ann", "") }') == [
         ["let the answer be trusted: `is_urgent` with the result `-> trusted Boolean` costs 1 bit",
-         "make the call whatever line 7 decides, or decide there by what is trusted"]]
+         "make the call whatever line 7 decides, or decide there by what is trusted",
+         "let a person look: `to: trusted String else approve`"]]
 
 
 def test_what_the_same_words_decide_is_one_report(work):

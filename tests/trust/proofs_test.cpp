@@ -236,6 +236,12 @@ constexpr ProofCase proof_cases[] = {
   {"an_endorsed_value", R"(fn main() { sink(endorse(word(), "it is fine")); act() })", "sink.text proved; act proved"},
   {"an_endorsed_value_in_a_decision", R"(fn main() { if flag() { sink(endorse(word(), "it is fine")) } })",
     "sink refused extern flag; sink.text proved"},
+  {"an_approved_value", R"(fn main() { sink(approve(word(), "Is it fine?")) catch _ { act() } })",
+    "sink.text proved; act tested extern word extern sink person"},
+  {"a_call_that_a_person_approves_of", R"(
+    extern fn careful(text: trusted String else approve)
+    fn main() { careful("a"); careful(word()); if flag() { careful("b") } })",
+    "careful.text proved; careful.text asked extern word; careful asked extern flag; careful.text proved"},
   {"a_tested_parameter", R"(
     fn send(to: trusted String) { sink(to) }
     fn main() { send("a"); send(word()) })", "send.to tested extern word; sink.text proved"},
@@ -286,6 +292,7 @@ extern fn item() -> Item
 extern fn vouched() -> trusted String
 extern fn report(text: String)
 extern fn sink(text: TYPE)
+extern fn careful(text: trusted String else approve)
 fn answered(ctx: Context, what: String) -> String { "Which word?"!
   what! }
 fn chosen(ctx: Context, what: String) -> trusted "w1" | "w2" { what! }
@@ -436,6 +443,9 @@ class ComparedRuns {
       }
       case vm::RequestKind::Extern:
         break;
+    }
+    if (program.externs[request.subject].builtin_effect == types::BuiltinEffect::Approve) {
+      return {vm::ReturnedValue{number % 4 == 0 ? vm::Value::none() : vm::Value::some(request.arguments[1])}, {}};
     }
     return {vm::ReturnedValue{value_of(program, program.externs[request.subject].result, number)}, {}};
   }

@@ -217,6 +217,8 @@ class Writer {
         return text;
       }
       case 10:
+        if (pick(3) == 0) return caught("careful(" + text_of() + ")", "");
+        if (pick(3) == 0) return let(caught("approve(" + text_of() + ", \"Is it so?\")", text_of(0) + "\n"));
         return let(pick(2) == 0 ? "endorse(" + text_of() + ", \"it is random\")" : std::string("vouched()"));
       default:
         return caught("strict(" + text_of() + ")", "");
