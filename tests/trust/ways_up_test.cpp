@@ -23,6 +23,8 @@ struct Payment { id: trusted i64, subject: String, sender: Sender?, notes: List<
 extern fn word() -> String
 extern fn code(of: String) -> trusted String
 extern fn payments() -> List<Payment>
+extern fn found() -> Result<Payment>
+extern fn missed() -> Result<Payment>
 extern fn sink(text: String)
 extern fn safe(text: trusted String)
 extern fn ask_before(text: trusted String else approve, note: String) -> String
@@ -59,6 +61,10 @@ vm::Outcome answer_bank(vm::Machine& machine, const vm::Request& request) {
   if (name == "ask_before") return returns(vm::Value::string("done"));
   if (name == "ask") return returns(sender(program));
   if (name == "payments") return returns(vm::Value::list({payment(program)}));
+  if (name == "found") return returns(vm::Value::ok(payment(program)));
+  if (name == "missed") {
+    return returns(vm::Value::err(vm::Value::failure(types::FailureKind::ToolFailed, "attack", "", "")));
+  }
   if (name == "word" || name == "code") return returns(vm::Value::string("attack"));
   return returns(vm::Value::unit());
 }
@@ -91,6 +97,8 @@ constexpr WayUp ways[] = {
   {"a_field_beside_it", R"(fn main() { sink(payments()[0].subject) })", "extern payments\nvalue"},
   {"a_list_beside_it", R"(fn main() { let p = payments()[0]; sink("{{ p.notes.len() }}"); sink(p.notes[0]) })", "extern payments; extern payments\nvalue"},
   {"a_vouched_field_within", R"(fn main() { let s = payments()[0].sender.unwrap(); sink(s.iban); sink(s.name) })", "program; extern payments\nvalue"},
+  {"a_field_of_a_result", R"(fn main() { match found() { Ok(p) => { sink("{{ p.id }}"); sink(p.subject) }, Err(_) => sink("none") } })", "program; extern found\nvalue"},
+  {"a_failure_as_a_result", R"(fn main() { match missed() { Ok(_) => sink("one"), Err(f) => sink(f.message) } })", "extern missed\nvalue"},
   {"what_a_person_says", R"(fn main() { let p = ask<Sender>("Who?"); sink(p.iban) })", "person\nvalue"},
   {"how_many_there_are", R"(fn main() { sink("{{ payments().len() }}") })", "program\nvalue"},
   {"the_whole_of_it", R"(fn main() { sink("{{ payments() }}") })", "extern payments\nvalue"},
@@ -123,7 +131,7 @@ constexpr WayUp ways[] = {
   {"a_text_with_an_endorsed_part", R"(fn main() { let w = word(); sink("{{ endorse(w, "why") }} {{ w }}"); sink(w) })", "extern word, endorsed as why; extern word\nvalue"},
   {"an_approval", R"(fn main() { let x = approve(word(), "Yes?"); safe(x); sink(x) })", "approved\nvalue"},
   {"an_approved_list", R"(fn main() { let x = approve(payments(), "Yes?"); sink(x[0].subject) })", "approved\nvalue"},
-  {"a_refusal", R"(fn main() { sink(approve(word(), "No?")) })", "failed Refused: a person does not approve of the value (program.tn:10:18; person)"},
+  {"a_refusal", R"(fn main() { sink(approve(word(), "No?")) })", "failed Refused: a person does not approve of the value (program.tn:12:18; person)"},
   {"what_a_refusal_decides", R"(fn main() { let x = "yes"; approve(word(), "No?") catch _ { x = "no"; "" }; sink(x) })", "extern word, person\nvalue"},
   {"an_approval_in_an_if", R"(fn main() { if word() == "attack" { sink(approve("a", "Yes?")) } })", "extern word, approved\nvalue"},
   {"a_call_that_is_asked_for", R"(fn main() { sink(ask_before(word(), word())) })", "approved, extern ask_before\nvalue"},

@@ -75,6 +75,12 @@ std::vector<Part> parts_of(const types::TypeTable& types, const Part& whole) {
     case TypeKind::Option:
       if (whole.value->tag() == Tag::Variant) parts.push_back({own_fields(*whole.value).data(), arguments[0]});
       break;
+    case TypeKind::Result: {
+      if (whole.value->tag() != Tag::Variant) break;
+      const bool is_failure = whole.value->case_index() != 0;
+      parts.push_back({own_fields(*whole.value).data(), is_failure ? types::TypeTable::failure : arguments[0]});
+      break;
+    }
     case TypeKind::Enum:
       if (whole.value->tag() != Tag::Variant) break;
       for (const TypeId item : types.enum_type(type).variants[whole.value->case_index()].payload) {
