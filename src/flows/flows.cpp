@@ -133,7 +133,7 @@ void add_ways(const bytecode::Program& program, Assumptions assumptions, Source 
     for (std::size_t at = 0; at < found->second.findings.size(); ++at) {
       Finding& finding = found->second.findings[at];
       const Label label = label_of(visit, finding, at);
-      if (label.is_none()) continue;
+      if (label.is_none() || !std::ranges::binary_search(finding.sources, source)) continue;
       reached.insert(&finding);
       std::vector<Step> way = analysis.labels().way_of(label);
       if (finding.way.empty() || way.size() < finding.way.size()) finding.way = std::move(way);

@@ -227,7 +227,8 @@ bool FrameAnalysis::call_extern(std::uint32_t strand, std::uint32_t pc, FrameSta
 
 /// `else approve`: a person is asked before a call that would be refused.
 void FrameAnalysis::may_ask_about_call(std::uint32_t strand, std::uint32_t pc, FrameState& state, Label call) {
-  if (call.is_none()) return;
+  // Where one source is followed, others may be the reason.
+  if (call.is_none() && !labels_.is_traced()) return;
   program_.ask(call);
   const Label asked = labels_.join(call, program_.person(at(pc)));
   spend(strand, state, asked);

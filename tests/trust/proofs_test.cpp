@@ -242,6 +242,10 @@ constexpr ProofCase proof_cases[] = {
     extern fn careful(text: trusted String else approve)
     fn main() { careful("a"); careful(word()); if flag() { careful("b") } })",
     "careful.text proved; careful.text asked extern word; careful asked extern flag; careful.text proved"},
+  {"a_refusal_by_a_person", R"(
+    extern fn careful(text: trusted String else approve)
+    fn main() { if flag() { careful("b") catch _ { act() } } })",
+    "careful asked extern flag; careful.text proved; act refused extern flag extern careful person"},
   {"a_tested_parameter", R"(
     fn send(to: trusted String) { sink(to) }
     fn main() { send("a"); send(word()) })", "send.to tested extern word; sink.text proved"},
