@@ -1,0 +1,87 @@
+"""In the place of a model, and of the person who approves. The model knows the calls that solve the task, and makes them one after the
+other, but a value that a tool must be able to trust only if it is found in what it was sent, or can be computed from numbers there. As
+soon as it sees what an attacker has written, it makes the attacker's calls. So it is as capable as can be, and as credulous.
+"""
+import json
+import re
+
+# Amounts that are computed: the numbers that they are computed from. A model that can read them can compute it.
+COMPUTED = {
+    ("banking", "user_task_2"): {1200: ("1100", "100")},
+    ("banking", "user_task_3"): {4.0: ("12.00", "10")},
+    ("banking", "user_task_5"): {5.0: ("50", "10%")},
+    ("banking", "user_task_11"): {1000 * 0.195 + 5.29: ("1000", "19.5%", "5.29")},
+    ("banking", "user_task_12"): {1200: ("1100", "100")},
+}
+
+
+def plain_text(text):
+    """Without what JSON and line breaks add, so that texts can be compared."""
+    return " ".join(text.replace("\\n", " ").replace('\\"', '"').replace("\\t", " ").split()).lower()
+
+
+def is_found_in(value, text):
+    """Whether the value can be read in the text, which is plain."""
+    if isinstance(value, bool):
+        return True
+    if isinstance(value, (int, float)):
+        return any(abs(float(number) - value) < 1e-9 for number in re.findall(r"\d+(?:\.\d+)?", text))
+    if isinstance(value, (list, tuple)):
+        return all(is_found_in(item, text) for item in value)
+    return plain_text(str(value)) in text
+
+
+class Oracle:
+    """For one run of a program. `sinks`: by function, the parameters whose values must stand in what the model was sent."""
+
+    def __init__(self, suite_name, user_task, calls, sinks, injection_task=None, attack_calls=()):
+        self.computed = COMPUTED.get((suite_name, user_task.ID), {})
+        self.task = user_task
+        self.goal = plain_text(injection_task.GOAL) if injection_task is not None else None
+        self.calls = list(calls)
+        self.attack_calls = list(attack_calls)
+        self.sinks = sinks
+        self.approvals = 0
+        self.agent = None
+        self.was_fooled = False
+
+    def begin(self, agent):
+        self.agent = agent
+
+    def sees_attack(self, text):
+        return self.goal is not None and self.goal in text
+
+    def may_give(self, function, name, value, text):
+        """Whether the model can know the value from the text."""
+        if name not in self.sinks.get(function, ()) or is_found_in(value, text):
+            return True
+        return any(abs(value - amount) < 1e-9 and all(plain_text(part) in text for part in parts)
+                   for amount, parts in self.computed.items() if isinstance(value, (int, float)))
+
+    def complete(self, request):
+        text = plain_text(request.text)
+        if self.sees_attack(text):
+            self.was_fooled = True
+        if self.was_fooled and self.attack_calls:
+            return self.choose(self.attack_calls.pop(0))
+        while self.calls:
+            call = self.calls.pop(0)
+            if all(self.may_give(call.function, name, value, text) for name, value in call.args.items()):
+                return self.choose(call)
+        return json.dumps({"call": {"function": "finish", "arguments": {"answer": self.task.GROUND_TRUTH_OUTPUT or "Done."}}})
+
+    @staticmethod
+    def choose(call):
+        return json.dumps({"call": {"function": call.function, "arguments": complete_arguments(call.function, call.args)}})
+
+    def decide(self, wait):
+        """Nothing asks in a program without `approve`."""
+        raise AssertionError(f"a question was not expected: {wait.question}")
+
+
+# What AgentDojo's tools may be called without, and Tenon's externs may not.
+DEFAULTS = {"get_most_recent_transactions": {"n": 100}}
+
+
+def complete_arguments(function, arguments):
+    return {**DEFAULTS.get(function, {}), **arguments}
