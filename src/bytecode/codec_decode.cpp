@@ -386,6 +386,9 @@ Tool read_tool(Reader& in) {
       case 5:
         tool.place = read_place(message);
         return true;
+      case 6:
+        tool.function_in_parts = message.value32();
+        return true;
       default:
         return false;
     }

@@ -281,6 +281,7 @@ Writer write_tool(const Tool& tool) {
   out.present_field(3, tool.function);
   write_type_id(out, 4, tool.record);
   write_place(out, 5, tool.place);
+  if (tool.function_in_parts != no_function) out.present_field(6, tool.function_in_parts);
   return out;
 }
 

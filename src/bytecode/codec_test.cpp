@@ -268,6 +268,35 @@ TEST(Codec, SetsOfToolsRoundTrip) {
   EXPECT_THAT(disassemble(*decoded), HasSubstr("tool 0: add(y: i64) -> i64  ; tool"));
 }
 
+/// The same, and the tool has a function whose result is cut by trust.
+Program program_with_a_tool_in_parts() {
+  Program program = program_with_a_tool();
+  Function in_parts = program.functions[1];
+  in_parts.result = program.types.result(program.types.list(types::TypeTable::string));
+  program.functions.push_back(std::move(in_parts));
+  program.tools[0].function_in_parts = 2;
+  return program;
+}
+
+TEST(Codec, ToolsInPartsRoundTrip) {
+  const Program program = program_with_a_tool_in_parts();
+  ASSERT_TRUE(verify(program).has_value()) << describe(verify(program).error());
+  const auto decoded = decode(encode(program));
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(decoded->tools[0].function_in_parts, 2U);
+  EXPECT_EQ(decode(encode(program_with_a_tool()))->tools[0].function_in_parts, no_function);
+}
+
+TEST(Verifier, RequiresToolsInPartsToMatchTheirFunctions) {
+  Program program = program_with_a_tool_in_parts();
+  program.tools[0].function_in_parts = 9;
+  EXPECT_THAT(describe(verify(program).error()), HasSubstr("a function that does not exist"));
+  program.tools[0].function_in_parts = 1;
+  EXPECT_THAT(describe(verify(program).error()), HasSubstr("does not return a Result of a list of texts"));
+  program.tools[0].function_in_parts = 0;
+  EXPECT_THAT(describe(verify(program).error()), HasSubstr("takes other arguments"));
+}
+
 TEST(Verifier, RequiresToolsToMatchTheirFunctions) {
   const auto complaint_of = [](const std::function<void(Program&)>& damage) {
     Program program = program_with_a_tool();

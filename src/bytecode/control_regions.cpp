@@ -14,6 +14,10 @@ Opcode opcode_of(Instruction instruction) {
   return static_cast<Opcode>(instruction.opcode);
 }
 
+bool calls_tool(Instruction instruction) {
+  return opcode_of(instruction) == Opcode::CallTool || opcode_of(instruction) == Opcode::CallToolInParts;
+}
+
 std::uint32_t jump_target(std::uint32_t pc, Instruction instruction) {
   return static_cast<std::uint32_t>(std::int64_t{pc} + 1 + instruction.signed_wide());
 }
@@ -136,6 +140,7 @@ bool decides(Opcode opcode) {
     case Opcode::ForRange:
     case Opcode::ForInclusiveRange:
     case Opcode::CallTool:
+    case Opcode::CallToolInParts:
       return true;
     default:
       return false;
@@ -238,8 +243,7 @@ class ControlRegions::FunctionRegions {
   }
 
   [[nodiscard]] std::uint32_t end_of(Decision decision) const {
-    if (decision < size_)
-      return opcode_of(function_.code[decision]) == Opcode::CallTool ? decision + 1 : post_dominator_[decision];
+    if (decision < size_) return calls_tool(function_.code[decision]) ? decision + 1 : post_dominator_[decision];
     const std::size_t handler = decision - size_;
     if (handler < function_.handlers.size()) return end_of_handler(function_.handlers[handler]);
     const std::size_t cleanup = handler - function_.handlers.size();
@@ -322,6 +326,7 @@ void ControlRegions::add_state_writes(const Function& function, std::uint32_t pc
       writes.add(writes_of_calls()[instruction.wide()]);
       return;
     case Opcode::CallTool:
+    case Opcode::CallToolInParts:
       for (const Tool& tool : program_.tools) writes.add(writes_of_calls()[tool.function]);
       return;
     default:
@@ -344,7 +349,7 @@ const std::vector<StateWrites>& ControlRegions::writes_of_calls() const {
         if (opcode_of(instruction) == Opcode::StoreState) writes[index].add(writes_of_store(function, pc));
         if (opcode_of(instruction) == Opcode::SwapState) writes[index].add(StateWrites{true, {}});
         if (opcode_of(instruction) == Opcode::Call) callers[instruction.wide()].push_back(index);
-        if (opcode_of(instruction) != Opcode::CallTool) continue;
+        if (!calls_tool(instruction)) continue;
         for (const Tool& tool : program_.tools) callers[tool.function].push_back(index);
       }
       if (!writes[index].is_empty()) changed.push_back(index);

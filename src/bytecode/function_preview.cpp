@@ -353,7 +353,8 @@ class Preview {
 
   /// How many registers from `i.a` on are not known any more.
   [[nodiscard]] std::size_t window_size(Instruction i, Opcode opcode) const {
-    const bool clears_all = opcode == Opcode::Call || opcode == Opcode::CallTool || opcode == Opcode::Parallel;
+    const bool clears_all = opcode == Opcode::Call || opcode == Opcode::CallTool || opcode == Opcode::CallToolInParts ||
+                            opcode == Opcode::Parallel;
     return clears_all ? UINT16_MAX : written_window(program_, i);
   }
 

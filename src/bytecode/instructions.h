@@ -162,6 +162,7 @@ enum class Operand : std::uint8_t {
   X(133, Select,         Window, Site, None,      "request: ra = index of the chosen clause, then from ra+1 on its missing arguments. Sets of tools are passed from ra+1 on; of a chosen tool its record, its missing arguments, its name, and these as JSON")  \
   X(134, RequestKey,     Write, None, None,       "ra = the key of this branch's newest request, as text")                            \
   X(170, CallTool,       Window, None, None,      "ra: a tool of a set, ra+1: list of its missing arguments; ra = Result of its result as text") \
+  X(175, CallToolInParts, Window, None, None,     "the same; ra = Result of its result, cut by trust")                                    \
   /* failures and budgets */                                                                                                      \
   X(140, Fail,           Read, None, None,        "fail: Raised, with string ra as its message")                                      \
   X(141, Raise,          Read, None, None,        "fail with the Failure ra again, its location kept")                                  \

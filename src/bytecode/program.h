@@ -188,6 +188,9 @@ struct Tool {
   std::uint32_t function = 0;        ///< calls it: (given and missing arguments) -> Result of a text
   types::TypeId record;
   Place place;
+  /// Calls it likewise, for a result that is cut by trust: -> Result of a list of texts. None in a program without
+  /// CallToolInParts.
+  std::uint32_t function_in_parts = no_function;
 };
 
 struct Site {

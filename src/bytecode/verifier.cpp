@@ -184,7 +184,9 @@ class Verifier {
     check_call(tool.call);
     expect_text(tool.call.name);
     expect_type(tool.record);
-    expect(tool.function < program_.functions.size(), "a tool names a function that does not exist");
+    expect(tool.function < program_.functions.size() &&
+               (tool.function_in_parts == no_function || tool.function_in_parts < program_.functions.size()),
+           "a tool names a function that does not exist");
     if (!is_good_) return;
     const types::TypeTable& table = program_.types;
     std::vector<TypeId> fields{TypeTable::i64};
@@ -199,11 +201,17 @@ class Verifier {
     expect(table.kind(tool.record) == TypeKind::Struct &&
                std::ranges::equal(table.struct_type(tool.record).fields, fields, {}, &types::Field::type),
            "a tool's record does not match its given arguments");
-    const Function& function = program_.functions[tool.function];
-    expect(function.parameters == passed_parameters(tool), "the function of a tool takes other arguments");
-    expect(has_type(function.result) && table.kind(function.result) == TypeKind::Result &&
-               table.get(function.result).arguments[0] == TypeTable::string,
-           "the function of a tool does not return a Result of a text");
+    const auto result_of = [&](std::uint32_t index) {
+      const Function& function = program_.functions[index];
+      expect(function.parameters == passed_parameters(tool), "the function of a tool takes other arguments");
+      const bool is_result = has_type(function.result) && table.kind(function.result) == TypeKind::Result;
+      return is_result ? table.get(function.result).arguments[0] : TypeTable::error;
+    };
+    expect(result_of(tool.function) == TypeTable::string, "the function of a tool does not return a Result of a text");
+    if (tool.function_in_parts == no_function) return;
+    const TypeId parts = result_of(tool.function_in_parts);
+    expect(table.kind(parts) == TypeKind::List && table.get(parts).arguments[0] == TypeTable::string,
+           "the function of a tool that cuts its result does not return a Result of a list of texts");
   }
 
   void check_site(const Site& site) {
@@ -386,7 +394,7 @@ class Verifier {
       for (const std::uint32_t target : table.targets) expect_target(target);
       expect_window(i.a, table.targets.size());
     }
-    if (opcode == Opcode::CallTool) expect_window(i.a, 2);
+    if (opcode == Opcode::CallTool || opcode == Opcode::CallToolInParts) expect_window(i.a, 2);
     if (opcode == Opcode::Complete) check_request(SiteKind::Completion, i, 1);
     if (opcode == Opcode::Fill) check_request(SiteKind::Fill, i, program_.sites[i.wide()].call.parameters.size());
     if (opcode == Opcode::Select) {

@@ -30,6 +30,7 @@ std::size_t written_window(const Program& program, Instruction instruction) {
       return program.jump_tables[instruction.wide()].targets.size();
     case Opcode::Call:
     case Opcode::CallTool:
+    case Opcode::CallToolInParts:
       return 1;
     case Opcode::CallExtern:
       return std::max<std::size_t>(1, program.externs[instruction.wide()].parameters.size());

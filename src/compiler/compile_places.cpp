@@ -5,6 +5,7 @@
 #include "compiler/call_compiler.h"
 #include "compiler/expression_compiler.h"
 #include "compiler/place_compiler.h"
+#include "compiler/tool_compiler.h"
 #include "types/builtin_methods.h"
 
 namespace tenon::compiler {
@@ -328,6 +329,8 @@ void PlaceCompiler::builtin_method(NodeId node, Register receiver, NodeId receiv
       land(end);
       return;
     }
+    case BuiltinMethod::CallTool:
+      return tools().named_tool(receiver, operand(arguments[0]), operand(arguments[1]), to);
     case BuiltinMethod::Entries:
       return static_cast<void>(
           emit(Opcode::ContextEntries, to, receiver, program_.type_operand(program_.type_table().context_entry())));

@@ -21,10 +21,13 @@ using types::TypeTable;
 namespace {
 
 /// A function that calls a tool. Its parameters are the arguments from the program and from the model, in the callee's
-/// order; other contexts are new ones. Its result is the callee's as text, or the callee's failure.
+/// order; other contexts are new ones. Its result is the callee's, as text or cut by trust, or the callee's failure.
 class ToolFunction {
  public:
-  ToolFunction(const Tool& tool, Place place) : tool_(tool), passed_(passed_parameters(tool)) {
+  enum class Shown : bool { AsText, InParts };
+
+  ToolFunction(const Tool& tool, Place place, Shown shown)
+      : tool_(tool), passed_(passed_parameters(tool)), shown_(shown) {
     function_.name = "tool " + tool.call.name;
     function_.documentation = tool.call.documentation;
     function_.place = place;
@@ -34,7 +37,7 @@ class ToolFunction {
   /// The tool's own limits: the index of a budget within which it is called.
   std::optional<std::uint32_t> budget;
 
-  Function make(Opcode call, std::uint32_t callee, TypeId result, std::uint16_t any_result) {
+  Function make(Opcode call, std::uint32_t callee, TypeTable& types, std::uint16_t any_result) {
     const std::size_t count = tool_.call.parameters.size();
     const auto window = static_cast<Register>(passed_.size());
     Register next = 0;
@@ -48,12 +51,16 @@ class ToolFunction {
       function_.parameter_names.push_back(tool_.call.parameter_names[at]);
     }
     function_.parameters = passed_;
-    function_.result = result;
+    function_.result = types.result(shown_ == Shown::AsText ? TypeTable::string : types.list(TypeTable::string));
     function_.register_count = static_cast<std::uint16_t>(window + std::max<std::size_t>(count, 1));
     if (budget) emit_wide(Opcode::EnterBudget, 0, *budget);
     emit_wide(call, window, callee);
     if (budget) emit(Opcode::LeaveBudget);
-    emit(Opcode::Render, window, window);
+    if (shown_ == Shown::AsText) {
+      emit(Opcode::Render, window, window);
+    } else {
+      emit(Opcode::CallBuiltin, window, static_cast<std::uint16_t>(types::Builtin::CutByTrust), window);
+    }
     const auto end = static_cast<std::uint32_t>(function_.code.size());
     emit(Opcode::MakeVariant, window, any_result, 0);
     emit(Opcode::Return, window);
@@ -78,6 +85,7 @@ class ToolFunction {
 
   const Tool& tool_;
   std::vector<TypeId> passed_;
+  Shown shown_;
   Function function_;
 };
 
@@ -104,10 +112,12 @@ void ToolCompiler::tool(NodeId entry, Register to) {
   Tool tool;
   TypeId result;
   bool is_agent = false;
+  std::vector<bool> is_trusted;
   const auto describe_call = [&](const auto& callee) {
     tool.call.name = callee.name;
     for (const types::Parameter& parameter : callee.parameters) {
       tool.call.parameter_names.push_back(parameter.name);
+      is_trusted.push_back(parameter.is_trusted);
       tool.call.parameters.push_back(program_.substitute(parameter.type, callee.type_parameter_types, type_arguments));
     }
     tool.call.parameter_documentation = types::documentation_of(callee.parameters);
@@ -154,7 +164,8 @@ void ToolCompiler::tool(NodeId entry, Register to) {
   std::string list;
   for (const std::uint16_t hole : tool.call.holes) {
     if (!list.empty()) list += ", ";
-    list += tool.call.parameter_names[hole] + ": " + program_.type_table().describe(tool.call.parameters[hole]);
+    list += tool.call.parameter_names[hole] + (is_trusted[hole] ? ": trusted " : ": ") +
+            program_.type_table().describe(tool.call.parameters[hole]);
   }
   tool.call.documentation = calls().documentation_of(target, tool.call);
   tool.call.signature = tool.call.name + "(" + list + ")";
@@ -171,12 +182,15 @@ void ToolCompiler::tool(NodeId entry, Register to) {
                 : program_.instance(function_id, type_arguments, calls().strategy_of(expression, function_id));
   const std::uint16_t type = program_.type_operand(program_.type_table().add_struct(std::move(shape)));
   tool.record = TypeId{type};
-  const TypeId outcome = program_.type_table().result(TypeTable::string);
-  ToolFunction function(tool, tool.place);
-  function.budget = budget;
-  tool.function = program_.add_function(function.make(is_extern ? Opcode::CallExtern : Opcode::Call, callee, outcome,
-                                                      program_.type_operand(TypeTable::any_result)));
-  const std::uint32_t index = program_.add_tool(std::move(tool));
+  const auto function = [&](ToolFunction::Shown shown) {
+    ToolFunction calls(tool, tool.place, shown);
+    calls.budget = budget;
+    return calls.make(is_extern ? Opcode::CallExtern : Opcode::Call, callee, program_.type_table(),
+                      program_.type_operand(TypeTable::any_result));
+  };
+  tool.function = program_.add_function(function(ToolFunction::Shown::AsText));
+  Function in_parts = function(ToolFunction::Shown::InParts);
+  const std::uint32_t index = program_.add_tool(std::move(tool), std::move(in_parts));
 
   const Register window = allocate(given.size() + 1);
   for (std::size_t at = 0; at < given.size(); ++at) into(given[at], static_cast<Register>(window + 1 + at));
@@ -207,7 +221,26 @@ std::uint32_t ToolCompiler::add_choice(CallShape shown, Place place) {
   tool.call = std::move(shown);
   tool.place = place;
   tool.function = program_.add_function(std::move(function));
-  return program_.add_tool(std::move(tool));
+  return program_.add_tool(std::move(tool), std::nullopt);
+}
+
+void ToolCompiler::named_tool(Register set, Register name, Register given, Register to) {
+  const Temporaries scope(*this);
+  const auto call = [&](types::Builtin builtin, Register result, Register arguments) {
+    emit(Opcode::CallBuiltin, result, static_cast<std::uint16_t>(builtin), arguments);
+  };
+  const Register arguments = allocate(2);
+  const Register window = allocate(2);  // the last one: a call clears what is after it
+  const auto second = [](Register first) { return static_cast<Register>(first + 1); };
+  emit(Opcode::Move, arguments, set);
+  emit(Opcode::Move, second(arguments), name);
+  call(types::Builtin::ToolFind, window, arguments);
+  emit(Opcode::Move, arguments, window);
+  emit(Opcode::Move, second(arguments), given);
+  call(types::Builtin::ToolArguments, second(window), arguments);
+  program_.use_tools_in_parts();
+  emit(Opcode::CallToolInParts, window);
+  emit(Opcode::Take, to, window);
 }
 
 void ToolCompiler::chosen_tool(NodeId spread, Register chosen, Register to) {

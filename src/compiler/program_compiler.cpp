@@ -71,6 +71,11 @@ Program ProgramCompiler::run() {
     program_.functions.resize(instances_.size());
     program_.functions[at] = std::move(function);
   }
+  for (std::size_t tool = 0; uses_tools_in_parts_ && tool < tools_in_parts_.size(); ++tool) {
+    if (!tools_in_parts_[tool]) continue;
+    program_.tools[tool].function_in_parts = static_cast<std::uint32_t>(program_.functions.size());
+    program_.functions.push_back(std::move(*tools_in_parts_[tool]));
+  }
   return std::move(program_);
 }
 
@@ -127,8 +132,9 @@ std::uint32_t ProgramCompiler::add_function(Function function) {
   return static_cast<std::uint32_t>(instances_.size() - 1);
 }
 
-std::uint32_t ProgramCompiler::add_tool(Tool tool) {
+std::uint32_t ProgramCompiler::add_tool(Tool tool, std::optional<Function> in_parts) {
   program_.tools.push_back(std::move(tool));
+  tools_in_parts_.push_back(std::move(in_parts));
   return static_cast<std::uint32_t>(program_.tools.size() - 1);
 }
 

@@ -82,7 +82,10 @@ class ProgramCompiler {
   std::uint32_t add_budget(Budget budget);
   /// A function without a declaration.
   std::uint32_t add_function(Function function);
-  std::uint32_t add_tool(Tool tool);
+  /// `in_parts`: becomes Tool::function_in_parts, if there is a CallToolInParts. None for a tool that no set has.
+  std::uint32_t add_tool(Tool tool, std::optional<Function> in_parts);
+  /// There is a CallToolInParts.
+  void use_tools_in_parts() { uses_tools_in_parts_ = true; }
   /// A type as an operand of 16 bits.
   std::uint16_t type_operand(types::TypeId type);
   types::TypeId substitute(types::TypeId type, std::span<const types::TypeId> parameters,
@@ -131,7 +134,9 @@ class ProgramCompiler {
   std::map<std::pair<std::uint32_t, std::vector<types::TypeId>>, std::uint32_t> extern_index_;
   std::unordered_map<std::uint32_t, std::size_t> instance_counts_;  ///< of generic functions
   std::unordered_map<std::string, std::uint32_t> constant_index_;
-  std::vector<std::uint32_t> first_locals_;  ///< by function
+  std::vector<std::uint32_t> first_locals_;              ///< by function
+  std::vector<std::optional<Function>> tools_in_parts_;  ///< by tool
+  bool uses_tools_in_parts_ = false;
 };
 
 }  // namespace tenon::compiler

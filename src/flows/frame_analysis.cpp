@@ -79,6 +79,7 @@ bool FrameAnalysis::step(std::uint32_t strand, std::uint32_t pc, FrameState& sta
       return jump(strand, pc, state);
     case Opcode::Call:
     case Opcode::CallTool:
+    case Opcode::CallToolInParts:
       return call(strand, pc, state);
     case Opcode::CallExtern:
       return call_extern(strand, pc, state);
@@ -283,6 +284,7 @@ std::optional<CallSummary> FrameAnalysis::call_tool(std::uint32_t strand, std::u
   const std::uint16_t window = function_.code[pc].a;
   const ValueId record = state.registers[window];
   const ValueId list = state.registers[window + 1];
+  const bool is_in_parts = opcode_at(pc) == Opcode::CallToolInParts;
   decide(strand, pc, state, values_.own(record));
   std::vector<std::uint32_t> tools(values_.tools(record).begin(), values_.tools(record).end());
   if (tools.empty()) {  // nothing is known of it
@@ -303,7 +305,9 @@ std::optional<CallSummary> FrameAnalysis::call_tool(std::uint32_t strand, std::u
         inputs.arguments.push_back(values_.take(list, 0));
       }
     }
-    merge_summaries(all, *call_function(pc, tool.function, std::move(inputs)));
+    const std::uint32_t function = is_in_parts ? tool.function_in_parts : tool.function;
+    if (function == bytecode::no_function) continue;  // a choice alone, which no set has
+    merge_summaries(all, *call_function(pc, function, std::move(inputs)));
   }
   return all;
 }
@@ -312,7 +316,7 @@ bool FrameAnalysis::call(std::uint32_t strand, std::uint32_t pc, FrameState& sta
   const Instruction i = function_.code[pc];
   std::vector<ValueId>& r = state.registers;
   std::optional<CallSummary> summary;
-  if (opcode_at(pc) == Opcode::CallTool) {
+  if (opcode_at(pc) == Opcode::CallTool || opcode_at(pc) == Opcode::CallToolInParts) {
     summary = call_tool(strand, pc, state);
   } else {
     const std::size_t count = program_.program().functions[i.wide()].parameters.size();

@@ -35,8 +35,11 @@ std::vector<bool> find_users(const bytecode::Program& program, bool (*is_wanted)
     for (const bytecode::Instruction& instruction : program.functions[index].code) {
       const auto opcode = static_cast<Opcode>(instruction.opcode);
       if (opcode == Opcode::Call) callers[instruction.wide()].push_back(index);
-      if (opcode == Opcode::CallTool) {
-        for (const bytecode::Tool& tool : program.tools) callers[tool.function].push_back(index);
+      if (opcode == Opcode::CallTool || opcode == Opcode::CallToolInParts) {
+        for (const bytecode::Tool& tool : program.tools) {
+          const std::uint32_t callee = opcode == Opcode::CallTool ? tool.function : tool.function_in_parts;
+          if (callee != bytecode::no_function) callers[callee].push_back(index);
+        }
       }
       if (!is_wanted(opcode) || users[index]) continue;
       users[index] = true;
@@ -252,7 +255,9 @@ bool ProgramAnalysis::can_be_run(std::uint32_t index) const {
   }
   const auto is_set = [&](types::TypeId type) { return program_.types.kind(type) == types::TypeKind::Tools; };
   if (std::ranges::any_of(function.parameters, is_set)) return false;
-  return std::ranges::none_of(program_.tools, [&](const bytecode::Tool& tool) { return tool.function == index; });
+  return std::ranges::none_of(program_.tools, [&](const bytecode::Tool& tool) {
+    return tool.function == index || tool.function_in_parts == index;
+  });
 }
 
 void ProgramAnalysis::run_function(std::uint32_t index) {

@@ -183,6 +183,9 @@ enum class Made : std::uint8_t {
   BothItems,    ///< of both
   Keys,         ///< a list of the first one's keys
   Values,       ///< a list of the first one's values
+  Read,         ///< a list of values that are read from texts of the second one, a map
+  Parts,        ///< a list without a label, of parts of the first one
+  Trust,        ///< what is known of labels, which depend on nothing
 };
 
 Made made_by(Builtin builtin) {
@@ -221,7 +224,14 @@ Made made_by(Builtin builtin) {
       return Made::Values;
     case Builtin::OptionUnwrap:
     case Builtin::ResultUnwrap:
+    case Builtin::ToolFind:
       return Made::Part;
+    case Builtin::ToolArguments:
+      return Made::Read;
+    case Builtin::CutByTrust:
+      return Made::Parts;
+    case Builtin::IsTrusted:
+      return Made::Trust;
     default:  // of texts, numbers, and what is known of a value without its parts
       return Made::Value;
   }
@@ -599,6 +609,12 @@ ValueId Transfer::call_builtin(const Registers& r, Instruction i) {
       return values_.list(own, values_.part(first, 0));
     case Made::Values:
       return values_.list(own, values_.part(first, 1));
+    case Made::Read:
+      return values_.list(own, values_.plain(values_.whole(r[i.c + 1]).possible()));
+    case Made::Parts:
+      return values_.list({}, values_.plain(values_.whole(first).possible()));
+    case Made::Trust:
+      return Values::clean;
   }
   return values_.plain(own);
 }

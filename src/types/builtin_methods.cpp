@@ -14,8 +14,8 @@ namespace {
 using Form = MethodSignature::ResultForm;
 
 /// Types in the table below: S String, I i32, L i64, F f64, B Boolean, U (), T the receiver's own type, E its element
-/// (of a list, map, Option or Result), C an entry of a context, W a role, `[x]` a list, `?x` an Option; as a
-/// parameter `|…|x` is a closure, where R is its result type. As a result
+/// (of a list, map, Option or Result), C an entry of a context, W a role, `[x]` a list, `{x}` a map, `?x` an Option,
+/// `!x` a Result; as a parameter `|…|x` is a closure, where R is its result type. As a result
 /// `[R]`, `?R` and `A` (the first argument's type).
 struct MethodRow {
   TypeKind receiver;
@@ -126,6 +126,8 @@ constexpr MethodRow rows[] = {
     {TypeKind::Tools, "names", "", "[S]", builtin(Builtin::ToolNames)},
     {TypeKind::Tools, "only", "[S]", "T", builtin(Builtin::ToolsOnly)},
     {TypeKind::Tools, "without", "[S]", "T", builtin(Builtin::ToolsWithout)},
+    {TypeKind::Tools, "signatures", "", "[S]", builtin(Builtin::ToolSignatures)},
+    {TypeKind::Tools, "call", "S{S}", "![S]", method(BuiltinMethod::CallTool)},
 };
 // clang-format on
 
@@ -133,6 +135,8 @@ constexpr MethodRow rows[] = {
 constexpr MethodRow common_rows[] = {
     {TypeKind::Error, "to_string", "", "S", method(BuiltinMethod::ToString)},
     {TypeKind::Error, "to_json", "", "S", builtin(Builtin::ToJson)},
+    {TypeKind::Error, "parts", "", "[S]", builtin(Builtin::CutByTrust)},
+    {TypeKind::Error, "is_trusted", "", "B", builtin(Builtin::IsTrusted)},
     {TypeKind::Error, "clone", "", "T", method(BuiltinMethod::Clone)},
 };
 
@@ -431,10 +435,17 @@ class RowReader {
         return types_.get(receiver_).arguments.at(0);
       case '?':
         return types_.option(one(text));
+      case '!':
+        return types_.result(one(text));
       case '[': {
         const TypeId item = one(text);
         text.remove_prefix(1);
         return types_.list(item);
+      }
+      case '{': {
+        const TypeId value = one(text);
+        text.remove_prefix(1);
+        return types_.map(value);
       }
       case 'R':
       case 'A':

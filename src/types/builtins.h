@@ -68,10 +68,15 @@ namespace tenon::types {
   X( 72, ContextText,       1, "ctx.text(): what a model would be sent")                                    \
   X( 73, ContextLength,     1, "ctx.len(): entries visible")                                               \
   X( 74, ToJson,            1, "value.to_json(): compact JSON, strings quoted")                             \
+  X( 75, CutByTrust,        1, "value.parts(): List<String>; at odd positions texts and what is not trusted, at even ones the JSON around them") \
+  X( 76, IsTrusted,         1, "value.is_trusted(): whether all that is in it comes from trusted sources")  \
   X(170, ToolNames,         1, "tools.names(): List<String>")                                              \
   X(171, ToolsOnly,         2, "tools.only(names): in the set's order; fails Index on a name that is not there") \
   X(172, ToolsWithout,      2, "tools.without(names): fails Index on a name that is not there")             \
-  X(173, ToolsJoin,         2, "tools + tools: fails Conversion when both have a name")
+  X(173, ToolsJoin,         2, "tools + tools: fails Conversion when both have a name")                     \
+  X(174, ToolSignatures,    1, "tools.signatures(): List<String>, with doc comments")                      \
+  X(175, ToolFind,          2, "the tool of a set with a name, for CallToolInParts: fails Index")           \
+  X(176, ToolArguments,     2, "the missing arguments of a tool, from a map of texts: a list; fails Conversion")
 // clang-format on
 
 enum class Builtin : std::uint16_t {

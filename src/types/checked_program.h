@@ -200,6 +200,7 @@ enum class BuiltinMethod : std::uint8_t {
   InjectAs,
   Say,
   Entries,
+  CallTool,
 };
 
 struct Target {

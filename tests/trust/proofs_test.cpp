@@ -117,6 +117,15 @@ constexpr ProofCase proof_cases[] = {
     fn two() -> i32 { 2 }
     fn main(ctx: Context) { word()!; select { one() => act()
       two() => act() }; act() })", "act refused extern word; act refused extern word; act proved"},
+  {"a_tool_by_name", R"(fn main(to: String) -> i32 {
+    tools { sink }.call("sink", Map::from([("text", to)])).unwrap().len() })", "sink.text proved"},
+  {"a_tool_by_name_with_a_result", R"(fn main() -> i32 {
+    tools { sink }.call("sink", Map::from([("text", word())])).unwrap().len() })", "sink.text tested extern word"},
+  {"a_name_of_a_tool", R"(fn main() -> i32 {
+    tools { sink }.call(word(), Map::from([("text", "a")])).unwrap().len() })",
+    "sink refused extern word; sink.text proved"},
+  {"whether_a_value_is_trusted", R"(fn main() { if word().is_trusted() { act() }; sink(word().parts()[0]) })",
+    "act proved; sink.text tested extern word"},
   {"a_catch", R"(fn main() { broken() catch _ { act(); "" }; act() })", "act tested extern broken; act proved"},
   {"a_failure_of_a_callee", R"(
     fn check() -> i32 { if flag() { fail("no") }; 1 }

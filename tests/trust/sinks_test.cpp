@@ -90,7 +90,7 @@ TEST(Sinks, ARefusalCanBeCaughtAndSaysNothingOfTheText) {
   const test::RunRecord record =
       run(R"(fn main() -> String { send_mail(read_inbox(), "hello") catch f { f.message } })");
   EXPECT_THAT(record.end, testing::Not(HasSubstr("eve")));
-  EXPECT_EQ(record.label, "extern read_inbox");
+  EXPECT_EQ(record.label, "program") << "labels do not depend on it either";
 }
 
 TEST(Sinks, ArgumentsOfARunAreTrustedAndPersonsAreNot) {

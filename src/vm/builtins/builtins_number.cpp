@@ -4,6 +4,7 @@
 
 #include "vm/builtins/builtins.h"
 #include "vm/execution/operations.h"
+#include "vm/execution/trust.h"
 #include "vm/values/context.h"
 #include "vm/values/render.h"
 
@@ -131,6 +132,29 @@ OpStatus value_to_json(BuiltinCall& call) {
   return OpStatus::Ok;
 }
 
+/// The result has no label of its own: labels do not depend on what is not trusted, so neither do the cuts.
+OpStatus cut_value_by_trust(BuiltinCall& call) {
+  const auto is_trusted = [&](LabelId label) { return vm::is_trusted(call.state, label); };
+  auto parts = cut_by_trust(call.arguments[0], call.state.program->types(), call.state.labels, is_trusted);
+  if (!parts || parts->size() > list_items_max) {
+    return fail(call.state, FailureKind::Index, describe(parts ? RenderError::TooLong : parts.error()),
+                whole_label(call.arguments[0], call.state.labels));
+  }
+  for (const Value& part : *parts) defer_cost(call.state, part.as_text().size());
+  call.result = Value::list(std::move(*parts));
+  call.label = {};
+  return OpStatus::Ok;
+}
+
+OpStatus is_value_trusted(BuiltinCall& call) {
+  std::uint64_t visited = 0;
+  const LabelId label = whole_label(call.arguments[0], call.state.labels, visited);
+  defer_cost(call.state, visited * sizeof(Value));
+  call.result = Value::boolean(is_trusted(call.state, label));
+  call.label = {};
+  return OpStatus::Ok;
+}
+
 }  // namespace
 
 BuiltinFunction* find_number_builtin(types::Builtin builtin) {
@@ -157,6 +181,8 @@ BuiltinFunction* find_other_builtin(types::Builtin builtin) {
   if (builtin == types::Builtin::ContextText) return context_text;
   if (builtin == types::Builtin::ContextLength) return context_entries_visible;
   if (builtin == types::Builtin::ToJson) return value_to_json;
+  if (builtin == types::Builtin::CutByTrust) return cut_value_by_trust;
+  if (builtin == types::Builtin::IsTrusted) return is_value_trusted;
   return nullptr;
 }
 

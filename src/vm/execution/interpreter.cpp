@@ -564,18 +564,24 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     clear(window + callee->parameter_count, r + callable->register_count);
     ENTER_CALL(i.wide());
   }
-  CODE(CallTool) {
-    DECIDE(CallTool, r[i.a].label());
-    const std::optional<std::uint32_t> function = tool_function(r + i.a, state.program->program());
-    if (!function) [[unlikely]] {
-      static_cast<void>(damage(state, "a tool was expected"));
-      goto damaged;
-    }
-    const Callable* const callee = &callables[*function];
-    PREPARE_CALL();
-    pass_tool_arguments(state, window, r + callable->register_count);
-    ENTER_CALL(*function);
+/// Calls the function that `member` of the tool names.
+#define CALL_TOOL(name, member)                                                    \
+  CODE(name) {                                                                     \
+    DECIDE(name, r[i.a].label());                                                  \
+    const std::optional<std::uint32_t> function =                                  \
+        tool_function(r + i.a, state.program->program(), &bytecode::Tool::member); \
+    if (!function) [[unlikely]] {                                                  \
+      static_cast<void>(damage(state, "a tool was expected"));                     \
+      goto damaged;                                                                \
+    }                                                                              \
+    const Callable* const callee = &callables[*function];                          \
+    PREPARE_CALL();                                                                \
+    pass_tool_arguments(state, window, r + callable->register_count);              \
+    ENTER_CALL(*function);                                                         \
   }
+  CALL_TOOL(CallTool, function)
+  CALL_TOOL(CallToolInParts, function_in_parts)
+#undef CALL_TOOL
   CODE(Return) {
     Value result = std::move(r[i.a]);
     clear(r, r + callable->register_count);

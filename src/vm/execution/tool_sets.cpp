@@ -5,6 +5,7 @@
 #include "base/ensure.h"
 #include "json/text.h"
 #include "vm/builtins/builtins.h"
+#include "vm/values/json_reader.h"
 #include "vm/values/object.h"
 #include "vm/values/render.h"
 
@@ -14,6 +15,9 @@ namespace {
 using bytecode::Program;
 using bytecode::Tool;
 using bytecode::ToolIndices;
+
+/// Reading a byte of an argument takes as long as copying this many.
+constexpr std::uint64_t cost_per_byte_read = 4;
 
 std::optional<std::uint32_t> find_tool(const Value& item, const Program& program) {
   if (item.tag() != Tag::Record || item.fields().empty() || item.fields()[0].tag() != Tag::Integer) return std::nullopt;
@@ -44,6 +48,16 @@ OpStatus tool_names(BuiltinCall& call) {
   return OpStatus::Ok;
 }
 
+OpStatus fail_unknown(BuiltinCall& call, const ToolIndices& tools, std::string_view name) {
+  const Program& program = call.state.program->program();
+  std::string names;
+  for (const std::uint32_t tool : tools) names += (names.empty() ? "" : ", ") + name_of(program, tool);
+  return fail(
+      call.state, types::FailureKind::Index,
+      "the set has no tool " + make_json_string(name) + (names.empty() ? "; it is empty" : "; its tools are " + names),
+      call.label);
+}
+
 enum class Kept : bool { Named, Others };
 
 OpStatus filter(BuiltinCall& call, Kept kept) {
@@ -55,14 +69,7 @@ OpStatus filter(BuiltinCall& call, Kept kept) {
     if (name.tag() != Tag::String) return damage(call.state, "a name was expected");
     const auto found =
         std::ranges::find_if(*tools, [&](std::uint32_t tool) { return name_of(program, tool) == name.as_text(); });
-    if (found == tools->end()) {
-      std::string names;
-      for (const std::uint32_t tool : *tools) names += (names.empty() ? "" : ", ") + name_of(program, tool);
-      return fail(call.state, types::FailureKind::Index,
-                  "the set has no tool " + make_json_string(name.as_text()) +
-                      (names.empty() ? "; it is empty" : "; its tools are " + names),
-                  call.label);
-    }
+    if (found == tools->end()) return fail_unknown(call, *tools, name.as_text());
     is_named[static_cast<std::size_t>(found - tools->begin())] = true;
   }
   const std::span<const Value> items = call.arguments[0].items();
@@ -106,6 +113,89 @@ OpStatus join_tools(BuiltinCall& call) {
   return OpStatus::Ok;
 }
 
+OpStatus tool_signatures(BuiltinCall& call) {
+  const Program& program = call.state.program->program();
+  const auto tools = find_tools(call.arguments[0], program);
+  if (!tools) return refuse_set(call);
+  std::vector<Value> signatures;
+  for (const std::uint32_t tool : *tools) {
+    const bytecode::CallShape& shape = program.tools[tool].call;
+    signatures.push_back(
+        Value::string(shape.documentation.empty() ? shape.signature : shape.signature + " // " + shape.documentation));
+  }
+  call.result = Value::list(std::move(signatures));
+  return OpStatus::Ok;
+}
+
+OpStatus find_named(BuiltinCall& call) {
+  const Program& program = call.state.program->program();
+  const auto tools = find_tools(call.arguments[0], program);
+  if (!tools || call.arguments[1].tag() != Tag::String) return refuse_set(call);
+  const std::string_view name = call.arguments[1].as_text();
+  for (std::size_t at = 0; at < tools->size(); ++at) {
+    if (name_of(program, (*tools)[at]) != name) continue;
+    call.result = call.arguments[0].items()[at];
+    return OpStatus::Ok;
+  }
+  return fail_unknown(call, *tools, name);
+}
+
+/// A text of a map as a value: text as it is, anything else as JSON, or as a name of a case.
+Result<Value, std::string> read_argument(const BuiltinCall& call, types::TypeId type, std::string_view text) {
+  const JsonReader& reader = *call.state.program->json_reader();
+  const types::TypeTable& types = call.state.program->types();
+  types::TypeId shown = types.base(type);
+  while (types.kind(shown) == types::TypeKind::Option) shown = types.base(types.get(shown).arguments[0]);
+  const types::TypeKind kind = types.kind(shown);
+  const std::string quoted = make_json_string(text);
+  if (kind == types::TypeKind::String || kind == types::TypeKind::Text) return reader.read(type, quoted);
+  auto value = reader.read(type, text);
+  const bool has_names = kind == types::TypeKind::Enum || kind == types::TypeKind::Union;
+  return value || !has_names ? std::move(value) : reader.read(type, quoted);
+}
+
+OpStatus read_arguments(BuiltinCall& call) {
+  const Program& program = call.state.program->program();
+  const auto tool = find_tool(call.arguments[0], program);
+  if (!tool || call.arguments[1].tag() != Tag::Map) return damage(call.state, "a tool and a map were expected");
+  if (call.state.program->json_reader() == nullptr) {
+    return damage(call.state, "the program was loaded without a reader of JSON");
+  }
+  const bytecode::CallShape& shape = program.tools[*tool].call;
+  const auto refuse = [&](const std::string& why, LabelId label) {
+    return fail(call.state, types::FailureKind::Conversion, "`" + shape.name + "`: " + why, label);
+  };
+  const auto has_parameter = [&](std::string_view name) {
+    return std::ranges::any_of(shape.holes, [&](std::uint16_t hole) { return shape.parameter_names[hole] == name; });
+  };
+  for (const MapEntry& entry : call.arguments[1].entries()) {
+    if (has_parameter(entry.key.as_text())) continue;
+    return refuse("it has no parameter " + make_json_string(entry.key.as_text()) + "; it is " + shape.signature,
+                  call.state.labels.join(call.label, entry.key.label()));
+  }
+  std::vector<Value> arguments;
+  for (const std::uint16_t hole : shape.holes) {
+    const std::string& name = shape.parameter_names[hole];
+    const Value* const given = call.arguments[1].find_entry(name);
+    if (given == nullptr) {
+      const types::TypeTable& types = call.state.program->types();
+      const bool is_option = types.kind(types.base(shape.parameters[hole])) == types::TypeKind::Option;
+      if (!is_option) return refuse("`" + name + "` is missing; it is " + shape.signature, call.label);
+      arguments.push_back(Value::none());
+      continue;
+    }
+    if (given->tag() != Tag::String) return damage(call.state, "a text was expected");
+    const LabelId label = call.state.labels.join(call.label, given->label());
+    defer_cost(call.state, given->as_text().size() * cost_per_byte_read);
+    auto value = read_argument(call, shape.parameters[hole], given->as_text());
+    if (!value) return refuse("`" + name + "`: " + value.error(), label);
+    add_label(*value, label, call.state.labels);
+    arguments.push_back(std::move(*value));
+  }
+  call.result = Value::list(std::move(arguments));
+  return OpStatus::Ok;
+}
+
 }  // namespace
 
 BuiltinFunction* find_tools_builtin(types::Builtin builtin) {
@@ -113,6 +203,9 @@ BuiltinFunction* find_tools_builtin(types::Builtin builtin) {
   if (builtin == types::Builtin::ToolsOnly) return tools_only;
   if (builtin == types::Builtin::ToolsWithout) return tools_without;
   if (builtin == types::Builtin::ToolsJoin) return join_tools;
+  if (builtin == types::Builtin::ToolSignatures) return tool_signatures;
+  if (builtin == types::Builtin::ToolFind) return find_named;
+  if (builtin == types::Builtin::ToolArguments) return read_arguments;
   return nullptr;
 }
 
@@ -171,11 +264,12 @@ std::optional<Value> write_arguments(const bytecode::CallShape& call, const std:
   return written ? std::optional(std::move(*written)) : std::nullopt;
 }
 
-std::optional<std::uint32_t> tool_function(const Value* window, const Program& program) {
+std::optional<std::uint32_t> tool_function(const Value* window, const Program& program, std::uint32_t Tool::*function) {
   const auto tool = find_tool(window[0], program);
   if (!tool || window[1].tag() != Tag::List) return std::nullopt;
   if (window[1].items().size() != program.tools[*tool].call.holes.size()) return std::nullopt;
-  return program.tools[*tool].function;
+  const std::uint32_t called = program.tools[*tool].*function;
+  return called < program.functions.size() ? std::optional(called) : std::nullopt;
 }
 
 void pass_tool_arguments(MachineState& state, Value* window, Value* end) {

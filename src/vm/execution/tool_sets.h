@@ -41,7 +41,9 @@ struct SelectOption {
                                                    const types::TypeTable& types);
 
 /// The function that calls the tool in `window[0]` with the list in `window[1]`; none if these are not valid.
-[[nodiscard]] std::optional<std::uint32_t> tool_function(const Value* window, const bytecode::Program& program);
+/// `function`: Tool::function, or Tool::function_in_parts.
+[[nodiscard]] std::optional<std::uint32_t> tool_function(const Value* window, const bytecode::Program& program,
+                                                         std::uint32_t bytecode::Tool::*function);
 
 /// Replaces the two with the arguments of that function; registers up to `end` become (). There must be room for all
 /// arguments of the function.

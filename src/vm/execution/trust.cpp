@@ -17,10 +17,11 @@ using bytecode::Opcode;
 using types::TypeId;
 using types::TypeKind;
 
-OpStatus refuse(MachineState& state, const std::string& what, LabelId label, const std::string& untrusted,
+/// Labels do not depend on what is not trusted, and so the failure does not either, except by what was decided before.
+OpStatus refuse(MachineState& state, const Fiber& fiber, const std::string& what, const std::string& untrusted,
                 const std::string& blame) {
   return fail(state, types::FailureKind::Untrusted,
-              what + " must only depend on what is trusted, and depends on " + untrusted, label, blame);
+              what + " must only depend on what is trusted, and depends on " + untrusted, fiber.control, blame);
 }
 
 const bytecode::Extern& called_extern(const MachineState& state, const Fiber& fiber) {
@@ -106,6 +107,12 @@ std::string describe_untrusted(const MachineState& state, LabelId label) {
   return text;
 }
 
+bool is_trusted(const MachineState& state, LabelId label) {
+  return std::ranges::all_of(state.labels.sources_of(label), [&](std::uint32_t index) {
+    return is_trusted(state.labels.sources()[index], state.program->program());
+  });
+}
+
 bool is_trusted(const Source& source, const bytecode::Program& program) {
   switch (source.kind) {
     case SourceKind::Argument:
@@ -139,19 +146,19 @@ OpStatus check_call(MachineState& state, Fiber& fiber) {
   if (std::exchange(fiber.approval, Approval::None) == Approval::Given) return OpStatus::Ok;
   const bytecode::Extern& callee = called_extern(state, fiber);
   if (callee.trusted_parameters.empty() && !callee.call_options.acts) return OpStatus::Ok;
-  const auto refuse_or_ask = [&](const std::string& what, LabelId label, const std::string& untrusted) {
-    if (callee.approval == bytecode::no_extern) return refuse(state, what, label, untrusted, callee.name);
+  const auto refuse_or_ask = [&](const std::string& what, const std::string& untrusted) {
+    if (callee.approval == bytecode::no_extern) return refuse(state, fiber, what, untrusted, callee.name);
     fiber.approval = Approval::Asked;
     return OpStatus::Ok;
   };
   if (const std::string untrusted = describe_untrusted(state, fiber.control); !untrusted.empty()) {
-    return refuse_or_ask("whether `" + callee.name + "` is called", fiber.control, untrusted);
+    return refuse_or_ask("whether `" + callee.name + "` is called", untrusted);
   }
   const std::span<Value> arguments = arguments_of_call(state, fiber);
   for (const std::uint16_t parameter : callee.trusted_parameters) {
     const LabelId label = whole_label(arguments[parameter], state.labels);
     if (const std::string untrusted = describe_untrusted(state, label); !untrusted.empty()) {
-      return refuse_or_ask("`" + callee.parameter_names[parameter] + "` of `" + callee.name + "`", label, untrusted);
+      return refuse_or_ask("`" + callee.parameter_names[parameter] + "` of `" + callee.name + "`", untrusted);
     }
   }
   return OpStatus::Ok;
@@ -181,7 +188,7 @@ OpStatus require_trusted(MachineState& state, const Fiber& fiber, const Value& v
   const std::string untrusted = describe_untrusted(state, label);
   if (untrusted.empty()) return OpStatus::Ok;
   const std::uint32_t function = fiber.frames.back().function;
-  return refuse(state, std::string(what.as_text()), label, untrusted,
+  return refuse(state, fiber, std::string(what.as_text()), untrusted,
                 state.program->program().functions[function].name);
 }
 

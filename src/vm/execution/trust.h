@@ -11,6 +11,8 @@ namespace tenon::vm {
 
 /// Whether what comes from there may decide what a call that acts does.
 [[nodiscard]] bool is_trusted(const Source& source, const bytecode::Program& program);
+/// Whether all sources are trusted.
+[[nodiscard]] bool is_trusted(const MachineState& state, LabelId label);
 /// `extern read_inbox and person`; empty when all sources are trusted.
 [[nodiscard]] std::string describe_untrusted(const MachineState& state, LabelId label);
 

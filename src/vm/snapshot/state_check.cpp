@@ -143,6 +143,9 @@ class StateChecker {
   /// The call of a tool, which its set determines.
   [[nodiscard]] bool is_tool_of(Instruction call, std::uint32_t callee) const {
     const auto& tools = state_.program->program().tools;
+    if (call.opcode == static_cast<std::uint16_t>(Opcode::CallToolInParts)) {
+      return std::ranges::find(tools, callee, &bytecode::Tool::function_in_parts) != tools.end();
+    }
     return call.opcode == static_cast<std::uint16_t>(Opcode::CallTool) &&
            std::ranges::find(tools, callee, &bytecode::Tool::function) != tools.end();
   }

@@ -1,8 +1,11 @@
 #include "vm/values/render.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
+#include <type_traits>
 
 #include "base/ensure.h"
 #include "json/text.h"
@@ -37,6 +40,57 @@ class LabelledSink {
  private:
   TextBuilder& out_;
   LabelTable& labels_;
+};
+
+/// Collects texts and what is not trusted on their own, with the bytes around them.
+class CuttingSink {
+ public:
+  CuttingSink(const TypeTable& types, LabelTable& labels, const TrustOfLabel& is_trusted)
+      : types_(types), labels_(labels), is_trusted_(is_trusted), around_(labels) {}
+
+  std::string& bytes() { return around_.bytes(); }
+  void mark(LabelId label) { around_.mark(label); }
+  LabelId join(LabelId a, LabelId b) { return labels_.join(a, b); }
+
+  /// Makes a part of its own of the value, if it has to be one. `label`: its own, and that of what is around it.
+  bool takes(const Value& value, LabelId label) {
+    if (error_) return true;
+    if (value.tag() == Tag::Unit) return false;  // there is nothing to read in it
+    const bool is_cut = value.tag() == Tag::String || value.tag() == Tag::Context || !is_trusted_(label) ||
+                        (value.tag() == Tag::Map && !has_trusted_keys(value));
+    if (!is_cut) return false;
+    auto text = render(value, types_, labels_);
+    size_ += around_.size() + (text ? text->as_text().size() : 0);
+    if (!text || size_ > text_bytes_max) {
+      error_ = text ? RenderError::TooLong : text.error();
+      return true;
+    }
+    text->set_label(labels_.join(text->label(), label));
+    parts_.push_back(around_.finish());
+    parts_.push_back(std::move(*text));
+    return true;
+  }
+
+  Result<std::vector<Value>, RenderError> finish() {
+    if (error_) return failure(*error_);
+    parts_.push_back(around_.finish());
+    return std::move(parts_);
+  }
+
+ private:
+  bool has_trusted_keys(const Value& map) const {
+    return std::ranges::all_of(map_of(map).slots, [&](const MapEntry& entry) {
+      return entry.key.tag() == Tag::Unit || is_trusted_(entry.key.label());
+    });
+  }
+
+  const TypeTable& types_;
+  LabelTable& labels_;
+  const TrustOfLabel& is_trusted_;
+  TextBuilder around_;
+  std::vector<Value> parts_;
+  std::size_t size_ = 0;
+  std::optional<RenderError> error_;
 };
 
 /// Writes JSON without recursion: an open aggregate is an entry of `open_`.
@@ -92,9 +146,20 @@ class JsonWriter {
     put("\"", sink_.join(text.label(), inherited));
   }
 
+  void put_key(const Value& key, LabelId inherited) {
+    if constexpr (std::is_same_v<Sink, CuttingSink>) {
+      sink_.takes(key, sink_.join(key.label(), inherited));
+    } else {
+      put_text(key, inherited);
+    }
+  }
+
   /// Writes a scalar or a string; opens an aggregate.
   void begin(const Value& value, LabelId inherited) {
     const LabelId label = sink_.join(value.label(), inherited);
+    if constexpr (std::is_same_v<Sink, CuttingSink>) {
+      if (sink_.takes(value, label)) return;
+    }
     switch (value.tag()) {
       case Tag::Unit:
         put("null", label);
@@ -196,7 +261,7 @@ class JsonWriter {
     if (!top.is_first) put(",", label);
     top.is_first = false;
     ++top.next;
-    if (key != nullptr) put_text(*key, label);
+    if (key != nullptr) put_key(*key, label);
     if (is_named) put_string(name, label);
     if (key != nullptr || is_named) put(":", label);
     begin(*next, label);  // may invalidate `top`
@@ -300,6 +365,15 @@ Result<Value, RenderError> render(const Value& value, const TypeTable& types, La
   TextBuilder builder(labels);
   if (auto done = render(value, types, labels, builder); !done) return failure(done.error());
   return builder.finish();
+}
+
+Result<std::vector<Value>, RenderError> cut_by_trust(const Value& value, const TypeTable& types, LabelTable& labels,
+                                                     const TrustOfLabel& is_trusted) {
+  CuttingSink sink(types, labels, is_trusted);
+  if (value.tag() != Tag::Unit) {
+    if (auto done = JsonWriter<CuttingSink>(sink, types).write(value, {}); !done) return failure(done.error());
+  }
+  return sink.finish();
 }
 
 Result<Value, RenderError> render_json(const Value& value, const TypeTable& types, LabelTable& labels) {

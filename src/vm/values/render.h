@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "vm/values/text.h"
@@ -43,5 +45,14 @@ inline constexpr std::string_view shown_secret = "[secret]";
 /// JSON as a String with its labels: the result of `to_json()` in the language.
 [[nodiscard]] Result<Value, RenderError> render_json(const Value& value, const types::TypeTable& types,
                                                      LabelTable& labels);
+
+/// Whether what has a label may be trusted.
+using TrustOfLabel = std::function<bool(LabelId)>;
+
+/// The value as `render` shows it, cut into an odd number of texts: at odd positions each String in it that is trusted,
+/// and each part that is not, with all that is in it, as a text of its own; at even positions the JSON around them,
+/// which may be empty. What is cut, and what is at even positions, only depends on labels and on what is trusted.
+[[nodiscard]] Result<std::vector<Value>, RenderError> cut_by_trust(const Value& value, const types::TypeTable& types,
+                                                                   LabelTable& labels, const TrustOfLabel& is_trusted);
 
 }  // namespace tenon::vm
