@@ -47,7 +47,7 @@ class HostedRun(Generic[T]):
 
     def waits(self) -> list[Wait]:
         """The open questions."""
-        return [Wait(one["wait"], one.get("question", ""), one.get("schema")) for one in self.describe().get("waits", [])]
+        return [Wait.of(one) for one in self.describe().get("waits", [])]
 
     def events(self, after: int = 0) -> Follow:
         """The events with greater numbers, until the run has ended or waits for input: `for event in …` and

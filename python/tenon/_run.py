@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator
 
 from . import _json as json
 from ._checks import count_of, text_of, timeout_of
@@ -25,12 +25,22 @@ STATES = ("running", "asks", "ready", "returned", "failed", "cancelled", "detach
 class Wait:
     """An open question of a run."""
 
-    __slots__ = ("name", "question", "schema")
+    __slots__ = ("name", "question", "schema", "value", "sources")
 
-    def __init__(self, name: str, question: str, schema: Any) -> None:
+    def __init__(self, name: str, question: str, schema: Any, value: Any = None, sources: Iterable[str] = ()) -> None:
         self.name = name
         self.question = question
         self.schema = schema
+        self.value = value
+        """What is to be approved, as JSON has it; the answer is `"yes"`, `"no"` or another value. None: nothing is."""
+        self.sources = tuple(sources)
+        """What that depends on, such as `extern read_inbox`."""
+
+    @classmethod
+    def of(cls, described: dict[str, Any]) -> Wait:
+        """From what a store or an engine says of it."""
+        return cls(described["wait"], described.get("question", ""), described.get("schema"), described.get("value"),
+                   described.get("sources", ()))
 
     @property
     def is_for_text(self) -> bool:
@@ -195,7 +205,7 @@ class Run(Generic[T]):
 
     def waits(self) -> list[Wait]:
         """The open questions."""
-        return [Wait(one["wait"], one.get("question", ""), one.get("schema")) for one in json.loads(self._core.questions())]
+        return [Wait.of(one) for one in json.loads(self._core.questions())]
 
     def answer(self, wait: Wait | str | None, value: Any) -> None:
         """Answers a question. None: the only one that the run has asked so far."""

@@ -34,7 +34,7 @@ class StoredRun:
         self.name = described["run"]
         self.title = described["function"]
         self.state = state_of(described)
-        self.waits = [Wait(one["wait"], one.get("question", ""), one.get("schema")) for one in described.get("waits", [])]
+        self.waits = [Wait.of(one) for one in described.get("waits", [])]
         self.records = described["records"]
         self.created_at = _time_of(described["created_at"])
         self.updated_at = _time_of(described["updated_at"])

@@ -274,3 +274,24 @@ def test_arguments_of_wrong_types_are_refused_in_words(load_desk, tmp_path):
         with pytest.raises(tenon.Error) as raised:
             call()
         assert expected in str(raised.value) and "incompatible function" not in str(raised.value)
+
+
+def test_a_person_sees_what_is_to_be_approved(load_program):
+    text = """
+        extern fn read_inbox() -> String
+        extern fn send_mail(to: trusted String else approve, body: String) -> String
+        fn main() -> String { send_mail(read_inbox(), "Thank you.") }
+    """
+    desk = load_program("desk.tn", text=text, externs={"read_inbox": lambda: "eve@example.com", "send_mail": lambda to, body: to})
+    run = desk.main.start()
+    assert run.wait(60) == "asks"
+    (wait,) = run.waits()
+    assert (wait.question, wait.value) == ("Call `send_mail`?", {"to": "eve@example.com", "body": "Thank you."})
+    assert wait.sources == ("extern read_inbox",)
+    run.answer(wait, {"to": "ann@example.com", "body": "Thank you."})
+    assert run.result(60) == "ann@example.com"
+    run = desk.main.start()
+    run.wait(60)
+    run.answer(None, "no")
+    with pytest.raises(tenon.RunFailed, match="a person does not approve of the call of `send_mail`"):
+        run.result(60)
