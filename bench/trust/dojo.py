@@ -17,6 +17,15 @@ def load_suite(name):
     return get_suite(VERSION, name)
 
 
+def plain_value(value):
+    """What an extern has returned, as JSON has it."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if isinstance(value, dict):
+        return {key: plain_value(one) for key, one in value.items()}
+    return [plain_value(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
 class Call:
     """A call that a program has made, with what it returned."""
 
@@ -52,8 +61,8 @@ class TenonAgent(BasePipelineElement):
                 result, _ = self._runtime.run_function(self._environment, tool.name, given, raise_on_error=True)
             finally:
                 self.calls.append(Call(tool.name, given, None))
-            self.calls[-1].result = result
-            return result
+            self.calls[-1].result = plain_value(result)
+            return self.calls[-1].result
 
         call.__signature__ = inspect.Signature(
             [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])

@@ -8,6 +8,7 @@ import time
 import warnings
 
 import dojo
+from guarded_oracle import GuardedOracle
 from oracle import Oracle
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -30,15 +31,18 @@ def sinks_of(path):
 class Side:
     """A program, and how it does."""
 
-    def __init__(self, suite, name, path, sinks):
+    def __init__(self, suite, name, path, sinks, oracle=Oracle, has_person=False):
         self.suite = suite
         self.name = name
         self.sinks = sinks
+        self.make_oracle = oracle
+        self.has_person = has_person
         self.agent = dojo.TenonAgent(str(path), suite)
 
     def oracle(self, task, injection_task, injections):
         attack = dojo.ground_truth(self.suite, injection_task, injections) if injection_task is not None else ()
-        return Oracle(self.suite.name, task, dojo.ground_truth(self.suite, task, injections), self.sinks, injection_task, attack)
+        return self.make_oracle(self.suite.name, task, dojo.ground_truth(self.suite, task, injections), self.sinks, injection_task, attack,
+                                self.has_person)
 
     def run(self, task, injection_task=None):
         injections = {} if injection_task is None else dojo.injections_of(self.suite, self.agent, task, injection_task)
@@ -70,7 +74,12 @@ def main():
     for name in sys.argv[1:] or SUITES:
         suite = dojo.load_suite(name)
         sinks = sinks_of(FOLDER / "programs" / f"{name}.tn")
-        results[name] = {"react": Side(suite, "react", FOLDER / "programs" / f"{name}_plain.tn", sinks).measure()}
+        plain, guarded = (FOLDER / "programs" / f"{name}{end}.tn" for end in ("_plain", ""))
+        results[name] = {
+            "react": Side(suite, "react", plain, sinks).measure(),
+            "guarded": Side(suite, "guarded", guarded, sinks, GuardedOracle).measure(),
+            "guarded, with a person": Side(suite, "guarded, with a person", guarded, sinks, GuardedOracle, has_person=True).measure(),
+        }
     print(json.dumps(results))
 
 
