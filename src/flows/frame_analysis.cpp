@@ -248,35 +248,13 @@ bool FrameAnalysis::require_trusted(std::uint32_t strand, std::uint32_t pc, Fram
   return true;
 }
 
-std::optional<CallSummary> FrameAnalysis::call_function(std::uint32_t pc, std::uint32_t function, CallInputs inputs) {
+CallSummary FrameAnalysis::call_function(std::uint32_t pc, std::uint32_t function, CallInputs inputs) {
   inputs.function = function;
   inputs.control = labels_.step(inputs.control, at(pc, StepKind::Passed));
   for (ValueId& argument : inputs.arguments) argument = values_.step(argument, at(pc, StepKind::Passed));
   CallSummary summary = program_.call(call_, std::move(inputs));
   if (summary.returned) summary.returned->value = values_.step(summary.returned->value, at(pc, StepKind::Returned));
   return summary;
-}
-
-void FrameAnalysis::merge_summaries(std::optional<CallSummary>& all, const CallSummary& one) {
-  if (!all) {
-    all = one;
-    return;
-  }
-  if (!all->returned) {
-    all->returned = one.returned;
-  } else if (one.returned) {
-    all->returned->value = values_.merge(all->returned->value, one.returned->value);
-    all->returned->agent_state = values_.merge(all->returned->agent_state, one.returned->agent_state);
-    all->returned->kept_states = values_.merge(all->returned->kept_states, one.returned->kept_states);
-  }
-  if (!all->failed) {
-    all->failed = one.failed;
-  } else if (one.failed) {
-    all->failed->label = labels_.merge(all->failed->label, one.failed->label);
-    all->failed->agent_state = values_.merge(all->failed->agent_state, one.failed->agent_state);
-    all->failed->kept_states = values_.merge(all->failed->kept_states, one.failed->kept_states);
-  }
-  all->spent = labels_.join(all->spent, one.spent);
 }
 
 /// Calls each tool that the value may stand for, with what pass_tool_arguments (vm/execution/tool_sets.cpp) passes.
@@ -307,7 +285,8 @@ std::optional<CallSummary> FrameAnalysis::call_tool(std::uint32_t strand, std::u
     }
     const std::uint32_t function = is_in_parts ? tool.function_in_parts : tool.function;
     if (function == bytecode::no_function) continue;  // a choice alone, which no set has
-    merge_summaries(all, *call_function(pc, function, std::move(inputs)));
+    const CallSummary one = call_function(pc, function, std::move(inputs));
+    all = all ? program_.merge(*all, one) : one;
   }
   return all;
 }
@@ -411,12 +390,8 @@ bool FrameAnalysis::leave(std::uint32_t strand, std::uint32_t pc, FrameState& st
     }
     return false;
   }
-  CallReturn returned{value, state.agent_state, state.kept_states};
-  if (const auto& known = summary_.returned) {
-    returned = {values_.merge(known->value, value), values_.merge(known->agent_state, state.agent_state),
-                values_.merge(known->kept_states, state.kept_states)};
-  }
-  summary_.returned = returned;
+  const CallReturn returned{value, state.agent_state, state.kept_states};
+  summary_.returned = summary_.returned ? program_.merge(*summary_.returned, returned) : returned;
   return false;
 }
 

@@ -63,9 +63,8 @@ class FrameAnalysis {
   bool run_branches(std::uint32_t strand, std::uint32_t pc, FrameState& state);
   bool leave(std::uint32_t strand, std::uint32_t pc, FrameState& state);
   bool use_budget(std::uint32_t strand, std::uint32_t pc, FrameState& state);
-  [[nodiscard]] std::optional<CallSummary> call_function(std::uint32_t pc, std::uint32_t function, CallInputs inputs);
+  [[nodiscard]] CallSummary call_function(std::uint32_t pc, std::uint32_t function, CallInputs inputs);
   [[nodiscard]] std::optional<CallSummary> call_tool(std::uint32_t strand, std::uint32_t pc, FrameState& state);
-  void merge_summaries(std::optional<CallSummary>& all, const CallSummary& one);
 
   void fail(std::uint32_t strand, std::uint32_t pc, const FrameState& state, Label label,
             std::size_t budget = no_budget);

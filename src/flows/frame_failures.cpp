@@ -75,10 +75,7 @@ void FrameAnalysis::add_failure(std::optional<CallFailure>& failure, const Frame
     added.agent_state = inputs_.agent_state;
     added.kept_states = inputs_.kept_states;
   }
-  if (failure) {
-    added = {labels_.merge(failure->label, added.label), values_.merge(failure->agent_state, added.agent_state),
-             values_.merge(failure->kept_states, added.kept_states)};
-  }
+  if (failure) added = program_.merge(*failure, added);
   is_changed = failure != added;
   failure = added;
 }

@@ -195,6 +195,24 @@ CallSummary ProgramAnalysis::call(CallId caller, CallInputs inputs) {
   return summary;
 }
 
+CallReturn ProgramAnalysis::merge(const CallReturn& a, const CallReturn& b) {
+  return {values_.merge(a.value, b.value), values_.merge(a.agent_state, b.agent_state),
+          values_.merge(a.kept_states, b.kept_states)};
+}
+
+CallFailure ProgramAnalysis::merge(const CallFailure& a, const CallFailure& b) {
+  return {labels_.merge(a.label, b.label), values_.merge(a.agent_state, b.agent_state),
+          values_.merge(a.kept_states, b.kept_states)};
+}
+
+CallSummary ProgramAnalysis::merge(const CallSummary& a, const CallSummary& b) {
+  const auto either = [&](const auto& one, const auto& other) {
+    if (!one) return other;
+    return other ? std::optional(merge(*one, *other)) : one;
+  };
+  return {either(a.returned, b.returned), either(a.failed, b.failed), labels_.join(a.spent, b.spent)};
+}
+
 void ProgramAnalysis::analyse(CallId id) {
   ++depth_;
   calls_[id.index]->is_begun = true;
@@ -202,19 +220,8 @@ void ProgramAnalysis::analyse(CallId id) {
   frame.run();
   --depth_;
   Call& call = *calls_[id.index];
-  CallSummary summary = frame.summary();
   // What was found before is still possible: where a source is traced, its first way is kept.
-  if (call.summary.returned && summary.returned) {
-    summary.returned->value = values_.merge(call.summary.returned->value, summary.returned->value);
-    summary.returned->agent_state = values_.merge(call.summary.returned->agent_state, summary.returned->agent_state);
-    summary.returned->kept_states = values_.merge(call.summary.returned->kept_states, summary.returned->kept_states);
-  }
-  if (call.summary.failed && summary.failed) {
-    summary.failed->label = labels_.merge(call.summary.failed->label, summary.failed->label);
-    summary.failed->agent_state = values_.merge(call.summary.failed->agent_state, summary.failed->agent_state);
-    summary.failed->kept_states = values_.merge(call.summary.failed->kept_states, summary.failed->kept_states);
-  }
-  summary.spent = labels_.merge(call.summary.spent, summary.spent);
+  CallSummary summary = merge(call.summary, frame.summary());
   call.sinks = frame.sinks();
   if (summary == call.summary) return;
   call.summary = summary;

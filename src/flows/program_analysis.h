@@ -81,6 +81,10 @@ class ProgramAnalysis {
   [[nodiscard]] const std::vector<std::uint32_t>& leaders_of(std::uint32_t function);
   /// What comes of the call, as far as it is known; `caller` is analysed again when there is more.
   [[nodiscard]] CallSummary call(CallId caller, CallInputs inputs);
+  /// What is one or the other.
+  [[nodiscard]] CallReturn merge(const CallReturn& a, const CallReturn& b);
+  [[nodiscard]] CallFailure merge(const CallFailure& a, const CallFailure& b);
+  [[nodiscard]] CallSummary merge(const CallSummary& a, const CallSummary& b);
   /// A person is asked something with this label.
   void ask(Label label) { asked_ = labels_.join(asked_, label.possible()); }
   [[nodiscard]] Label person(Step step) { return program_.trusts_person ? Label{} : labels_.of(Source{}, step); }
