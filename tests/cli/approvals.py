@@ -78,6 +78,8 @@ def test_a_project_says_whom_it_trusts(work):
     assert refused.returncode == 1 and "error[E2515]: the project does not allow `endorse`" in refused.stderr, refused
     checked = tenon("check", work / "program.tn")
     assert checked.returncode == 1 and "E2515" in checked.stderr, checked
+    (work / "library.tn").write_text('use std::guarded::guarded\n\nfn main(ctx: Context) -> String {\n    guarded<String>(ctx, "", tools { main })\n}\n')
+    assert "E2515" not in tenon("check", work / "library.tn").stderr
     (work / "person.tn").write_text('extern fn pay(to: trusted String) -> ()\n\nfn main() { pay(ask<String>("To whom?")) }\n')
     assert "E2504" in tenon("check", work / "person.tn").stderr
     (work / "tenon.toml").write_text("[trust]\nperson = true\n")
