@@ -9,6 +9,8 @@ from server_process import Server
 from tenon_process import tenon
 
 PROGRAM = '''\
+trust person
+
 extern fn add(x: trusted i32, y: i32) -> i32
 
 agent Desk {
