@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/sanitized.h"
+
 namespace tenon::test {
 namespace {
 
@@ -425,7 +427,7 @@ std::string make_random_program(std::uint64_t seed, Constructs constructs) {
 
 std::uint64_t random_program_count() {
   const char* const wanted = std::getenv("TENON_TRUST_PROGRAMS");
-  return wanted == nullptr ? 200 : std::strtoull(wanted, nullptr, 10);
+  return wanted == nullptr ? cases(200) : std::strtoull(wanted, nullptr, 10);
 }
 
 }  // namespace tenon::test
