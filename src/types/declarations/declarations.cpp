@@ -263,8 +263,8 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
     const NodeId type_node = tree().first(node);
     Parameter parameter{name, TypeTable::error, tree().main_span(node), tree().documentation(node)};
     if (type_node.exists()) {
-      const NodeId given = resolver_.without_trusted(type_node, parameter.is_trusted);
-      parameter.asks_approval = resolver_.asks_approval(type_node);
+      const NodeId given =
+          resolver_.without_trusted(type_node, parameter.is_trusted, is_extern ? &parameter.asks_approval : nullptr);
       if (given.exists()) parameter.type = resolver_.resolve_declared_type(node, given);
     } else if (name == "Context") {
       parameter.name.clear();
@@ -282,9 +282,6 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
     }
     if (is_extern && parameter.type == TypeTable::context) {
       resolver_.report_context(parameter.span, "passed to an `extern fn`");
-    }
-    if (!is_extern && parameter.asks_approval) {
-      diagnostics_.report(diagnostics::ApprovalNotPossible, tree().span(type_node));
     }
     if (is_extern) resolver_.reject_tools(parameter.type, node, "passed to an `extern fn`");
     if (!parameter.name.empty() && !add_new(names, tree().main_text(node))) {

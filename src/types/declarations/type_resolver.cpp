@@ -263,14 +263,16 @@ TypeId TypeResolver::make_secret(TypeId type, NodeId node) {
   return types_.secret(type);
 }
 
-bool TypeResolver::asks_approval(NodeId type_node) const {
-  return tree().kind(type_node) == NodeKind::TrustedType &&
-         tree()[type_node].end_token > tree()[tree().first(type_node)].end_token;
-}
-
-NodeId TypeResolver::without_trusted(NodeId type_node, bool& is_trusted) {
+NodeId TypeResolver::without_trusted(NodeId type_node, bool& is_trusted, bool* asks_approval) {
   is_trusted = type_node.exists() && tree().kind(type_node) == NodeKind::TrustedType;
-  return is_trusted ? tree().first(type_node) : type_node;
+  if (!is_trusted) return type_node;
+  const NodeId inner = tree().first(type_node);
+  const bool asks = inner.exists() && tree()[type_node].end_token > tree()[inner].end_token;
+  if (asks && asks_approval == nullptr) {
+    diagnostics_.report(diagnostics::ApprovalNotPossible, tree().span(type_node));
+  }
+  if (asks_approval != nullptr) *asks_approval = asks;
+  return inner;
 }
 
 /// The type of a field, an entry or a parameter: that of its type's node, sealed if `secret` is before the name.

@@ -49,9 +49,8 @@ class TypeResolver {
   TypeId reject_large_type(TypeId type, NodeId node);
   TypeId resolve_declared_type(NodeId declaration, NodeId type_node);
   /// The type's node without a `trusted` in front of it, where that is allowed; `is_trusted`: whether there is one.
-  [[nodiscard]] NodeId without_trusted(NodeId type_node, bool& is_trusted);
-  /// Whether the node of a trusted type ends with `else approve`.
-  [[nodiscard]] bool asks_approval(NodeId type_node) const;
+  /// `asks_approval`: whether `else approve` ends it; null where that is not possible, so that it is reported.
+  [[nodiscard]] NodeId without_trusted(NodeId type_node, bool& is_trusted, bool* asks_approval = nullptr);
   std::vector<TypeId> resolve_type_arguments(NodeId list);
   void report_context(source::Span span, std::string what);
   /// Reports `type` if it is Context or Tools, and returns whether it is; `what` completes "a `Context` cannot be …".
