@@ -240,6 +240,7 @@ struct Module {
   std::unique_ptr<syntax::SyntaxTree> tree;            ///< lowered, if agents of the file have blocks (blocks/lower.h)
   std::unique_ptr<syntax::SyntaxTree> written;         ///< in this case the tree as it was written
   std::string lowered;                                 ///< in this case the text of `tree`
+  bool is_of_library = false;                          ///< of the standard library
   std::vector<NodeFacts> facts;                        ///< by NodeId
   std::unordered_map<std::string, TypeId> type_names;  ///< of structs, enums and agents
   std::unordered_map<std::string, TypeId> aliases;

@@ -73,6 +73,7 @@ class Loader {
       module.lowered = std::move(lowered->text);
     }
     module.facts.resize(module.tree->nodes.size());
+    module.is_of_library = origin == Origin::StandardLibrary;
     if (origin == Origin::File) by_path_.emplace(std::filesystem::path(path).lexically_normal().string(), id);
     return id;
   }

@@ -168,7 +168,7 @@ std::optional<TypeId> CallChecker::check_known_call(NodeId node, std::string_vie
 TypeId CallChecker::check_endorse(NodeId node, std::span<const NodeId> arguments) {
   facts(node).target = {TargetKind::Endorse, 0, 0};
   // The standard library answers for itself.
-  if (!program_.allows_endorse && !module_->file->path().starts_with("std/")) {
+  if (!program_.allows_endorse && !module_->is_of_library) {
     diagnostics_.report(diagnostics::EndorseForbidden, tree().span(tree().first(node)))
         .hint("let a person look at it: `approve(value, \"Is this right?\")`");
   }
