@@ -148,6 +148,11 @@ struct Extern {
   std::uint32_t approval = no_extern;
 };
 
+/// Whether a call of it is made only if what is trusted decides it.
+[[nodiscard]] inline bool acts(const Extern& callee) {
+  return callee.call_options.acts || !callee.trusted_parameters.empty();
+}
+
 /// What the model supplies at one place of the program.
 enum class SiteKind : std::uint8_t { Completion = 0, Fill = 1, Select = 2 };
 

@@ -125,7 +125,7 @@ class Verifier {
     if (callee.approval >= program_.externs.size()) return false;
     const Extern& approval = program_.externs[callee.approval];
     if (approval.builtin_effect != types::BuiltinEffect::Approve || approval.parameters.size() != 2) return false;
-    const TypeId call = approval.parameters[1];
+    const TypeId call = approval.parameters[0];
     return has_type(call) && program_.types.kind(call) == TypeKind::Struct &&
            std::ranges::equal(program_.types.struct_type(call).fields, callee.parameters, {}, &types::Field::type);
   }
@@ -140,9 +140,9 @@ class Verifier {
       case types::BuiltinEffect::Ask:
         return takes({TypeTable::string});
       case types::BuiltinEffect::Approve:
-        return callee.parameters.size() == 2 && takes({TypeTable::string, callee.parameters[1]}) &&
+        return callee.parameters.size() == 2 && takes({callee.parameters[0], TypeTable::string}) &&
                program_.types.kind(callee.result) == TypeKind::Option &&
-               program_.types.get(callee.result).arguments[0] == callee.parameters[1];
+               program_.types.get(callee.result).arguments[0] == callee.parameters[0];
       case types::BuiltinEffect::AskWithin:
         return takes({TypeTable::string, TypeTable::i64});
       case types::BuiltinEffect::Now:

@@ -57,8 +57,6 @@ class CallCompiler : CodeBuilder {
   void declared_call(NodeId node, std::span<const NodeId> arguments, Register window, std::size_t offset, Register to,
                      std::optional<std::uint32_t> budget);
   void read_json(NodeId node, Register text, Register to);
-  [[nodiscard]] bool is_approval(const types::Target& target) const;
-  void approve(NodeId node, std::span<const NodeId> arguments, Register to);
   void map_from(NodeId argument, Register to);
 
   std::unordered_map<std::uint32_t, types::Strategy> call_strategies_;  ///< by the call's node

@@ -76,7 +76,6 @@ void CallCompiler::call(NodeId node, Register to, std::optional<std::uint32_t> b
       if (outer_contracts().asks_for_violations(node)) return outer_contracts().violations(node, to);
       [[fallthrough]];
     case TargetKind::Extern:
-      if (is_approval(target)) return approve(node, arguments, to);
       return declared_call(node, arguments,
                            emitter_.allocate_window(to, arguments.size() + outer_contracts().count_passed(node)), 0, to,
                            budget);
@@ -136,21 +135,6 @@ void CallCompiler::call(NodeId node, Register to, std::optional<std::uint32_t> b
       break;
   }
   ENSURE(false);
-}
-
-bool CallCompiler::is_approval(const types::Target& target) const {
-  return target.kind == TargetKind::Extern &&
-         program_.checked().externs[target.index].builtin_effect == types::BuiltinEffect::Approve;
-}
-
-/// The request has the question first, as those of the other questions.
-void CallCompiler::approve(NodeId node, std::span<const NodeId> arguments, Register to) {
-  const Register window = emitter_.allocate_window(to, 2);
-  into(arguments[0], static_cast<Register>(window + 1));
-  into(arguments[1], window);
-  at(node);
-  emit_call(node, window);
-  if (window != to) emit(Opcode::Take, to, window);
 }
 
 void CallCompiler::map_from(NodeId argument, Register to) {

@@ -159,6 +159,8 @@ std::uint32_t ProgramCompiler::extern_instance(types::ExternId callee, const std
   }
   entry.parameter_documentation = types::documentation_of(declaration.parameters);
   entry.result = substitute(declaration.result, declaration.type_parameter_types, type_arguments);
+  // A person may refuse, which is None; the machine makes a failure of it.
+  if (entry.builtin_effect == types::BuiltinEffect::Approve) entry.result = program_.types.option(entry.result);
   program_.externs.push_back(std::move(entry));
   if (std::ranges::any_of(declaration.parameters, &types::Parameter::asks_approval)) {
     const TypeId call = record_of_call(program_.externs.back());

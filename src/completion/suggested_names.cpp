@@ -48,10 +48,6 @@ void Suggestions::add_names() {
   }
   for (const auto& [name, id] : text_.program().effect_builtins) {
     const types::ExternDeclaration& effect = text_.program().externs[id.index];
-    if (effect.builtin_effect == types::BuiltinEffect::Approve) {
-      add(name, NameKind::Function, "(value: T, question: String) -> T", effect.documentation);
-      continue;
-    }
     add(name, NameKind::Function, signature_of(text_.program(), effect.parameters, effect.result),
         effect.documentation);
   }

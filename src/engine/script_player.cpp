@@ -196,15 +196,10 @@ std::optional<std::string> ScriptPlayer::find_other_argument(const vm::Request& 
   return std::nullopt;
 }
 
-bool ScriptPlayer::asks_approval(const vm::Request& request) const {
-  return request.kind == RequestKind::Extern &&
-         program_.program().externs[request.subject].builtin_effect == types::BuiltinEffect::Approve;
-}
-
 std::string ScriptPlayer::asked_text(const vm::Request& request) {
   if (request.kind == RequestKind::Extern) {
     const bool is_question = types::asks_person(program_.program().externs[request.subject].builtin_effect);
-    return is_question ? std::string(request.arguments.front().as_text()) : std::string();
+    return is_question ? std::string(vm::asked_by(request, program_.program())) : std::string();
   }
   if (!image_) {
     image_ = std::make_unique<const runtime::ProgramImage>(loaded_, inference::prompting::PromptTemplates::builtin(),
@@ -228,11 +223,11 @@ Result<vm::Outcome, std::string> ScriptPlayer::value_answer(const vm::Request& r
   if ((*answer)->fails) return declined(**answer);
   const auto json = parse_json((*answer)->answer);
   if (!json) return failure(json.error().message);
-  if (asks_approval(request)) {
+  if (vm::asks_approval(request, program_.program())) {
     const types::TypeId shown = program_.types().get(type).arguments[0];
     // A call has no type that a program can name: another one is given as the text of its JSON.
     const std::string& text = json->is_string() ? json->as_string() : (*answer)->answer;
-    auto approved = inference::answers::read_approval(reader_, shown, request.arguments[1], text);
+    auto approved = inference::answers::read_approval(reader_, shown, request.arguments[0], text);
     if (approved) return vm::Outcome{vm::ReturnedValue{std::move(*approved)}, {}};
     return failure(inference::answers::describe(approved.error().front(), "the answer for `approve`"));
   }

@@ -46,7 +46,6 @@ class ScriptPlayer {
   std::optional<std::string> find_difference(const vm::Request& request, const bytecode::ScriptedAnswer& answer);
   std::optional<std::string> find_other_argument(const vm::Request& request, const bytecode::ScriptedAnswer& answer);
   /// What a model or a person is asked, as text.
-  [[nodiscard]] bool asks_approval(const vm::Request& request) const;
   std::string asked_text(const vm::Request& request);
   Result<vm::Outcome, std::string> value_answer(const vm::Request& request, const std::string& name,
                                                 types::TypeId type);

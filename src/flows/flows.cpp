@@ -11,10 +11,6 @@
 namespace tenon::flows {
 namespace {
 
-bool acts(const bytecode::Extern& callee) {
-  return !callee.trusted_parameters.empty() || callee.call_options.acts;
-}
-
 bool is_test(const bytecode::Program& program, std::uint32_t function) {
   return std::ranges::any_of(program.tests, [&](const auto& test) { return test.function == function; });
 }
@@ -58,7 +54,7 @@ std::map<SinkPlace, Sink> find_sinks(const bytecode::Program& program) {
     for (std::uint32_t pc = 0; pc < function.code.size(); ++pc) {
       const bytecode::Instruction i = function.code[pc];
       const auto opcode = static_cast<bytecode::Opcode>(i.opcode);
-      if (opcode == bytecode::Opcode::CallExtern && acts(program.externs[i.wide()])) {
+      if (opcode == bytecode::Opcode::CallExtern && bytecode::acts(program.externs[i.wide()])) {
         sinks.emplace(sink_place(program, index, pc), make_call(program.externs[i.wide()], index, pc));
       } else if (opcode == bytecode::Opcode::RequireTrusted) {
         sinks.emplace(sink_place(program, index, pc), make_test(program, i.wide(), index, pc));
@@ -156,7 +152,7 @@ bool has_sinks(const bytecode::Program& program) {
       return static_cast<bytecode::Opcode>(i.opcode) == bytecode::Opcode::RequireTrusted;
     });
   };
-  return std::ranges::any_of(program.externs, acts) || std::ranges::any_of(program.functions, tests_value);
+  return std::ranges::any_of(program.externs, bytecode::acts) || std::ranges::any_of(program.functions, tests_value);
 }
 
 std::vector<Sink> find_flows(const bytecode::Program& program, Assumptions assumptions) {

@@ -201,7 +201,7 @@ bool FrameAnalysis::call_extern(std::uint32_t strand, std::uint32_t pc, FrameSta
   const Label control = control_of(strand, state);
   Label label = control;
   for (std::size_t at = 0; at < callee.parameters.size(); ++at) label = labels_.join(label, values_.whole(r[i.a + at]));
-  if (!callee.trusted_parameters.empty() || callee.call_options.acts) {
+  if (bytecode::acts(callee)) {
     SinkVisit visit{index_, pc, control, {}};
     for (const std::uint16_t parameter : callee.trusted_parameters) {
       visit.values.push_back(values_.whole(r[i.a + parameter]));

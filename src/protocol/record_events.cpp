@@ -145,7 +145,8 @@ class RecordEvent {
     }
     if (requested.kind == EffectKind::Ask) {
       EventWriter out = begin(EventKind::WaitForInput);
-      out.text("wait", requested.key).text("question", text_at(0, requested.arguments, contents_));
+      out.text("wait", requested.key)
+          .text("question", text_at(is_approval(requested) ? 1 : 0, requested.arguments, contents_));
       out.json("schema", value_of(requested.form, contents_));
       if (const auto value = approved_value(requested)) {
         out.json("value", *value).json("sources", list_of(requested.sources));
@@ -226,13 +227,16 @@ class RecordEvent {
   }
 
  private:
+  static bool is_approval(const effects::Requested& requested) {
+    return requested.kind == EffectKind::Ask && requested.subject == "approve";
+  }
   /// Of an ask for approval: what the person looks at.
   [[nodiscard]] std::optional<std::string> approved_value(const effects::Requested& requested) const {
-    if (requested.subject != "approve") return std::nullopt;
+    if (!is_approval(requested)) return std::nullopt;
     const auto show = [&](std::string text) { return values_.call_arguments(requested, std::move(text)); };
     const Json arguments = parse_own_json(value_of(requested.arguments, contents_, show));
     if (!arguments.is_array() || arguments.size() != 2) return std::nullopt;
-    return arguments.items()[1].dump();
+    return arguments.items()[0].dump();
   }
 
   /// The entries of a state that the program declares; an agent of blocks keeps further ones.

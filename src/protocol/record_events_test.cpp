@@ -51,6 +51,7 @@ TEST(RecordEventsTest, EachKindOfRequestHasItsEvent) {
   EXPECT_EQ(wait["until"], 5'000);
   EXPECT_FALSE(wait.contains("value"));
   requested.subject = "approve";
+  requested.arguments.text = R"([3,"a"])";
   requested.sources = {"extern inbox"};
   EXPECT_EQ(event_of(requested)["value"], 3);
   EXPECT_EQ(event_of(requested)["sources"], json::parse(R"(["extern inbox"])"));

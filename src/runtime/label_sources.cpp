@@ -42,9 +42,7 @@ std::vector<std::string> describe_sources(const vm::LabelTable& labels, vm::Labe
 std::vector<std::string> sources_of_call(const bytecode::Program& program, const vm::LabelTable& labels,
                                          const vm::Request& request) {
   if (request.kind != vm::RequestKind::Extern) return {};
-  const bytecode::Extern& callee = program.externs[request.subject];
-  const bool is_approval = callee.builtin_effect == types::BuiltinEffect::Approve;
-  if (!is_approval && !callee.call_options.acts && callee.trusted_parameters.empty()) return {};
+  if (!vm::asks_approval(request, program) && !bytecode::acts(program.externs[request.subject])) return {};
   return describe_sources(labels, request.label);
 }
 

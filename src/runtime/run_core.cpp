@@ -47,11 +47,6 @@ bool asks_person(const OpenRequest& open) {
   return open.described.kind == effects::EffectKind::Ask || open.question;
 }
 
-bool asks_approval(const OpenRequest& open, const bytecode::Program& program) {
-  return open.request.kind == vm::RequestKind::Extern &&
-         program.externs[open.request.subject].builtin_effect == types::BuiltinEffect::Approve;
-}
-
 bool is_waiting(const OpenRequest& open) {
   const bool is_away = open.outage && open.outage->is_waiting;
   return is_away || asks_person(open) || open.described.kind == effects::EffectKind::Sleep;

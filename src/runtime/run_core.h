@@ -72,8 +72,6 @@ struct OpenRequest {
 [[nodiscard]] std::string refused_answer(const vm::Request& refusal);
 /// Whether a person's answer is waited for.
 [[nodiscard]] bool asks_person(const OpenRequest& open);
-/// Whether it asks a person to approve of a value.
-[[nodiscard]] bool asks_approval(const OpenRequest& open, const bytecode::Program& program);
 /// Whether the request waits for a person, for time to pass or for a service, and nothing is in progress.
 [[nodiscard]] bool is_waiting(const OpenRequest& open);
 /// Whether the request is a call that is made at most once.

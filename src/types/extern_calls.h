@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -23,7 +24,7 @@ namespace tenon::types {
   X(10, BlockEntered,  BlockEntered,  "a block of an agent starts; argument: its path")                                 \
   X(11, BlockLeft,     BlockLeft,     "the block has ended; argument: its path")                                        \
   X(12, Emitted,       Emitted,       "a message of an agent before its turn ends; argument: the text")                     \
-  X(13, Approve,       Ask,           "a person looks at a value; arguments: the question, the value; Some of the value, "  \
+  X(13, Approve,       Ask,           "a person looks at a value; arguments: the value, the question; Some of the value, "  \
                                       "which may be another one, or None")
 // clang-format on
 
@@ -35,6 +36,10 @@ enum class BuiltinEffect : std::uint8_t {
 inline constexpr std::uint8_t builtin_effect_count = 14;
 [[nodiscard]] constexpr bool asks_person(BuiltinEffect call) {
   return call == BuiltinEffect::Ask || call == BuiltinEffect::AskWithin || call == BuiltinEffect::Approve;
+}
+/// The argument that is the question.
+[[nodiscard]] constexpr std::size_t question_argument(BuiltinEffect call) {
+  return call == BuiltinEffect::Approve ? 1 : 0;
 }
 /// The message of the failure with which `ask_within` ends when its time is up.
 inline constexpr std::string_view unanswered_message = "no one answered in time";

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -37,6 +38,16 @@ struct Request {
   std::uint32_t depth = 0;           ///< the number of enclosing calls of agents
   LabelId label;                     ///< the join of everything the answerer sees: the context, or the arguments
 };
+
+/// Whether a person is asked to approve of a value: of the first argument.
+[[nodiscard]] inline bool asks_approval(const Request& request, const bytecode::Program& program) {
+  return request.kind == RequestKind::Extern &&
+         program.externs[request.subject].builtin_effect == types::BuiltinEffect::Approve;
+}
+/// What a person is asked by a request that types::asks_person.
+[[nodiscard]] inline std::string_view asked_by(const Request& request, const bytecode::Program& program) {
+  return request.arguments[types::question_argument(program.externs[request.subject].builtin_effect)].as_text();
+}
 
 /// The cost of an effect; charged to the budgets of the request.
 struct Usage {

@@ -463,7 +463,7 @@ class ComparedRuns {
         break;
     }
     if (program.externs[request.subject].builtin_effect == types::BuiltinEffect::Approve) {
-      return {vm::ReturnedValue{number % 4 == 0 ? vm::Value::none() : vm::Value::some(request.arguments[1])}, {}};
+      return {vm::ReturnedValue{number % 4 == 0 ? vm::Value::none() : vm::Value::some(request.arguments[0])}, {}};
     }
     return {vm::ReturnedValue{value_of(program, program.externs[request.subject].result, number)}, {}};
   }

@@ -56,8 +56,8 @@ vm::Outcome answer_bank(vm::Machine& machine, const vm::Request& request) {
     return returns(type == types::TypeTable::boolean ? vm::Value::boolean(true) : vm::Value::string("yes"));
   }
   const std::string& name = program.externs[request.subject].name;
-  if (name == "approve" && request.arguments[0].as_text() == "No?") return returns(vm::Value::none());
-  if (name == "approve") return returns(vm::Value::some(request.arguments[1]));
+  if (name == "approve" && request.arguments[1].as_text() == "No?") return returns(vm::Value::none());
+  if (name == "approve") return returns(vm::Value::some(request.arguments[0]));
   if (name == "ask_before") return returns(vm::Value::string("done"));
   if (name == "ask") return returns(sender(program));
   if (name == "payments") return returns(vm::Value::list({payment(program)}));

@@ -51,10 +51,10 @@ Result<void, AnswerRefusal> Questions::answer(RunId id, std::string_view wait, s
   }
   const ProgramImage& image = *run.core->image();
   const types::TypeId type = image.program().externs[open->request.subject].result;
-  const bool is_approval = asks_approval(*open, image.program());
+  const bool is_approval = vm::asks_approval(open->request, image.program());
   auto value = is_approval
                    ? inference::answers::read_approval(image.reader(), image.program().types.get(type).arguments[0],
-                                                       open->request.arguments[1], input)
+                                                       open->request.arguments[0], input)
                    : inference::answers::read_person_answer(image.reader(), type, input);
   if (!value) {
     return failure(

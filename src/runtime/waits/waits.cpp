@@ -58,7 +58,7 @@ PendingInput question_of(const Run& run, const OpenRequest& open) {
   question.wait = name_of_question(open);
   question.agent = effects::scope_of(open.request, program).agent;
   question.callers = callers_of(run.core->machine(), open.request, run.title);
-  question.text = open.question ? *open.question : std::string(open.request.arguments[0].as_text());
+  question.text = open.question ? *open.question : std::string(vm::asked_by(open.request, program));
   if (open.is_in_doubt) {
     question.type = resolution_type(program, open.request.subject);
     question.schema = resolution_schema(program, open.request.subject);
@@ -72,8 +72,8 @@ PendingInput question_of(const Run& run, const OpenRequest& open) {
     question.until = open.wake_at;
     question.is_secret = types::holds_secret(program.types, type);
   }
-  if (!open.question && asks_approval(open, program)) {
-    const vm::Value& value = open.request.arguments[1];
+  if (!open.question && vm::asks_approval(open.request, program)) {
+    const vm::Value& value = open.request.arguments[0];
     question.type = program.types.describe(program.types.get(type).arguments[0]);
     question.value = std::string();
     if (!vm::to_json(value, program.types, *question.value)) question.value = "null";

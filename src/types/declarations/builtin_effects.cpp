@@ -21,7 +21,7 @@ std::vector<ExternDeclaration> make_builtin_effects(TypeTable& types) {
   functions.push_back(make(BuiltinEffect::AskWithin, "ask_within",
                            "Asks a person; fails when no answer arrives in time.", {question, milliseconds}, answer));
   functions.push_back(make(BuiltinEffect::Approve, "approve", "Shows a person a value and waits for a yes.",
-                           {question, {"value", answer, {}}}, types.option(answer)));
+                           {{"value", answer, {}}, question}, answer));
   for (ExternDeclaration& asking : functions) {
     asking.type_parameters = {"T"};
     asking.type_parameter_types = {answer};

@@ -120,11 +120,6 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
   return std::nullopt;
 }
 
-bool asks_approval(const MachineState& state, const Request& request) {
-  return request.kind == RequestKind::Extern &&
-         state.program->program().externs[request.subject].builtin_effect == types::BuiltinEffect::Approve;
-}
-
 /// The sets of a select: in the registers after the first register of the answer, one for each clause that offers a
 /// set.
 std::span<const Value> sets_at(const MachineState& state, const Fiber& fiber) {
@@ -304,7 +299,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   for (std::size_t i = 0; request.kind == RequestKind::Extern && i < request.arguments.size(); ++i) window[i] = Value();
   const LabelId answered = label_of_answer(state, request, label);
   for (auto& [offset, value] : landing->values) {
-    if (asks_approval(state, request)) {
+    if (asks_approval(request, state.program->program())) {
       if (take_approval(state, value, "the value", request.label) == OpStatus::Failed) {
         unwind(state, fiber.id);
         return {};

@@ -145,7 +145,7 @@ OpStatus take_approval(MachineState& state, Value& answer, const std::string& wh
 OpStatus check_call(MachineState& state, Fiber& fiber) {
   if (std::exchange(fiber.approval, Approval::None) == Approval::Given) return OpStatus::Ok;
   const bytecode::Extern& callee = called_extern(state, fiber);
-  if (callee.trusted_parameters.empty() && !callee.call_options.acts) return OpStatus::Ok;
+  if (!bytecode::acts(callee)) return OpStatus::Ok;
   const auto refuse_or_ask = [&](const std::string& what, const std::string& untrusted) {
     if (callee.approval == bytecode::no_extern) return refuse(state, fiber, what, untrusted, callee.name);
     fiber.approval = Approval::Asked;
@@ -168,9 +168,9 @@ void ask_about_call(const MachineState& state, const Fiber& fiber, Request& requ
   const bytecode::Extern& callee = called_extern(state, fiber);
   const std::span<const Value> arguments = arguments_of_call(state, fiber);
   request.subject = callee.approval;
-  request.arguments = {Value::string("Call `" + callee.name + "`?"),
-                       Value::record(state.program->program().externs[callee.approval].parameters[1],
-                                     std::vector<Value>(arguments.begin(), arguments.end()))};
+  request.arguments = {Value::record(state.program->program().externs[callee.approval].parameters[0],
+                                     std::vector<Value>(arguments.begin(), arguments.end())),
+                       Value::string("Call `" + callee.name + "`?")};
 }
 
 OpStatus take_approved_call(MachineState& state, Fiber& fiber, Value& answer, LabelId call) {
