@@ -167,12 +167,16 @@ void Conversation::follow_outcome(const OpenRequest& open, const vm::Outcome& ou
   const bool is_own = open.request.depth == 0;
   const auto* const answered = std::get_if<vm::ReturnedValue>(&outcome.what);
   if (!is_own || open.described.kind != effects::EffectKind::Ask || answered == nullptr) return;
-  add_answer(open.request.arguments[0].as_text(), sources_of(labels, open.request.label), answered->value);
+  add_answer(open.request, sources_of(labels, open.request.label), answered->value);
 }
 
-void Conversation::add_answer(std::string_view question, Sources asked, const vm::Value& answer) {
-  turn_messages_.push_back({EntryRole::Assistant, std::string(question), std::move(asked)});
-  turn_messages_.push_back({EntryRole::Person, shown(answer, {}), {}});
+void Conversation::add_answer(const vm::Request& question, Sources asked, const vm::Value& answer) {
+  const bytecode::Program& program = image_->program();
+  const bool is_approved =
+      vm::asks_approval(question, program) && vm::equal(answer, vm::Value::some(question.arguments[0]));
+  const bool is_refused = vm::asks_approval(question, program) && vm::equal(answer, vm::Value::none());
+  turn_messages_.push_back({EntryRole::Assistant, std::string(vm::asked_by(question, program)), std::move(asked)});
+  turn_messages_.push_back({EntryRole::Person, is_approved ? "yes" : is_refused ? "no" : shown(answer, {}), {}});
 }
 
 void Conversation::say(const Message& message) {

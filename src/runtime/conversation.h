@@ -53,8 +53,9 @@ class Conversation {
   /// Of the current turn: adds what a person answers to the agent itself.
   /// `labels`: of the turn's machine.
   void follow_outcome(const OpenRequest& open, const vm::Outcome& outcome, const vm::LabelTable& labels);
-  /// A person has answered the agent itself, in the current turn. `asked`: where the question comes from.
-  void add_answer(std::string_view question, Sources asked, const vm::Value& answer);
+  /// A person has answered the agent itself, in the current turn. `asked`: where the question comes from. Of a value
+  /// that is approved, only `yes` is kept: it was approved for one use, not as what a person says in later turns.
+  void add_answer(const vm::Request& question, Sources asked, const vm::Value& answer);
   /// What is kept of the agents' states, as JSON (effects/value_form.h).
   struct StateTexts {
     std::string state;                                 ///< of the agent that has the turn

@@ -80,8 +80,53 @@ def test_a_project_says_whom_it_trusts(work):
     assert checked.returncode == 1 and "E2515" in checked.stderr, checked
     (work / "library.tn").write_text('use std::guarded::guarded\n\nfn main(ctx: Context) -> String {\n    guarded<String>(ctx, "", tools { main })\n}\n')
     assert "E2515" not in tenon("check", work / "library.tn").stderr
+    (work / "std").mkdir()
+    (work / "std" / "own.tn").write_text('fn main() -> String { endorse("a", "b") }\n')
+    assert "E2515" in tenon("check", "std/own.tn", cwd=work).stderr, "a folder of that name is not the standard library"
     (work / "person.tn").write_text('extern fn pay(to: trusted String) -> ()\n\nfn main() { pay(ask<String>("To whom?")) }\n')
     assert "E2504" in tenon("check", work / "person.tn").stderr
     (work / "tenon.toml").write_text("[trust]\nperson = true\n")
     trusted = tenon("check", work / "person.tn")
     assert trusted.returncode == 0 and "E2504" not in trusted.stderr, trusted
+
+
+def test_a_cancelled_branch_does_not_wait_for_an_approval(work):
+    """Not even where the call itself, once made, would be waited for."""
+    write(work)
+    (work / "program.tn").write_text('''\
+extern fn read_inbox() -> String
+extern(once) fn send_mail(to: trusted String else approve, body: String) -> String
+
+fn late() -> String {
+    sleep(300)
+    fail("too late")
+}
+
+fn main() -> String {
+    let sent = parallel {
+        mail = send_mail(read_inbox(), "Thank you.")
+        other = late()
+    } catch f { return f.message }
+    sent.mail
+}
+''')
+    done = run(work, "main", "--store", new_store(work, "approvals.store"))
+    assert done.returncode == 0 and done.stdout == "too late\n", done
+
+
+def test_a_later_turn_sees_that_a_value_was_approved_and_not_the_value(work):
+    write(work)
+    (work / "program.tn").write_text('''\
+extern fn read_inbox() -> String
+
+agent Desk {
+    fn turn(ctx: Context, input: String) -> String {
+        if input == "show" { return ctx.text() }
+        approve(read_inbox(), "Is this right?").len().to_string()
+    }
+}
+''')
+    options = ("--extern", work / "tools.py", "--model", f"script:{work / 'model.script'}")
+    talk = tenon("chat", work / "program.tn", *options, input="first\nyes\nsecond\nann\nthird\nno\nshow\n", stdin=None)
+    shown = talk.stdout[talk.stdout.rindex("first"):]
+    assert "eve" not in shown and "yes" in shown and "ann" in shown and "no" in shown, talk

@@ -314,8 +314,8 @@ class Recovery {
       const types::TypeId type = run_.image->program().externs[open->request.subject].result;
       const auto answer = effects::read_value(*value, type, run_.image->program().types);
       if (!answer) return wrong(number, answer.error().message);
-      run_.conversation->add_answer(open->request.arguments[0].as_text(),
-                                    sources_of(run_.core->machine().labels(), open->request.label), *answer);
+      run_.conversation->add_answer(open->request, sources_of(run_.core->machine().labels(), open->request.label),
+                                    *answer);
     }
     if (open != nullptr && observer_ != nullptr) observer_->on_outcome(run_, finished, *value);
     auto taken = run_.core->take(number, finished, std::move(*value));
