@@ -49,7 +49,9 @@ std::string text_field(const Value& record, std::size_t index) {
 }
 
 bool is_tool_function(const bytecode::Program& program, std::uint32_t function) {
-  return std::ranges::any_of(program.tools, [&](const bytecode::Tool& tool) { return tool.function == function; });
+  return std::ranges::any_of(program.tools, [&](const bytecode::Tool& tool) {
+    return tool.function == function || tool.function_in_parts == function;
+  });
 }
 
 /// Whether the function is not written in the program: it only passes a call on.
@@ -251,6 +253,7 @@ void cut_back(MachineState& state, Fiber& fiber, std::size_t index, std::uint32_
   Value* const registers = fiber.registers.data();
   for (std::size_t i = frame.base + callables[frame.function].register_count; i < used; ++i) registers[i] = Value();
   frame.pc = pc;
+  fiber.approval = Approval::None;  // of a call that is not made any more
 }
 
 Found find_handler(const MachineState& state, const Fiber& fiber, PendingFailure& pending, std::size_t& first_listed) {

@@ -88,6 +88,23 @@ TEST_P(WaysUp, TheLabelSaysHow) {
   EXPECT_THAT(labels + "\n" + record.end, HasSubstr(GetParam().expected)) << record.requests;
 }
 
+TEST(WaysUpTest, AnApprovalIsOfOneCallAlone) {
+  // The budget of one of these is spent between the approval and the call.
+  for (int instructions = 1; instructions < 40; ++instructions) {
+    const std::string text =
+        "fn asks(word: String) { ask_before(word, \"\") }\n"
+        "fn main() { let w = word(); asks(w) budget(instructions: " +
+        std::to_string(instructions) + ") catch _ { safe(w) } }";
+    const auto image = test::make_image(std::string(payment_externs) + text);
+    const bytecode::Program& program = image->program();
+    const auto main = std::ranges::find(program.functions, "main", &bytecode::Function::name);
+    const test::RunRecord record =
+        test::run(image->loaded(), {}, answer_bank, {}, static_cast<std::uint32_t>(main - program.functions.begin()));
+    EXPECT_EQ(test::labels_of_calls(record, program, "safe"), "") << instructions << '\n' << record.end;
+    EXPECT_THAT(record.end, testing::Not(HasSubstr("damaged")));
+  }
+}
+
 // clang-format off
 constexpr WayUp ways[] = {
   {"a_vouched_result", R"(fn main() { sink(code("a")) })", "program\nvalue"},
