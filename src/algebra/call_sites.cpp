@@ -72,13 +72,16 @@ std::vector<bool> find_reachable(const Program& program, Form form, const Cycle&
   return bytecode::find_reachable_functions(program, roots);
 }
 
-/// By extern, whether a function of these calls it.
+/// By extern, whether a function of these calls it, or a person is asked with it before such a call.
 std::vector<bool> find_called_externs(const Program& program, const std::vector<bool>& is_reachable) {
   std::vector<bool> is_called(program.externs.size(), false);
   for (std::size_t at = 0; at < program.functions.size(); ++at) {
     if (!is_reachable[at]) continue;
     for (const Instruction& instruction : program.functions[at].code) {
-      if (is(instruction, Opcode::CallExtern)) is_called[instruction.wide()] = true;
+      if (!is(instruction, Opcode::CallExtern)) continue;
+      is_called[instruction.wide()] = true;
+      const std::uint32_t approval = program.externs[instruction.wide()].approval;
+      if (approval != bytecode::no_extern) is_called[approval] = true;
     }
   }
   return is_called;

@@ -60,6 +60,9 @@ def test_a_call_is_approved_over_processes(work):
     assert done.returncode == 0 and done.stdout == "to ann: Hello\n", done
     replayed = tenon("replay", name, "--store", store)
     assert replayed.returncode == 0, replayed
+    (work / "artifacts.json").write_text(tenon("trace", "artifacts", name, "--store", store).stdout)
+    rebuilt = tenon("trace", "reconstruct", work / "artifacts.json", work / "program.tn", "--hash")
+    assert rebuilt.returncode == 0 and rebuilt.stdout == tenon("trace", "hash", name, "--store", store).stdout, rebuilt
 
 
 def test_a_refused_call_is_not_made(work):
