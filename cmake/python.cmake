@@ -29,10 +29,10 @@ endforeach()
 target_include_directories(tenon_python PRIVATE include python)
 target_include_directories(tenon_python SYSTEM PRIVATE ${Python_INCLUDE_DIRS})
 target_link_libraries(tenon_python PRIVATE tenon_algebra tenon_server tenon_options)
-# What programs spend no time in while they run is compiled for its size, and what of it is not used is left out: so is the
-# wheel smaller.
-foreach(part algebra blocks bytecode compiler completion diagnostics engine graph library project protocol server syntax telemetry types)
-  target_compile_options(tenon_${part} PRIVATE -Os -ffunction-sections -fdata-sections)
+# These, too, are compiled for their size in the wheel; in the command line their speed matters more (CMakeLists.txt names what is
+# small everywhere). What of the wheel is not used is left out.
+foreach(part bytecode compiler protocol server syntax types)
+  target_compile_options(tenon_${part} PRIVATE ${TENON_SMALL})
 endforeach()
 target_link_options(tenon_python PRIVATE -Wl,--gc-sections -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/python.map)
 install(TARGETS tenon_python LIBRARY DESTINATION tenon COMPONENT python)
