@@ -1,5 +1,5 @@
 // Measures lexing, parsing, checking and formatting in lines per second, on one program of about 100,000 lines, and
-// checking of programs with one wide `match`, or with very many parts of another kind.
+// checking of programs with one wide `match`, or with very many parts of another kind; and what the proofs of trust add.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/frontend/proofs.h"
 #include "diagnostics/diagnostic.h"
 #include "source/source_file.h"
 #include "syntax/format.h"
@@ -318,6 +319,7 @@ int main(int argc, char** argv) {
       std::exit(1);
     });
   }
+  results["proofs"] = bench::measure_proofs();
   if (argc > 1) std::ofstream(argv[1]) << results.dump(2) << '\n';
   return 0;
 }
