@@ -1,10 +1,13 @@
 #include "flows/flows.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
+#include <vector>
 
 #include "flows/program_analysis.h"
 
@@ -103,8 +106,8 @@ void add_visit(const bytecode::Program& program, Sink& sink, const SinkVisit& vi
   sink.is_reached = true;
 }
 
-/// The source of most findings that have no way yet; nothing if all have one.
-std::optional<Source> most_wanted(const std::map<SinkPlace, Sink>& sinks) {
+/// The sources of findings that have no way yet, those of most of them first.
+std::vector<Source> wanted_sources(const std::map<SinkPlace, Sink>& sinks) {
   std::map<Source, std::size_t> wanted;
   for (const auto& [place, sink] : sinks) {
     for (const Finding& finding : sink.findings) {
@@ -112,34 +115,50 @@ std::optional<Source> most_wanted(const std::map<SinkPlace, Sink>& sinks) {
       for (const Source source : finding.sources) ++wanted[source];
     }
   }
-  const auto most = std::ranges::max_element(wanted, {}, [](const auto& one) { return one.second; });
-  return most == wanted.end() ? std::nullopt : std::optional(most->first);
+  std::vector<Source> sources;
+  for (const auto& [source, count] : wanted) sources.push_back(source);
+  std::ranges::stable_sort(sources, std::greater<>(), [&](Source source) { return wanted[source]; });
+  return sources;
 }
 
-/// Adds to each finding of the source the way on which it comes there. Followed alone, a source is known more exactly:
-/// it is removed from findings that it does not reach.
-void add_ways(const bytecode::Program& program, Assumptions assumptions, Source source,
+/// Adds to each finding the way on which one of its sources comes there, the first of `followed` that does. With few
+/// sources, each is known more exactly: those that do not reach a finding are removed from it.
+void add_ways(const ProgramFacts& facts, Assumptions assumptions, std::span<const Source> followed,
               std::map<SinkPlace, Sink>& sinks) {
-  ProgramAnalysis analysis(program, assumptions, source);
+  ProgramAnalysis analysis(facts, assumptions, followed);
   analysis.run();
-  std::set<const Finding*> reached;
+  struct Way {
+    std::vector<Step> steps;
+    std::size_t rank = 0;  ///< of its source in `followed`
+  };
+  std::map<const Finding*, std::set<Source>> reached;
+  std::map<const Finding*, Way> ways;
   for (const SinkVisit& visit : analysis.sinks()) {
-    const auto found = sinks.find(sink_place(program, visit.function, visit.pc));
+    const auto found = sinks.find(sink_place(facts.program(), visit.function, visit.pc));
     if (found == sinks.end()) continue;
     for (std::size_t at = 0; at < found->second.findings.size(); ++at) {
-      Finding& finding = found->second.findings[at];
+      const Finding& finding = found->second.findings[at];
       const Label label = label_of(visit, finding, at);
-      if (label.is_none() || !std::ranges::binary_search(finding.sources, source)) continue;
-      reached.insert(&finding);
-      std::vector<Step> way = analysis.labels().way_of(label);
-      if (finding.way.empty() || way.size() < finding.way.size()) finding.way = std::move(way);
+      for (std::size_t rank = 0; rank < followed.size(); ++rank) {
+        const Source source = followed[rank];
+        if (!std::ranges::binary_search(analysis.labels().sources_of(label), source)) continue;
+        if (!std::ranges::binary_search(finding.sources, source)) continue;
+        reached[&finding].insert(source);
+        std::vector<Step> steps = analysis.labels().way_of(label, source);
+        Way& known = ways[&finding];
+        const bool is_better =
+            known.steps.empty() || rank < known.rank || (rank == known.rank && steps.size() < known.steps.size());
+        if (is_better) known = {std::move(steps), rank};
+      }
     }
   }
   for (auto& [place, sink] : sinks) {
     for (Finding& finding : sink.findings) {
-      if (reached.contains(&finding)) continue;
-      std::erase(finding.sources, source);
+      std::erase_if(finding.sources, [&](Source source) {
+        return std::ranges::find(followed, source) != followed.end() && !reached[&finding].contains(source);
+      });
       if (finding.sources.empty()) finding.verdict = Verdict::Proved;
+      if (finding.way.empty()) finding.way = std::move(ways[&finding].steps);
     }
   }
 }
@@ -159,15 +178,19 @@ std::vector<Sink> find_flows(const bytecode::Program& program, Assumptions assum
   if (!has_sinks(program)) return {};
   std::map<SinkPlace, Sink> sinks = find_sinks(program);
   if (sinks.empty()) return {};
-  {
-    ProgramAnalysis analysis(program, assumptions, std::nullopt);
-    analysis.run();
-    for (const SinkVisit& visit : analysis.sinks()) {
-      const auto found = sinks.find(sink_place(program, visit.function, visit.pc));
-      if (found != sinks.end()) add_visit(program, found->second, visit, analysis.labels());
-    }
+  const ProgramFacts facts(program);
+  ProgramAnalysis analysis(facts, assumptions, {});
+  analysis.run();
+  for (const SinkVisit& visit : analysis.sinks()) {
+    const auto found = sinks.find(sink_place(program, visit.function, visit.pc));
+    if (found != sinks.end()) add_visit(program, found->second, visit, analysis.labels());
   }
-  while (const auto source = most_wanted(sinks)) add_ways(program, assumptions, *source, sinks);
+  // Where nothing was taken as one, all sources are known as exactly together as each alone.
+  for (;;) {
+    const std::vector<Source> wanted = wanted_sources(sinks);
+    if (wanted.empty()) break;
+    add_ways(facts, assumptions, analysis.has_widened() ? std::span(wanted).first(1) : std::span(wanted), sinks);
+  }
   std::vector<Sink> all;
   for (auto& [place, sink] : sinks) all.push_back(std::move(sink));
   return all;

@@ -1,6 +1,7 @@
 #include "flows/frame_analysis.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/ensure.h"
 #include "bytecode/windows.h"
@@ -19,7 +20,7 @@ FrameAnalysis::FrameAnalysis(ProgramAnalysis& program, CallId call, CallInputs i
       inputs_(std::move(inputs)),
       index_(inputs_.function),
       function_(program.program().functions[index_]),
-      leaders_(program.leaders_of(index_)) {}
+      leaders_(program.facts().leaders_of(index_)) {}
 
 void FrameAnalysis::run() {
   Strand root;
@@ -47,18 +48,22 @@ std::vector<SinkVisit> FrameAnalysis::sinks() const {
 
 void FrameAnalysis::flow(std::uint32_t strand, std::uint32_t pc, const FrameState& state) {
   std::optional<FrameState>& known = strands_[strand].states[leaders_[pc]];
-  if (!known) {
-    known = state;
-  } else if (!merge_into(*known, state, labels_, values_)) {
-    return;
-  }
+  if (known && !merge_into(*known, state, labels_, values_)) return;
+  if (!known) known = state;
+  pending_.emplace(pc, strand);
+}
+
+void FrameAnalysis::flow(std::uint32_t strand, std::uint32_t pc, FrameState&& state) {
+  std::optional<FrameState>& known = strands_[strand].states[leaders_[pc]];
+  if (known && !merge_into(*known, state, labels_, values_)) return;
+  if (!known) known = std::move(state);
   pending_.emplace(pc, strand);
 }
 
 void FrameAnalysis::execute(std::uint32_t strand, std::uint32_t first) {
   FrameState state = *strands_[strand].states[leaders_[first]];
   for (std::uint32_t pc = first;; ++pc) {
-    if (pc != first && leaders_[pc] != none) return flow(strand, pc, state);
+    if (pc != first && leaders_[pc] != none) return flow(strand, pc, std::move(state));
     if (!state.regions.empty()) end_regions(pc, state);
     fail_by_budgets(strand, pc, state);
     if (!step(strand, pc, state)) return;
@@ -126,7 +131,7 @@ bool FrameAnalysis::jump(std::uint32_t strand, std::uint32_t pc, FrameState& sta
   std::vector<ValueId>& r = state.registers;
   switch (opcode_at(pc)) {
     case Opcode::Jump:
-      flow(strand, target_of(pc), state);
+      flow(strand, target_of(pc), std::move(state));
       return false;
     case Opcode::JumpIf:
     case Opcode::JumpUnless:
@@ -137,7 +142,7 @@ bool FrameAnalysis::jump(std::uint32_t strand, std::uint32_t pc, FrameState& sta
       decide(strand, pc, state, values_.own(r[i.a]));
       const bytecode::JumpTable& table = program_.program().jump_tables[i.wide()];
       for (const std::uint32_t target : table.targets) flow(strand, target, state);
-      flow(strand, table.otherwise, state);
+      flow(strand, table.otherwise, std::move(state));
       return false;
     }
     case Opcode::ForList:
@@ -306,11 +311,13 @@ bool FrameAnalysis::call(std::uint32_t strand, std::uint32_t pc, FrameState& sta
   if (!summary) return false;
   spend(strand, state, summary->spent);
   if (summary->failed) {
-    FrameState failed = state;
-    failed.agent_state = summary->failed->agent_state;
-    failed.kept_states = summary->failed->kept_states;
-    fail_by_budgets(strand, pc, failed);
-    fail(strand, pc, failed, summary->failed->label);
+    // The agent's state is then as the callee has left it.
+    const ValueId agent_state = std::exchange(state.agent_state, summary->failed->agent_state);
+    const ValueId kept_states = std::exchange(state.kept_states, summary->failed->kept_states);
+    fail_by_budgets(strand, pc, state);
+    fail(strand, pc, state, summary->failed->label);
+    state.agent_state = agent_state;
+    state.kept_states = kept_states;
   }
   fail_by_budgets(strand, pc, state);
   if (!summary->returned) return false;

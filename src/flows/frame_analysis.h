@@ -50,7 +50,9 @@ class FrameAnalysis {
     std::uint32_t size = 0;
   };
 
+  /// Control may come there with this state.
   void flow(std::uint32_t strand, std::uint32_t pc, const FrameState& state);
+  void flow(std::uint32_t strand, std::uint32_t pc, FrameState&& state);
   void execute(std::uint32_t strand, std::uint32_t pc);
   /// Executes one instruction. Returns whether control continues with the next one.
   bool step(std::uint32_t strand, std::uint32_t pc, FrameState& state);

@@ -97,7 +97,7 @@ void FrameAnalysis::enter_handler(std::uint32_t strand, std::uint32_t pc, std::s
   label = labels_.step(label, at(pc, StepKind::Failed));
   state.registers[handler.failure] = values_.plain(label);
   open_region(strand, state, decision_of_handler(function_, index), label);
-  flow(strand, handler.target, state);
+  flow(strand, handler.target, std::move(state));
 }
 
 void FrameAnalysis::enter_cleanup(std::uint32_t strand, std::uint32_t pc, std::size_t index, FrameState state,
@@ -110,7 +110,7 @@ void FrameAnalysis::enter_cleanup(std::uint32_t strand, std::uint32_t pc, std::s
   label = labels_.step(label, at(pc, StepKind::Failed));
   state.registers[cleanup.kept] = values_.plain(label);
   open_region(strand, state, decision_of_cleanup(function_, index), label);
-  flow(strand_of_cleanup(strand, static_cast<std::uint32_t>(index)), cleanup.block + 1, state);
+  flow(strand_of_cleanup(strand, static_cast<std::uint32_t>(index)), cleanup.block + 1, std::move(state));
 }
 
 void FrameAnalysis::decide(std::uint32_t strand, std::uint32_t pc, FrameState& state, Label label) {
@@ -130,14 +130,14 @@ void FrameAnalysis::open_region(std::uint32_t strand, FrameState& state, Decisio
 
 void FrameAnalysis::drop_regions(FrameState& state, std::uint32_t begin, std::uint32_t end) const {
   std::erase_if(state.regions, [&](const OpenRegion& open) {
-    const std::uint32_t ends_at = program_.regions().region(index_, open.decision).end;
+    const std::uint32_t ends_at = program_.facts().regions().region(index_, open.decision).end;
     return ends_at >= begin && ends_at < end;
   });
 }
 
 void FrameAnalysis::end_regions(std::uint32_t pc, FrameState& state) {
   std::erase_if(state.regions, [&](const OpenRegion& open) {
-    const bytecode::ControlRegion& region = program_.regions().region(index_, open.decision);
+    const bytecode::ControlRegion& region = program_.facts().regions().region(index_, open.decision);
     if (region.end != pc) return false;
     for (const std::uint16_t at : region.registers)
       state.registers[at] = values_.raise(state.registers[at], open.label);
@@ -161,7 +161,7 @@ void FrameAnalysis::raise_state(FrameState& state, const bytecode::StateWrites& 
 ValueId FrameAnalysis::leave_regions(FrameState& state, ValueId result) {
   for (const OpenRegion& open : state.regions) {
     result = values_.raise(result, open.label);
-    raise_state(state, program_.regions().region(index_, open.decision).state, open.label);
+    raise_state(state, program_.facts().regions().region(index_, open.decision).state, open.label);
   }
   return result;
 }

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bytecode/program.h"
@@ -50,59 +50,62 @@ struct Step {
   friend auto operator<=>(const Step&, const Step&) = default;
 };
 
-/// The labels of an analysis. To find one way of one source, a table can be `traced`: it then knows no other source,
-/// and a label is the last step of the way on which the source has come.
+/// The labels of an analysis. To find ways, a table can be `traced`: a label then also has, for each of its sources,
+/// the last step of the way on which the source has come, and there are no other sources than those that are followed.
 class Labels {
  public:
   Labels() = default;
-  /// Follows this source alone.
-  explicit Labels(Source traced) : traced_(traced) {}
+  /// Follows these sources. None: knows all, without their ways.
+  explicit Labels(std::span<const Source> traced) : traced_(traced.begin(), traced.end()) {}
 
   /// The label of what comes from the source at this place.
-  [[nodiscard]] Label of(Source source, Step read);
-  /// Of what is made of both.
+  [[nodiscard]] Label of(Source source, const Step& read);
+  /// Of what is made of both. Of two ways of a source, the shorter one is kept.
   [[nodiscard]] Label join(Label a, Label b) {
     if (a == b || b.index == 0) return a;
     if (a.index == 0) return b;
-    return {unite(a.index >> 1U, b.index >> 1U) << 1U | ((a.index | b.index) & 1U)};
+    return {unite(a.index >> 1U, b.index >> 1U, Keep::Shorter) << 1U | ((a.index | b.index) & 1U)};
   }
-  /// Of what is one or the other. Where a source is traced, the way of `a` is kept.
+  /// Of what is one or the other. Of two ways of a source, that of `a` is kept.
   [[nodiscard]] Label merge(Label a, Label b) {
     if (a == b) return a;
-    const std::uint32_t certain = a.index & b.index & 1U;
-    if (traced_) return {((a.is_none() ? b.index : a.index) & ~1U) | certain};
-    return {unite(a.index >> 1U, b.index >> 1U) << 1U | certain};
+    return {unite(a.index >> 1U, b.index >> 1U, Keep::First) << 1U | (a.index & b.index & 1U)};
   }
   /// The same sources, carried on by this step.
-  [[nodiscard]] Label step(Label label, Step step);
-  /// The label by which calls of a function are distinguished: where a source is traced, whether it has it.
-  [[nodiscard]] Label canonical(Label label) const {
-    return traced_ && !label.is_none() ? Label{2U | (label.index & 1U)} : label;
-  }
+  [[nodiscard]] Label step(Label label, const Step& step);
+  /// The same sources without their ways: the label by which calls of a function are distinguished.
+  [[nodiscard]] Label canonical(Label label);
 
-  [[nodiscard]] bool is_traced() const { return traced_.has_value(); }
+  [[nodiscard]] bool is_traced() const { return !traced_.empty(); }
   /// Ascending.
-  [[nodiscard]] std::span<const Source> sources_of(Label label) const { return sets_[label.index >> 1U]; }
-  /// Where a source is traced: the steps of its way, from the first on.
-  [[nodiscard]] std::vector<Step> way_of(Label label) const;
+  [[nodiscard]] std::span<const Source> sources_of(Label label) const { return sets_[label.index >> 1U].sources; }
+  /// In a traced table: the steps of the way of one of its sources, from the first on.
+  [[nodiscard]] std::vector<Step> way_of(Label label, Source source) const;
 
  private:
+  enum class Keep : std::uint8_t { Shorter, First };
+  struct Set {
+    std::vector<Source> sources;        ///< ascending
+    std::vector<std::uint32_t> trails;  ///< of each source in a traced table; empty: without their ways
+    friend auto operator<=>(const Set&, const Set&) = default;
+  };
   struct Trail {
     Step step;
     std::uint32_t before = 0;  ///< the step before; 0: it is the first
     std::uint32_t length = 0;
   };
 
-  [[nodiscard]] std::uint32_t unite(std::uint32_t a, std::uint32_t b);
-  [[nodiscard]] std::uint32_t intern(std::vector<Source> set);
-  [[nodiscard]] std::uint32_t intern(const Step& step, std::uint32_t before);
+  [[nodiscard]] std::uint32_t unite(std::uint32_t a, std::uint32_t b, Keep keep);
+  [[nodiscard]] std::uint32_t intern(Set set);
+  [[nodiscard]] std::uint32_t intern_trail(Source source, const Step& step, std::uint32_t before);
 
-  std::vector<std::vector<Source>> sets_ = {{}};
-  std::map<std::vector<Source>, std::uint32_t> numbers_;
-  std::unordered_map<std::uint64_t, std::uint32_t> unions_;
-  std::optional<Source> traced_;
-  std::vector<Trail> trails_ = {{}, {}};  ///< by number; steps begin with the third
-  std::map<Step, std::uint32_t> trail_numbers_;
+  std::vector<Source> traced_;
+  std::vector<Set> sets_ = {{}};
+  std::map<Set, std::uint32_t> numbers_ = {{{}, 0}};
+  std::unordered_map<std::uint64_t, std::uint32_t> joined_, merged_;
+  std::map<std::pair<std::uint32_t, Step>, std::uint32_t> stepped_;
+  std::vector<Trail> trails_ = {{}};  ///< by number
+  std::map<std::pair<Source, Step>, std::uint32_t> trail_numbers_;
 };
 
 }  // namespace tenon::flows

@@ -12,7 +12,7 @@ using bytecode::Opcode;
 
 constexpr std::uint32_t not_leader = UINT32_MAX;
 
-bool uses_state(Opcode opcode) {
+bool works_on_state(Opcode opcode) {
   switch (opcode) {
     case Opcode::LoadState:
     case Opcode::TakeState:
@@ -101,25 +101,28 @@ std::vector<std::uint32_t> find_leaders(const bytecode::Program& program, const 
 
 }  // namespace
 
-ProgramAnalysis::ProgramAnalysis(const bytecode::Program& program, Assumptions assumptions,
-                                 std::optional<Source> traced)
+ProgramFacts::ProgramFacts(const bytecode::Program& program)
     : program_(program),
-      assumptions_(assumptions),
       regions_(program),
-      labels_(traced ? Labels(*traced) : Labels()),
-      values_(labels_),
-      transfer_(program, labels_, values_),
-      calls_of_(program.functions.size()),
-      widened_(program.functions.size()),
       leaders_(program.functions.size()),
-      uses_state_(find_users(program, uses_state)),
+      uses_state_(find_users(program, works_on_state)),
       has_cleanup_(find_users(program, [](Opcode opcode) { return opcode == Opcode::BeginCleanup; })) {}
 
-const std::vector<std::uint32_t>& ProgramAnalysis::leaders_of(std::uint32_t function) {
+const std::vector<std::uint32_t>& ProgramFacts::leaders_of(std::uint32_t function) const {
   std::vector<std::uint32_t>& leaders = leaders_[function];
   if (leaders.empty()) leaders = find_leaders(program_, program_.functions[function]);
   return leaders;
 }
+
+ProgramAnalysis::ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, std::span<const Source> traced)
+    : facts_(facts),
+      program_(facts.program()),
+      assumptions_(assumptions),
+      labels_(traced),
+      values_(labels_),
+      transfer_(program_, labels_, values_),
+      calls_of_(program_.functions.size()),
+      widened_(program_.functions.size()) {}
 
 CallId ProgramAnalysis::find_call(CallInputs inputs) {
   std::vector<std::uint32_t> key = {inputs.function, labels_.canonical(inputs.control).index,
@@ -171,9 +174,9 @@ void ProgramAnalysis::wait(CallId id) {
 CallSummary ProgramAnalysis::call(CallId caller, CallInputs inputs) {
   const ValueId agent_state = inputs.agent_state;
   const ValueId kept_states = inputs.kept_states;
-  const bool has_state = uses_state_[inputs.function];
+  const bool has_state = facts_.uses_state(inputs.function);
   if (!has_state) inputs.agent_state = inputs.kept_states = Values::clean;
-  if (!has_cleanup_[inputs.function]) inputs.spent = {};
+  if (!facts_.has_cleanup(inputs.function)) inputs.spent = {};
   const CallId id = find_call(std::move(inputs));
   calls_[id.index]->callers.insert(caller);
   if (!calls_[id.index]->is_begun) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -57,28 +59,51 @@ struct SinkVisit {
   std::vector<Label> values;  ///< of its trusted parameters, in order; or of the one value that is tested
 };
 
+/// What all analyses of a program need to know of its code.
+class ProgramFacts {
+ public:
+  /// `program` outlives it, and passes the verifier.
+  explicit ProgramFacts(const bytecode::Program& program);
+
+  [[nodiscard]] const bytecode::Program& program() const { return program_; }
+  [[nodiscard]] const bytecode::ControlRegions& regions() const { return regions_; }
+  /// By instruction: its number among those to which control can come otherwise than from the one before; `UINT32_MAX`
+  /// for the others.
+  [[nodiscard]] const std::vector<std::uint32_t>& leaders_of(std::uint32_t function) const;
+  /// Whether the function, or one that it calls, uses an agent's state.
+  [[nodiscard]] bool uses_state(std::uint32_t function) const { return uses_state_[function]; }
+  /// Likewise, whether it has a `finally`.
+  [[nodiscard]] bool has_cleanup(std::uint32_t function) const { return has_cleanup_[function]; }
+
+ private:
+  const bytecode::Program& program_;
+  bytecode::ControlRegions regions_;
+  mutable std::vector<std::vector<std::uint32_t>> leaders_;
+  std::vector<bool> uses_state_;
+  std::vector<bool> has_cleanup_;
+};
+
 /// All calls that runs of a program can come to, and what comes of each.
 class ProgramAnalysis {
  public:
-  /// `program` outlives it, and passes the verifier. `traced`: as in Labels.
-  ProgramAnalysis(const bytecode::Program& program, Assumptions assumptions, std::optional<Source> traced);
+  /// `facts` outlive it. `traced`: as in Labels.
+  ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, std::span<const Source> traced);
 
   /// Analyses runs of every function that can be run and the turns of every agent.
   void run();
   /// Of all calls, by place.
   [[nodiscard]] std::vector<SinkVisit> sinks() const;
+  /// Whether calls of a function with different inputs were taken as one: sources may be where they cannot be.
+  [[nodiscard]] bool has_widened() const { return std::ranges::any_of(widened_, &CallId::exists); }
 
   // Below: for the analysis of one call.
 
   [[nodiscard]] const bytecode::Program& program() const { return program_; }
-  [[nodiscard]] const bytecode::ControlRegions& regions() const { return regions_; }
+  [[nodiscard]] const ProgramFacts& facts() const { return facts_; }
   [[nodiscard]] Labels& labels() { return labels_; }
   [[nodiscard]] const Labels& labels() const { return labels_; }
   [[nodiscard]] Values& values() { return values_; }
   [[nodiscard]] Transfer& transfer() { return transfer_; }
-  /// By instruction: its number among those to which control can come otherwise than from the one before; `UINT32_MAX`
-  /// for the others.
-  [[nodiscard]] const std::vector<std::uint32_t>& leaders_of(std::uint32_t function);
   /// What comes of the call, as far as it is known; `caller` is analysed again when there is more.
   [[nodiscard]] CallSummary call(CallId caller, CallInputs inputs);
   /// What is one or the other.
@@ -91,7 +116,7 @@ class ProgramAnalysis {
 
  private:
   /// Calls of one function with other inputs than these many are not distinguished.
-  static constexpr std::size_t calls_per_function_max = 16;
+  static constexpr std::size_t calls_per_function_max = 64;
   /// Calls inside calls that are analysed at once; deeper ones wait.
   static constexpr std::size_t depth_max = 60;
 
@@ -116,9 +141,9 @@ class ProgramAnalysis {
   [[nodiscard]] CallSummary run_alone(CallInputs inputs);
   [[nodiscard]] bool hands_off() const;
 
+  const ProgramFacts& facts_;
   const bytecode::Program& program_;
   const Assumptions assumptions_;
-  bytecode::ControlRegions regions_;
   Labels labels_;
   Values values_;
   Transfer transfer_;
@@ -128,9 +153,6 @@ class ProgramAnalysis {
   std::vector<CallId> widened_;                ///< by function: the call of all inputs beyond the limit
   std::deque<CallId> pending_;
   std::size_t depth_ = 0;
-  std::vector<std::vector<std::uint32_t>> leaders_;
-  std::vector<bool> uses_state_;
-  std::vector<bool> has_cleanup_;
   Label asked_;
 };
 

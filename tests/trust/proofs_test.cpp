@@ -291,6 +291,31 @@ fn main(ctx: Context) {
   EXPECT_EQ(way, "read 12; injected 12; passed 13; answered 10; returned 13; ");
 }
 
+/// As many sources pass through one function: each comes back to the place that has read it alone, and on its own way.
+class ProofsOfManySources : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(ProofsOfManySources, KnowEachAlone) {
+  std::string text = "extern fn sink(text: trusted String) -> ()\nfn same(text: String) -> String { text }\n";
+  for (std::size_t number = 0; number < GetParam(); ++number) {
+    const std::string id = std::to_string(number);
+    text += "extern fn read" + id + "() -> String\nfn f" + id + "() { sink(same(read" + id + "())) }\n";
+  }
+  const auto image = test::make_image(text);
+  const auto sinks = flows::find_flows(image->program());
+  ASSERT_EQ(sinks.size(), GetParam());
+  for (const flows::Sink& sink : sinks) {
+    const flows::Finding& finding = sink.findings.at(1);
+    ASSERT_EQ(finding.sources.size(), 1U);
+    EXPECT_EQ("extern read" + image->program().functions[sink.function].name.substr(1),
+              flows::describe(image->program(), finding.sources[0]));
+    ASSERT_FALSE(finding.way.empty());
+    EXPECT_EQ(finding.way[0].function, sink.function);
+  }
+}
+
+// A function's calls are distinguished up to a limit; beyond it, each source is followed alone.
+INSTANTIATE_TEST_SUITE_P(Numbers, ProofsOfManySources, testing::Values(1, 20, 70));
+
 TEST(ProofsOf, ArgumentsThatAPersonGives) {
   const auto image = test::make_image(std::string(proof_externs) + "fn main(to: String) { sink(to) }");
   const auto sinks = flows::find_flows(image->program(), {.persons_arguments = true});
