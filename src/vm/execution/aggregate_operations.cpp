@@ -68,6 +68,13 @@ void raise(MachineState& state, Value& value, LabelId label) {
   return done(state);
 }
 
+/// The same with a copy of what an aggregate holds. Most are numbers, whose copy is two words.
+[[nodiscard]] OpStatus put_copy(MachineState& state, Value& target, const Value& held, LabelId label) {
+  if (held.is_object()) return put(state, target, held, label);
+  target.set_plain(held.tag(), held.bits(), state.labels.join(held.label(), label));
+  return OpStatus::Ok;
+}
+
 /// For an in-place change. The cost is that of the copy, which is made if there are other references to the object.
 ListObject& change_list(MachineState& state, Value& value) {
   if (value.object()->is_shared()) [[unlikely]]
@@ -142,7 +149,7 @@ OpStatus operate_make_variant(MachineState& state, Value* r, Instruction i) {
 
 OpStatus operate_get_field(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Record || i.c >= fields_of(r[i.b]).count) return expect(state, Tag::Record);
-  return put(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
+  return put_copy(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
 }
 
 OpStatus operate_set_field(MachineState& state, Value* r, Instruction i) {
@@ -163,7 +170,7 @@ OpStatus operate_get_item(MachineState& state, Value* r, Instruction i) {
   const auto& items = list_of(r[i.b]).items;
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
   if (r[i.c].bits() >= items.size()) return fail_index(state, r[i.c], items.size(), label);
-  return put(state, r[i.a], items[r[i.c].bits()], label);
+  return put_copy(state, r[i.a], items[r[i.c].bits()], label);
 }
 
 OpStatus operate_set_item(MachineState& state, Value* r, Instruction i) {
@@ -195,7 +202,7 @@ OpStatus operate_get_entry(MachineState& state, Value* r, Instruction i) {
   const LabelId label = state.labels.join(r[i.b].label(), r[i.c].label());
   const std::uint32_t slot = map.find(text_of(r[i.c]).bytes);
   if (slot == MapObject::no_slot) return fail_key(state, r[i.c], label);
-  return put(state, r[i.a], map.slots[slot].value, label);
+  return put_copy(state, r[i.a], map.slots[slot].value, label);
 }
 
 OpStatus operate_set_entry(MachineState& state, Value* r, Instruction i) {
@@ -231,7 +238,7 @@ OpStatus operate_get_case(MachineState& state, Value* r, Instruction i) {
 
 OpStatus operate_get_payload(MachineState& state, Value* r, Instruction i) {
   if (!is_fields(r[i.b]) || i.c >= fields_of(r[i.b]).count) return expect(state, Tag::Variant);
-  return put(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
+  return put_copy(state, r[i.a], fields_of(r[i.b]).data()[i.c], r[i.b].label());
 }
 
 OpStatus operate_push(MachineState& state, Value* r, Instruction i) {
@@ -351,7 +358,7 @@ OpStatus operate_for_list(MachineState& state, Value* r, Instruction i) {
   const std::uint64_t position = r[i.a + 1].bits();
   if (position >= list_of(list).items.size()) return no_more;
   r[i.a + 1].set_plain(Tag::Integer, position + 1);
-  return put(state, r[i.a + 2], list_of(list).items[position], list.label());
+  return put_copy(state, r[i.a + 2], list_of(list).items[position], list.label());
 }
 
 OpStatus operate_for_map(MachineState& state, Value* r, Instruction i) {
@@ -363,7 +370,7 @@ OpStatus operate_for_map(MachineState& state, Value* r, Instruction i) {
   if (position >= slots.size()) return no_more;
   r[i.a + 1].set_plain(Tag::Integer, position + 1);
   static_cast<void>(put(state, r[i.a + 2], slots[position].key, map.label()));
-  return put(state, r[i.a + 3], slots[position].value, map.label());
+  return put_copy(state, r[i.a + 3], slots[position].value, map.label());
 }
 
 OpStatus raise_again(MachineState& state, const Value& raised) {

@@ -521,12 +521,20 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   OPERATION(TakeField, operate_take_field)
   CODE(GetItem) {
     const Value& list = r[i.b];
-    if (list.tag() == Tag::List && (list.label().index | r[i.c].label().index) == 0) [[likely]] {
+    if (list.tag() == Tag::List) [[likely]] {
       const std::vector<Value>& items = list_of(list).items;
       const std::uint64_t position = r[i.c].bits();
       if (position < items.size()) [[likely]] {
-        r[i.a] = items[position];
-        NEXT();
+        const Value& item = items[position];
+        const LabelId label = join(state, list, r[i.c]);
+        if (label.index == 0) {
+          r[i.a] = item;
+          NEXT();
+        }
+        if (!item.is_object()) {
+          r[i.a].set_plain(item.tag(), item.bits(), state.labels.join(item.label(), label));
+          NEXT();
+        }
       }
     }
     AFTER(operate_get_item(state, r, i));

@@ -56,6 +56,17 @@ std::vector<LabelledPiece> pieces_of(const Value& text) {
 void TextBuilder::mark(LabelId label) {
   if (bytes_.size() > text_bytes_max) return;
   whole_ = labels_.join(whole_, label);
+  if (spans_.empty()) {
+    if (bytes_.size() == marked_) return;
+    if (marked_ == 0) uniform_ = label;
+    if (label == uniform_) {
+      marked_ = bytes_.size();
+      return;
+    }
+    constexpr std::size_t spans_expected = 4;  // words, a value, words
+    spans_.reserve(spans_expected);
+    spans_.push_back({static_cast<std::uint32_t>(marked_), uniform_});
+  }
   add_span(spans_, bytes_.size(), label);
 }
 
@@ -81,13 +92,17 @@ void TextBuilder::append_part(const Value& text, std::size_t from, std::size_t t
 Value TextBuilder::finish() {
   ENSURE(!is_too_long());
   auto* const object = new TextObject(std::move(bytes_));
-  const bool is_uniform = spans_.empty() || (spans_.size() == 1 && spans_.front().label == whole_);
-  if (!is_uniform) object->spans = std::make_unique<std::vector<TextSpan>>(std::move(spans_));
+  // An empty text that was appended may have added to the label of the whole alone.
+  if (spans_.empty() && marked_ > 0 && uniform_ != whole_) {
+    spans_.push_back({static_cast<std::uint32_t>(marked_), uniform_});
+  }
+  if (!spans_.empty()) object->spans = std::make_unique<std::vector<TextSpan>>(std::move(spans_));
   Value text = Value::adopt(Tag::String, object);
   text.set_label(whole_);
   bytes_.clear();
   spans_.clear();
-  whole_ = {};
+  marked_ = 0;
+  whole_ = uniform_ = {};
   return text;
 }
 

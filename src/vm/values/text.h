@@ -47,7 +47,10 @@ class TextBuilder {
  private:
   LabelTable& labels_;
   std::string bytes_;
+  /// Empty while all that is marked has one label, as in most texts.
   std::vector<TextSpan> spans_;
+  std::size_t marked_ = 0;  ///< then: so many bytes have the label `uniform_`
+  LabelId uniform_;
   LabelId whole_;
 };
 
