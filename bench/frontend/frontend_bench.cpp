@@ -1,5 +1,6 @@
 // Measures lexing, parsing, checking and formatting in lines per second, on one program of about 100,000 lines, and
-// checking of programs with one wide `match`, or with very many parts of another kind; and what the proofs of trust add.
+// checking of programs with one wide `match`, or with very many parts of another kind; and what the proofs of trust
+// add.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

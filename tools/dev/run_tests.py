@@ -41,9 +41,9 @@ QUIET_SECONDS_MAX = 30
 AT_ONCE = 1 + (os.cpu_count() or 1)
 SEPARATE_RUNNERS = {"ray", "studio"}  # `./dev test NAME` calls them
 # What takes the longest, in how many shards. It begins first, so that nothing long is left alone at the end.
-SHARDS = {"tests/python/run": 2, "tests/cli/run": 5, "journal": 5, "trust": 4, "inference": 3, "syntax": 2, "types": 2, "tests/several_servers/run": 1,
-          "tests/server/run": 1, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1, "json_schema": 1, "graph": 1,
-          "json": 1}
+SHARDS = {"tests/python/run": 2, "tests/cli/run": 5, "journal": 5, "trust": 4, "inference": 3, "syntax": 2, "types": 2,
+          "tests/several_servers/run": 1, "tests/server/run": 1, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1,
+          "json_schema": 1, "graph": 1, "json": 1}
 KNOWN_PROPERTIES = {"WORKING_DIRECTORY"}  # of ctest's tests
 SANITIZER_STACK_BYTES = 64 * 1024 * 1024
 
