@@ -85,6 +85,9 @@ class Fork {
           open(core, key);
         }
       } while (!advance.is_quiescent);
+      for (effects::FlowRefused& refused : core.take_refusals()) {
+        records_.push_back({options_.now_ms, std::move(refused)});
+      }
       std::erase_if(matched_, [&](const auto& entry) { return core.find(entry.second.first) == nullptr; });
       std::erase_if(reported_, [&](const std::string& key) { return core.find(key) == nullptr; });
       if (!reported_.empty()) {

@@ -212,15 +212,19 @@ void Trace::on_extern_called(const runtime::StartedCall& call) {
   const vm::LoadedProgram& program = effect.program;
   Json values = Json::array();
   for (const vm::Value& argument : call.arguments) values.push_back(json_value(argument, program.types()));
-  write_line(Json::object({{"type", "extern_called"},
-                           {"run", effect.run.index},
-                           {"key", effect.key},
-                           {"function", program.program().externs[call.index].name},
-                           {"place", program.describe(effect.place)},
-                           {"label", effect.label},
-                           {"arguments", std::move(values)},
-                           {"calls", json_stack(program, effect.calls)}})
-                 .dump());
+  Json event = Json::object({{"type", "extern_called"},
+                             {"run", effect.run.index},
+                             {"key", effect.key},
+                             {"function", program.program().externs[call.index].name},
+                             {"place", program.describe(effect.place)},
+                             {"label", effect.label},
+                             {"arguments", std::move(values)}});
+  if (!call.allowed.empty()) {
+    Json& allowed = event["allowed"] = Json::array();
+    for (const std::string_view reason : call.allowed) allowed.push_back(reason);
+  }
+  event["calls"] = json_stack(program, effect.calls);
+  write_line(event.dump());
 }
 
 void Trace::on_extern_returned(const runtime::EndedCall& call) {
@@ -242,6 +246,8 @@ void Trace::on_recorded(const runtime::RecordBatch& batch) {
     const auto* const attempted = std::get_if<effects::Attempted>(&record.body);
     if (attempted != nullptr && attempted->what == effects::Attempted::What::Unavailable) {
       write_unavailable(batch.run, *attempted);
+    } else if (const auto* const refused = std::get_if<effects::FlowRefused>(&record.body)) {
+      write_refusal(batch.run, *refused);
     } else if (const auto reported = runtime::find_program_event(batch, record)) {
       write_program_event(batch.run, *reported);
     }
@@ -267,6 +273,22 @@ void Trace::write_program_event(runtime::RunId run, const runtime::ProgramEvent&
   } else {
     event[reported.kind == effects::EffectKind::Emitted ? "text" : "path"] = reported.text;
   }
+  write_line(event.dump());
+}
+
+void Trace::write_refusal(runtime::RunId run, const effects::FlowRefused& refused) {
+  if (!file_.is_open()) return;
+  Json sources = Json::array();
+  for (const std::string& source : refused.sources) sources.push_back(source);
+  Json event = Json::object({{"type", "flow_refused"},
+                             {"run", run.index},
+                             {"agent", refused.scope.agent},
+                             {"depth", refused.scope.depth},
+                             {"function", refused.subject},
+                             {"place", refused.place},
+                             {"what", refused.what},
+                             {"sources", std::move(sources)}});
+  if (refused.times > 1) event["times"] = refused.times;
   write_line(event.dump());
 }
 

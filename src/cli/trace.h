@@ -48,6 +48,7 @@ class Trace final : public runtime::Listener {
   void write_line(const std::string& line);
   void show_progress(std::size_t pieces);
   void write_program_event(runtime::RunId run, const runtime::ProgramEvent& reported);
+  void write_refusal(runtime::RunId run, const effects::FlowRefused& refused);
   void write_unavailable(runtime::RunId run, const effects::Attempted& attempted);
 
   const vm::LoadedProgram& program_;

@@ -103,6 +103,8 @@ struct Requested {
   /// An ask for approval: what the value depends on; an Extern that acts: what it depends on that it is called so. As
   /// vm::describe names sources; empty for the program's own text, and in older records.
   std::vector<std::string> sources = {};
+  /// An Extern that acts: why it may be called so, as vm::reasons_for_call has it; empty in older records.
+  std::vector<std::string> allowed = {};
   /// AgentReturned: the key of the AgentCalled that it ends; empty if unknown. AnswerRefused: the key of the generation
   /// that gave the answer.
   std::string call;
@@ -244,6 +246,18 @@ struct StateChanged {
   friend bool operator==(const StateChanged&, const StateChanged&) = default;
 };
 
+/// A call of an extern that acts, or a value that must be trusted, was refused: as vm::Refusal has it. Recorded before
+/// what the program does next, from which it follows.
+struct FlowRefused {
+  std::string subject;
+  std::string what;
+  std::vector<std::string> sources;
+  std::string place;  ///< FILE:LINE:COL
+  AgentScope scope;
+  std::uint64_t times = 1;
+  friend bool operator==(const FlowRefused&, const FlowRefused&) = default;
+};
+
 /// The turn's end. A failed one does not end the conversation.
 struct TurnEnded {
   std::uint64_t turn = 0;
@@ -272,7 +286,7 @@ struct ProgramTaken {
 [[nodiscard]] std::string cut_failure_text(std::string text);
 
 using RecordBody = std::variant<Started, Requested, Attempted, Finished, CancelWanted, Ended, TurnStarted, TurnEnded,
-                                Paused, Continued, Said, StateChanged, ProgramTaken>;
+                                Paused, Continued, Said, StateChanged, ProgramTaken, FlowRefused>;
 
 struct Record {
   std::int64_t time = 0;  ///< milliseconds since 1970

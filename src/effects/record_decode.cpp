@@ -279,6 +279,9 @@ void read_body(Reader& outer, Requested& requested) {
       case 82:
         requested.sources.push_back(read_string(in));
         return true;
+      case 83:
+        requested.allowed.push_back(read_string(in));
+        return true;
       default:
         return read_scope(in, requested_scope, requested.scope);
     }
@@ -560,6 +563,30 @@ void read_body(Reader& outer, ProgramTaken& taken) {
         return true;
       default:
         return false;
+    }
+  });
+}
+
+void read_body(Reader& outer, FlowRefused& refused) {
+  read_message(outer.bytes_value(), outer, [&](Reader& in) {
+    switch (in.number()) {
+      case 1:
+        refused.subject = read_string(in);
+        return true;
+      case 2:
+        refused.what = read_string(in);
+        return true;
+      case 3:
+        refused.sources.push_back(read_string(in));
+        return true;
+      case 4:
+        refused.place = read_string(in);
+        return true;
+      case 7:
+        refused.times = in.value();
+        return true;
+      default:
+        return read_scope(in, refused_scope, refused.scope);
     }
   });
 }

@@ -120,6 +120,7 @@ Writer write_body(const Requested& requested) {
   }
   out.field(81, requested.call);
   write_names(out, 82, requested.sources);
+  write_names(out, 83, requested.allowed);
   return out;
 }
 
@@ -240,6 +241,17 @@ Writer write_body(const ProgramTaken& taken) {
   for (const std::string& library : taken.libraries) out.present_field(4, library);
   out.field(5, taken.secret_key);
   for (const std::string& entry : taken.added_entries) out.present_field(51, entry);
+  return out;
+}
+
+Writer write_body(const FlowRefused& refused) {
+  Writer out;
+  out.field(1, refused.subject);
+  out.field(2, refused.what);
+  write_names(out, 3, refused.sources);
+  out.field(4, refused.place);
+  write_scope(out, refused_scope, refused.scope);
+  out.present_field(7, refused.times);
   return out;
 }
 }  // namespace

@@ -11,7 +11,7 @@ namespace tenon::effects {
 
 enum : std::uint32_t { record_format_field = 1, record_time = 2 };
 /// The field of each kind of body, in the order of the variant.
-inline constexpr std::array<std::uint32_t, 13> body_fields = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 50, 51, 60};
+inline constexpr std::array<std::uint32_t, 14> body_fields = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 50, 51, 60, 61};
 static_assert(std::variant_size_v<RecordBody> == body_fields.size());
 
 /// Of RunSettings.
@@ -30,6 +30,7 @@ enum : std::uint32_t {
   paused_scope = 50,
   continued_scope = 50,
   said_scope = 3,
+  refused_scope = 5,
 };
 
 }  // namespace tenon::effects

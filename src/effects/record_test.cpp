@@ -57,6 +57,18 @@ TEST(Record, WhatAgentsDoIsReadBack) {
   read_back(ended);
 }
 
+TEST(Record, WhatIsSaidOfTrustIsReadBack) {
+  Requested call;
+  call.key = "3";
+  call.kind = EffectKind::Extern;
+  call.sources = {"extern read_inbox", "narrow answer of desk"};
+  call.allowed = {"endorsed", "narrow"};
+  read_back(call);
+  read_back(
+      FlowRefused{"send_mail", "`to` of `send_mail`", {"extern read_inbox", "person"}, "a.tn:3:5", {"Clerk", 1}, 7});
+  read_back(FlowRefused{.subject = "clear", .what = {}, .sources = {}, .place = {}, .scope = {}, .times = 0});
+}
+
 TEST(Record, OutagesAreReadBack) {
   Attempted away;
   away.key = "2/0";
@@ -113,6 +125,7 @@ TEST(Record, TheNumbersOfScopesStay) {
   expect_at(50, Paused{});
   expect_at(50, Continued{});
   expect_at(3, Said{});
+  expect_at(5, FlowRefused{});
 }
 
 TEST(Record, AKindOfAnotherTenonIsRefused) {

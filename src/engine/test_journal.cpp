@@ -56,6 +56,7 @@ class JournalledTest {
 
   void begin() {
     core_.emplace(make_core());
+    refusals_ = core_->take_refusals();
     take_snapshot();
   }
 
@@ -64,7 +65,11 @@ class JournalledTest {
     records_in_snapshot_ = records_.size();
   }
 
+  /// And what was refused before.
   void record_requests() {
+    for (effects::FlowRefused& refused : std::exchange(refusals_, {})) {
+      records_.push_back(effects::encode({0, std::move(refused)}));
+    }
     std::vector<std::pair<std::uint64_t, std::string>> unrecorded;
     for (const auto& [key, open] : core_->open()) {
       if (!open.is_recorded) unrecorded.emplace_back(open.request.id.number, key);
@@ -108,12 +113,19 @@ class JournalledTest {
                                       : RunCore::read_snapshot(image_, snapshot_, "");
     if (!restored) return "the snapshot cannot be read: " + restored.error().message;
     if (auto problem = feed(*restored, records_in_snapshot_)) return problem;
+    refusals_ = restored->take_refusals();
     if (records_.size() <= records_replayed_each_time_max || restored->end()) {
       RunCore replayed = make_core();
       if (auto problem = feed(replayed, 0)) return problem;
       if (vm::encode(replayed.machine()) != vm::encode(restored->machine())) {
         return fmt::format(
             "after {} records, replaying from the first record and from a snapshot leads to different states",
+            records_.size());
+      }
+      if (replayed.take_refusals() != refusals_) {
+        return fmt::format(
+            "after {} records, replaying from the first record leaves other refusals to be recorded than replaying "
+            "from a snapshot",
             records_.size());
       }
     }
@@ -160,7 +172,8 @@ class JournalledTest {
   std::optional<RunCore> core_;
   std::vector<std::string> records_;
   std::map<Hash, std::string> contents_;
-  std::string snapshot_;  ///< empty: none
+  std::vector<effects::FlowRefused> refusals_;  ///< not recorded
+  std::string snapshot_;                        ///< empty: none
   std::size_t records_in_snapshot_ = 0;
 };
 

@@ -77,6 +77,9 @@ constexpr std::array tool_call = {
     EventField{"sources", Value, Sometimes,
                "Of a call that acts: what it depends on, such as `approved` or `extern read_inbox`: a list of texts. "
                "Absent for the program's own."},
+    EventField{"allowed", Value, Sometimes,
+               "Of a call that acts: why it may be made: a list of `approved` (by a person), `endorsed`, `narrow` (a "
+               "narrow answer of a model), or `trusted` alone, when it needs none of them."},
     place_field,
     EventField{"until", Time, Sometimes,
                "When the call ends automatically: for `sleep`, and for an extern with a time limit."},
@@ -222,6 +225,17 @@ constexpr std::array service_unavailable = {
                "When it is tried again. Without it the run waits to be resumed: the time for retries is over."},
 };
 
+constexpr std::array flow_refused = {
+    EventField{"function", Text, Always,
+               "The extern that is not called, or the function that takes or returns a value that must be trusted."},
+    EventField{"what", Text, Always,
+               "What must be trusted, such as `` `to` of `send_mail` `` or `` whether `send_mail` is called ``."},
+    EventField{"sources", Value, Always,
+               "What it depends on that is not trusted, such as `extern read_inbox`: a list of texts."},
+    place_field,
+    EventField{"times", Integer, Sometimes, "How often this has happened before the run waited; absent for once."},
+};
+
 using enum Direction;
 constexpr std::array<EventType, event_kind_count> types = {{
     {EventKind::Prompt, "prompt", Down, "Starts a turn.", prompt},
@@ -279,6 +293,11 @@ constexpr std::array<EventType, event_kind_count> types = {{
      "shows "
      "that it was reached.",
      service_unavailable},
+    {EventKind::FlowRefused, "flow_refused", Up,
+     "A call that acts was refused, or a value that must be trusted, because it depends on what is not. Nothing has "
+     "left "
+     "the program, which may handle the failure (`Untrusted`) and continue.",
+     flow_refused},
 }};
 
 constexpr bool stand_in_order() {

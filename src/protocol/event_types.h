@@ -34,8 +34,9 @@ enum class EventKind : std::uint8_t {
   TurnFailed,
   ProgramTaken,
   ServiceUnavailable,
+  FlowRefused,
 };
-inline constexpr std::size_t event_kind_count = 25;
+inline constexpr std::size_t event_kind_count = 26;
 
 /// Down to an agent, or up from it. Messages that go down are recorded and reported as events.
 enum class Direction : std::uint8_t { Down, Up, Both };

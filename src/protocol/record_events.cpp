@@ -161,6 +161,7 @@ class RecordEvent {
     const auto show = [&](std::string text) { return values_.call_arguments(requested, std::move(text)); };
     out.json("arguments", value_of(requested.arguments, contents_, show));
     if (!requested.sources.empty()) out.json("sources", list_of(requested.sources));
+    if (!requested.allowed.empty()) out.json("allowed", list_of(requested.allowed));
     out.text("place", public_file_name(requested.place));
     if (requested.wake_at) out.time("until", *requested.wake_at);
     return end(EventKind::ToolCall, out);
@@ -214,6 +215,15 @@ class RecordEvent {
     out.text("program", taken.program.hex());
     if (taken.state != StoredText{}) out.json("state", state_of(taken.state, taken.added_entries));
     return end(EventKind::ProgramTaken, out);
+  }
+
+  std::optional<Event> operator()(const effects::FlowRefused& refused) {
+    stand_in(refused.scope.view());
+    EventWriter out = begin(EventKind::FlowRefused);
+    out.text("function", refused.subject).text("what", refused.what).json("sources", list_of(refused.sources));
+    out.text("place", public_file_name(refused.place));
+    if (refused.times > 1) out.integer("times", refused.times);
+    return end(EventKind::FlowRefused, out);
   }
 
   std::optional<Event> operator()(const effects::CancelWanted& cancel) {

@@ -80,6 +80,16 @@ TEST(RecordEventsTest, WhatAgentsDoHasEventsOfTheirOwn) {
   EXPECT_EQ(text["text"], "Hello \"you\"");
   EXPECT_EQ(text["generation"], "0.1");
   EXPECT_EQ(text["depth"], 1);
+  const json refused = event_of(effects::FlowRefused{
+      "send_mail", "`to` of `send_mail`", {"extern read_inbox", "person"}, "/srv/desk.tn:3:5", {"Clerk", 1}, 1});
+  EXPECT_EQ(refused["type"], "flow_refused");
+  EXPECT_EQ(refused["agent"], "Clerk");
+  EXPECT_EQ(refused["function"], "send_mail");
+  EXPECT_EQ(refused["what"], "`to` of `send_mail`");
+  EXPECT_EQ(refused["sources"], json::parse(R"(["extern read_inbox","person"])"));
+  EXPECT_EQ(refused["place"], "desk.tn:3:5");
+  EXPECT_FALSE(refused.contains("times"));
+  EXPECT_EQ(event_of(effects::FlowRefused{"a", "b", {}, "", {}, 3})["times"], 3);
   const json changed = event_of(effects::StateChanged{"Clerk", {R"({"n":1})", std::nullopt}});
   EXPECT_EQ(changed["type"], "state_changed");
   EXPECT_EQ(changed["entries"], json::parse(R"({"n":1})"));

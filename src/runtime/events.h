@@ -114,7 +114,8 @@ struct StartedCall {
   PerformedEffect effect;
   std::uint32_t index = 0;  ///< into Program::externs
   std::span<const vm::Value> arguments;
-  std::vector<std::string> sources = {};  ///< of a call that acts: what it depends on (runtime/label_sources.h)
+  std::vector<std::string> sources = {};       ///< of a call that acts: what it depends on (runtime/label_sources.h)
+  std::vector<std::string_view> allowed = {};  ///< of the same: why it may be made (vm::reasons_for_call)
 };
 
 /// The end of such a call. Another one may follow, for example after a person's answer.

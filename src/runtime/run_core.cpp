@@ -123,6 +123,7 @@ RunCore::Advance RunCore::advance(std::uint64_t instructions_max) {
     vm::Step step = machine_.run(instructions_max);
     if (std::holds_alternative<vm::Paused>(step)) return advance;
     advance.is_quiescent = true;
+    std::ranges::move(machine_.take_refusals(), std::back_inserter(refusals_));
     for (const vm::RequestId cancelled : machine_.take_cancelled()) {
       advance.cancelled.push_back(cancelled);
       std::erase_if(open_, [&](const auto& entry) {
@@ -200,6 +201,20 @@ std::optional<OpenBlocks::Left> RunCore::follow_blocks(const effects::Requested&
   }
 }
 
+std::vector<effects::FlowRefused> RunCore::take_refusals() {
+  std::vector<effects::FlowRefused> taken;
+  for (vm::Refusal& refusal : std::exchange(refusals_, {})) taken.push_back(record_refusal(std::move(refusal)));
+  return taken;
+}
+
+effects::FlowRefused RunCore::record_refusal(vm::Refusal refusal) const {
+  effects::AgentScope scope{{}, refusal.depth};
+  if (refusal.agent != UINT32_MAX) scope.agent = image_->program().agents[refusal.agent].name;
+  return {std::move(refusal.subject), std::move(refusal.what),
+          std::move(refusal.sources), image_->loaded()->describe(refusal.place),
+          std::move(scope),           refusal.times};
+}
+
 OpenRequest* RunCore::find(const std::string& key) {
   const auto found = open_.find(key);
   return found == open_.end() ? nullptr : &found->second;
@@ -208,6 +223,7 @@ OpenRequest* RunCore::find(const std::string& key) {
 void RunCore::deliver(const std::string& key, vm::Outcome outcome) {
   const auto found = open_.find(key);
   ENSURE(found != open_.end());
+  refusals_.clear();  // what follows is another step; older records do not have them
   const vm::RequestId id = found->second.request.id;
   arguments_bytes_ -= found->second.described.arguments.size();
   open_.erase(found);
@@ -311,6 +327,12 @@ Result<void, ReplayError> RunCore::take(std::uint64_t number, const effects::Rec
     follow_blocks(*requested, record.time);
     // The store has the context that the record names.
     if (effects::is_generation(open.described.kind)) static_cast<void>(vm::take_unrecorded(open.request.context));
+    return {};
+  }
+  if (const auto* const refused = std::get_if<effects::FlowRefused>(&record.body)) {
+    const auto is_recorded = [&](const vm::Refusal& refusal) { return record_refusal(refusal) == *refused; };
+    if (const auto known = std::ranges::find_if(refusals_, is_recorded); known != refusals_.end())
+      refusals_.erase(known);
     return {};
   }
   // Records between a request and its outcome are written while other branches may run. These may then cancel the

@@ -138,6 +138,8 @@ class RunCore {
   [[nodiscard]] OpenBlocks& blocks() { return blocks_; }
   /// Takes note of a block or an agent's turn that begins or ends. What it was, when the request is about an end.
   std::optional<OpenBlocks::Left> follow_blocks(const effects::Requested& requested, std::int64_t time);
+  /// What was refused since the last outcome and is not recorded yet, oldest first. Once all branches wait.
+  [[nodiscard]] std::vector<effects::FlowRefused> take_refusals();
   /// `FILE:LINE:COL` of the request.
   [[nodiscard]] std::string place_of(const vm::Request& request) const;
 
@@ -148,6 +150,8 @@ class RunCore {
         recording_(Recording::On),
         key_prefix_(std::move(key_prefix)) {}
 
+  [[nodiscard]] effects::FlowRefused record_refusal(vm::Refusal refusal) const;
+
   std::shared_ptr<const ProgramImage> image_;
   vm::Machine machine_;
   Recording recording_;
@@ -155,6 +159,7 @@ class RunCore {
   std::map<std::string, OpenRequest> open_;
   std::uint64_t arguments_bytes_ = 0;  ///< of the descriptions of all open requests
   OpenBlocks blocks_;
+  std::vector<vm::Refusal> refusals_;  ///< not recorded
   std::optional<effects::CancelWanted> cancelled_;
   std::optional<vm::Step> end_;
 };

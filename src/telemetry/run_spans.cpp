@@ -214,6 +214,7 @@ void RunSpans::on_extern_called(const runtime::StartedCall& call) {
            run.name.empty() ? std::string(effect.key) : run.name + "/" + std::string(effect.key));
   if (!effect.scope.agent.empty()) span.set("gen_ai.agent.name", std::string(effect.scope.agent));
   if (!call.sources.empty()) span.set("tenon.trust.sources", fmt::format("{}", fmt::join(call.sources, ", ")));
+  if (!call.allowed.empty()) span.set("tenon.trust.allowed", fmt::format("{}", fmt::join(call.allowed, ", ")));
   if (options_.content == Content::Captured) {
     span.set("gen_ai.tool.call.arguments", shown(values_json(call.arguments, effect.program.types())));
   }
@@ -231,6 +232,16 @@ void RunSpans::on_extern_returned(const runtime::EndedCall& call) {
     span.set("gen_ai.tool.call.result", shown(value_json(call.value, call.program.types())));
   }
   finish(std::move(span), now());
+}
+
+/// What was refused took no time.
+void RunSpans::add_refusal(Run& run, const effects::FlowRefused& refused, std::int64_t time) {
+  Span span = make_child(run, {}, "refuse " + refused.subject, time);
+  if (!refused.scope.agent.empty()) span.set("gen_ai.agent.name", refused.scope.agent);
+  span.set("tenon.trust.refused", refused.what);
+  span.set("tenon.trust.sources", fmt::format("{}", fmt::join(refused.sources, ", ")));
+  span.error_type = types::failure_kind_name(types::FailureKind::Untrusted);
+  finish(std::move(span), time);
 }
 
 void RunSpans::end_turn(Run& run, const effects::TurnEnded& ended) {
@@ -306,6 +317,9 @@ void RunSpans::on_recorded(const runtime::RecordBatch& batch) {
     } else if (const auto* finished = std::get_if<effects::Finished>(&record.body)) {
       to_do.erase(finished->key);
       if (run.asks.erase(finished->key) > 0) open(run, time);
+    } else if (const auto* refused = std::get_if<effects::FlowRefused>(&record.body)) {
+      open(run, time);
+      add_refusal(run, *refused, time);
     } else if (const auto* ended = std::get_if<effects::TurnEnded>(&record.body)) {
       end_turn(run, *ended);
     } else if (std::holds_alternative<effects::Ended>(record.body)) {

@@ -75,6 +75,7 @@ class RunSpans final : public runtime::Listener {
   void finish(Span span, std::int64_t time);
   void start_effect(const runtime::PerformedEffect& effect, Span span);
   void end_turn(Run& run, const effects::TurnEnded& ended);
+  void add_refusal(Run& run, const effects::FlowRefused& refused, std::int64_t time);
   void step_agents(Run& run, effects::EffectKind kind, std::string_view key, std::string_view agent,
                    std::uint32_t depth, std::int64_t time);
   void drop_failed_agents(Run& run, std::string_view key, std::size_t depth, std::int64_t time);

@@ -137,6 +137,10 @@ std::vector<RequestId> Machine::take_awaited_calls() {
   return std::exchange(state_->awaited_calls, {});
 }
 
+std::vector<Refusal> Machine::take_refusals() {
+  return std::exchange(state_->refusals, {});
+}
+
 Result<void, ResumeError> Machine::resume(RequestId request, Outcome outcome) {
   return take_outcome(*state_, request, std::move(outcome));
 }

@@ -12,6 +12,7 @@
 #include "bytecode/program.h"
 #include "vm/failure.h"
 #include "vm/loaded_program.h"
+#include "vm/refusal.h"
 #include "vm/request.h"
 #include "vm/values/labels.h"
 #include "vm/values/value.h"
@@ -56,6 +57,14 @@ class Observer {
   virtual void on_unwind(std::string_view branch, std::uint32_t function, const Value& failure) = 0;
   /// A frame that ends without a value, because another agent continues the turn that it belongs to.
   virtual void on_abandon(std::string_view branch, std::uint32_t function) = 0;
+  /// `values`: the arguments of the call, or the value that must be trusted.
+  virtual void on_refused(std::string_view /*branch*/, const Refusal& /*refusal*/, std::span<const Value> /*values*/) {}
+  /// A narrow answer is not asked for: of the bits that its budget allows, too many are spent.
+  virtual void on_bits_spent(std::string_view /*branch*/, bytecode::Place /*place*/, std::uint32_t /*bits*/,
+                             std::uint64_t /*spent*/, std::uint64_t /*allowed*/) {}
+  /// `value`: with the labels that it has had so far.
+  virtual void on_endorsed(std::string_view /*branch*/, bytecode::Place /*place*/, const Value& /*value*/,
+                           std::string_view /*why*/) {}
 };
 
 struct MachineState;
@@ -86,6 +95,8 @@ class Machine {
   /// Calls that are made at most once, and whose branch was cancelled since the last call, or since a snapshot was
   /// read: the branch ends with their outcome, which nothing sees.
   [[nodiscard]] std::vector<RequestId> take_awaited_calls();
+  /// What was refused since the last call, oldest first.
+  [[nodiscard]] std::vector<Refusal> take_refusals();
   /// Hands in the outcome of a request that waits. Its values get the label of what the request saw, and of where they
   /// come from.
   [[nodiscard]] Result<void, ResumeError> resume(RequestId request, Outcome outcome);

@@ -192,6 +192,7 @@ struct MachineState {
 
   // Only in this process, not in snapshots.
   Observer* observer = nullptr;
+  std::vector<Refusal> refusals;  ///< not yet taken
   /// The cost, in instructions, of work that is not counted yet; charged before the next snapshot.
   std::uint64_t deferred_cost = 0;
   /// Patterns that the program made, compiled; dropped when they are many.
@@ -297,6 +298,12 @@ void make_ready(MachineState& state, Fiber& fiber);
 // Requests, in execution/effects.cpp.
 
 [[nodiscard]] OpStatus make_request(MachineState& state, Fiber& fiber);
+/// Which agent the fiber's newest frame belongs to, and how many are above it: as in a Request.
+struct AmongAgents {
+  std::uint32_t agent = UINT32_MAX;
+  std::uint32_t depth = 0;
+};
+[[nodiscard]] AmongAgents place_among_agents(const MachineState& state, const Fiber& fiber);
 /// The request at which the fiber waits.
 [[nodiscard]] Request request_of(MachineState& state, const Fiber& fiber);
 /// Takes an outcome in; the fiber continues, or fails.

@@ -52,8 +52,11 @@ fn story(ctx: Context, text: String) -> String {
 }
 
 fn broken(x: i32) -> i32 { 10 / x }
+
+extern fn heard() -> i32
+fn refused() -> i32 { (try add(heard(), 1)).unwrap_or(0) }
 '''
-LIBRARY = "int add(int x, int y) { return x + y; }\n"
+LIBRARY = "int add(int x, int y) { return x + y; }\nint heard(void) { return 5; }\n"
 SCRIPT = 'tell when "badly" => rejected\n* => "An answer with 7 hidden words."\n'
 HIDDEN = "hidden"
 
@@ -113,6 +116,7 @@ def test_a_run_without_a_store(work):
         called = attributes_of(tool.attributes)
         assert called["gen_ai.operation.name"] == "execute_tool" and called["gen_ai.tool.name"] == "add", called
         assert called["tenon.trust.sources"] == "endorsed as a test", called
+        assert called["tenon.trust.allowed"] == "endorsed", called
         assert called["gen_ai.tool.call.id"] and called["gen_ai.tool.type"] == "function", called
         assert attributes_of(root.attributes)["gen_ai.workflow.name"] == "story"
         resource = collector.resources[0]
@@ -271,3 +275,16 @@ def test_excess_spans_are_dropped_and_runs_do_not_wait(work):
         assert server.metric("spans_dropped_total") > 0
         began = time.monotonic()
         assert server.stop() == 0 and time.monotonic() - began < 10
+
+
+def test_what_is_refused_has_a_span(work):
+    prepare(work)
+    with Collector() as collector:
+        process = run(work, collector, "--fn", "refused")
+        assert process.returncode == 0 and process.stdout == "0\n", process
+        check_whole(collector)
+        assert collector.names() == ["execute_tool heard", "invoke_workflow refused", "refuse add"], collector.names()
+        span = collector.find("refuse add")
+        said = attributes_of(span.attributes)
+        assert said["tenon.trust.refused"] == "`x` of `add`" and said["tenon.trust.sources"] == "extern heard", said
+        assert said["error.type"] == "Untrusted" and span.parent_span_id == collector.find("invoke_workflow refused").span_id, span

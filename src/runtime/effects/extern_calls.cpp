@@ -7,6 +7,7 @@
 #include "runtime/events.h"
 #include "runtime/label_sources.h"
 #include "runtime/recording/agent_records.h"
+#include "vm/execution/trust.h"
 
 namespace tenon::runtime {
 
@@ -55,7 +56,8 @@ Result<void, effects::SecretError> ExternCalls::start(RunId id, const OpenReques
   if (!arguments) return failure(std::move(arguments.error()));
   if (listener_ != nullptr) {
     listener_->on_extern_called({performed_effect(id, *run.core, request), request.subject, request.arguments,
-                                 sources_of_call(run.core->image()->program(), run.core->machine().labels(), request)});
+                                 sources_of_call(run.core->image()->program(), run.core->machine().labels(), request),
+                                 vm::reasons_for_call(run.core->machine().state(), request)});
   }
   const tools::CallId call_id = next_id_++;
   Call& call = calls_.emplace(call_id, Call{id, request, clock_.monotonic(), std::move(secrets)}).first->second;

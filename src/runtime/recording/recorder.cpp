@@ -34,6 +34,12 @@ void Recorder::add_request(Run& run, OpenRequest& open) {
   open.records.push_back(run.journal.add({now, record_request(*run.core, run.journal, open, run.title, now)}));
 }
 
+void Recorder::add_refusals(Run& run) {
+  for (effects::FlowRefused& refused : run.core->take_refusals()) {
+    if (run.journal.takes_records()) add(run, std::move(refused));
+  }
+}
+
 void Recorder::add_outcome(Run& run, PendingOutcome& arrived, const OpenRequest& open) {
   if (!run.journal.takes_records()) return;
   effects::Finished finished;

@@ -34,6 +34,8 @@ class Recorder {
 
   void add(Run& run, effects::RecordBody&& body);
   void add_request(Run& run, OpenRequest& open);
+  /// What was refused since the run's last outcome.
+  void add_refusals(Run& run);
   /// Before the machine gets it; takes `arrived.form` and `arrived.notes`.
   void add_outcome(Run& run, PendingOutcome& arrived, const OpenRequest& open);
   /// Also kept in the request, for the attempts that follow.

@@ -6,6 +6,7 @@
 #include "inference/answers/schema_writer.h"
 #include "runtime/label_sources.h"
 #include "runtime/recording/agent_records.h"
+#include "vm/execution/trust.h"
 
 namespace tenon::runtime {
 
@@ -29,6 +30,8 @@ effects::Requested record_request(RunCore& core, RunJournal& journal, const Open
     requested.callers = callers_of(core.machine(), request, title);
   }
   requested.sources = sources_of_call(program, core.machine().labels(), request);
+  for (const std::string_view reason : vm::reasons_for_call(core.machine().state(), request))
+    requested.allowed.emplace_back(reason);
   requested.place = core.place_of(request);
   requested.wake_at = open.wake_at;
   requested.scope = effects::AgentScope(effects::scope_of(request, program));

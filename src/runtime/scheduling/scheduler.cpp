@@ -148,6 +148,7 @@ bool Scheduler::advance(RunId id) {
     return false;
   }
   run.is_quiescent = true;
+  recorder_.add_refusals(run);
   if (advance.end) {
     finish(id, std::move(*advance.end));
     return false;

@@ -275,6 +275,7 @@ RunId Starter::add_recovered(const LoadedRun& loaded, RecoveredRun& recovered) {
 /// Recorded requests are performed again, with the same key; the others are recorded first.
 void Starter::continue_requests(RunId id) {
   Run& run = runs_[id];
+  recorder_.add_refusals(run);
   std::vector<std::string> unrecorded;
   std::vector<std::string> in_doubt;
   for (const auto& [key, open] : run.core->open()) {

@@ -99,18 +99,6 @@ std::optional<Landing> land(const MachineState& state, const Request& request, O
   ENSURE(false);
 }
 
-void place_among_agents(const MachineState& state, const Fiber& innermost, Request& request) {
-  const std::vector<bytecode::Function>& functions = state.program->program().functions;
-  for (const Fiber* fiber = &innermost; fiber != nullptr;) {
-    for (auto frame = fiber->frames.rbegin(); frame != fiber->frames.rend(); ++frame) {
-      const bytecode::Function& function = functions[frame->function];
-      if (request.agent == UINT32_MAX) request.agent = function.agent;
-      if (function.is_agent_run) ++request.depth;
-    }
-    fiber = fiber->parent.number == FiberId::none ? nullptr : state.fibers.at(fiber->parent).get();
-  }
-}
-
 /// The source of an outcome; nothing if it does not say anything about the world that could mislead.
 std::optional<Source> source_of(const MachineState& state, const Request& request) {
   if (request.kind != RequestKind::Extern) return Source{SourceKind::Model, ""};
@@ -178,6 +166,21 @@ OpStatus check_options(MachineState& state, const Fiber& fiber) {
 
 }  // namespace
 
+AmongAgents place_among_agents(const MachineState& state, const Fiber& innermost) {
+  AmongAgents place;
+  if (state.program->program().agents.empty()) return place;
+  const std::vector<bytecode::Function>& functions = state.program->program().functions;
+  for (const Fiber* fiber = &innermost; fiber != nullptr;) {
+    for (auto frame = fiber->frames.rbegin(); frame != fiber->frames.rend(); ++frame) {
+      const bytecode::Function& function = functions[frame->function];
+      if (place.agent == UINT32_MAX) place.agent = function.agent;
+      if (function.is_agent_run) ++place.depth;
+    }
+    fiber = fiber->parent.number == FiberId::none ? nullptr : state.fibers.at(fiber->parent).get();
+  }
+  return place;
+}
+
 OpStatus make_request(MachineState& state, Fiber& fiber) {
   const RequestKind kind = kind_of(instruction_of(state, fiber));
   if (kind != RequestKind::Extern) {
@@ -211,7 +214,9 @@ Request request_of(MachineState& state, const Fiber& fiber) {
   request.kind = kind_of(instruction);
   request.subject = instruction.wide();
   request.function = frame.function;
-  if (!program.agents.empty()) place_among_agents(state, fiber, request);
+  const AmongAgents among = place_among_agents(state, fiber);
+  request.agent = among.agent;
+  request.depth = among.depth;
   request.label = fiber.control;
   if (request.kind == RequestKind::Extern) {
     if (fiber.approval == Approval::Asked) {

@@ -667,8 +667,13 @@ region_end:
     goto failed;
   }
   OPERATION(Check, operate_check)
-  OPERATION(Endorse, operate_endorse)
+  CODE(Endorse) {
+    frame->pc = static_cast<std::uint32_t>(pc - CODE_BEGIN);
+    endorse(state, fiber, r[i.a], state.program->constant(i.wide()).as_text());
+    NEXT();
+  }
   CODE(RequireTrusted) {
+    frame->pc = static_cast<std::uint32_t>(pc - CODE_BEGIN);
     AFTER(require_trusted(state, fiber, r[i.a], state.program->constant(i.wide())));
     NEXT();
   }

@@ -22,9 +22,6 @@ Operation operate_load_case, operate_make_list, operate_make_map, operate_make_r
     operate_pop, operate_remove_entry, operate_length, operate_insert_item, operate_remove_item, operate_equal,
     operate_not_equal, operate_for_list, operate_for_map, operate_raise;
 
-// trust.cpp
-Operation operate_endorse;
-
 /// Raises the failure of a Failure record again, with its original location.
 [[nodiscard]] OpStatus raise_again(MachineState& state, const Value& raised);
 

@@ -17,11 +17,50 @@ using bytecode::Opcode;
 using types::TypeId;
 using types::TypeKind;
 
+/// Of a label, what is not trusted; empty when all is.
+std::vector<std::string> untrusted_sources(const MachineState& state, LabelId label) {
+  std::vector<std::string> described;
+  for (const std::uint32_t index : state.labels.sources_of(label)) {
+    const Source& source = state.labels.sources()[index];
+    if (!is_trusted(source, state.program->program())) described.push_back(describe(source));
+  }
+  return described;
+}
+
+std::string join_with_and(const std::vector<std::string>& sources) {
+  std::string text;
+  for (const std::string& source : sources) text += (text.empty() ? "" : " and ") + source;
+  return text;
+}
+
+bytecode::Place place_of(const MachineState& state, const Fiber& fiber) {
+  return state.program->place_of(fiber.frames.back().function, fiber.frames.back().pc);
+}
+
+/// Keeps what was refused for who runs the machine.
+void note(MachineState& state, const Fiber& fiber, Refusal refusal, std::span<const Value> values) {
+  const AmongAgents among = place_among_agents(state, fiber);
+  refusal.place = place_of(state, fiber);
+  refusal.agent = among.agent;
+  refusal.depth = among.depth;
+  if (state.observer != nullptr) state.observer->on_refused(fiber.key, refusal, values);
+  const auto known =
+      std::ranges::find_if(state.refusals, [&](const Refusal& other) { return other.is_same_as(refusal); });
+  if (known != state.refusals.end()) {
+    ++known->times;
+  } else if (state.refusals.size() < refusals_max) {
+    state.refusals.push_back(std::move(refusal));
+  }
+}
+
 /// Labels do not depend on what is not trusted, and so the failure does not either, except by what was decided before.
-OpStatus refuse(MachineState& state, const Fiber& fiber, const std::string& what, const std::string& untrusted,
-                const std::string& blame) {
-  return fail(state, types::FailureKind::Untrusted,
-              what + " must only depend on what is trusted, and depends on " + untrusted, fiber.control, blame);
+OpStatus refuse(MachineState& state, const Fiber& fiber, Refusal refusal, std::span<const Value> values) {
+  const OpStatus status =
+      fail(state, types::FailureKind::Untrusted,
+           refusal.what + " must only depend on what is trusted, and depends on " + join_with_and(refusal.sources),
+           fiber.control, refusal.subject);
+  note(state, fiber, std::move(refusal), values);
+  return status;
 }
 
 const bytecode::Extern& called_extern(const MachineState& state, const Fiber& fiber) {
@@ -97,14 +136,7 @@ std::vector<Part> parts_of(const types::TypeTable& types, const Part& whole) {
 }  // namespace
 
 std::string describe_untrusted(const MachineState& state, LabelId label) {
-  std::string text;
-  for (const std::uint32_t index : state.labels.sources_of(label)) {
-    const Source& source = state.labels.sources()[index];
-    if (is_trusted(source, state.program->program())) continue;
-    if (!text.empty()) text += " and ";
-    text += describe(source);
-  }
-  return text;
+  return join_with_and(untrusted_sources(state, label));
 }
 
 bool is_trusted(const MachineState& state, LabelId label) {
@@ -146,19 +178,22 @@ OpStatus check_call(MachineState& state, Fiber& fiber) {
   if (std::exchange(fiber.approval, Approval::None) == Approval::Given) return OpStatus::Ok;
   const bytecode::Extern& callee = called_extern(state, fiber);
   if (!bytecode::acts(callee)) return OpStatus::Ok;
-  const auto refuse_or_ask = [&](const std::string& what, const std::string& untrusted) {
-    if (callee.approval == bytecode::no_extern) return refuse(state, fiber, what, untrusted, callee.name);
+  const std::span<const Value> arguments = arguments_of_call(std::as_const(state), fiber);
+  const auto refuse_or_ask = [&](std::string what, std::vector<std::string> untrusted) {
+    if (callee.approval == bytecode::no_extern) {
+      return refuse(state, fiber, {callee.name, std::move(what), std::move(untrusted), {}}, arguments);
+    }
     fiber.approval = Approval::Asked;
     return OpStatus::Ok;
   };
-  if (const std::string untrusted = describe_untrusted(state, fiber.control); !untrusted.empty()) {
-    return refuse_or_ask("whether `" + callee.name + "` is called", untrusted);
+  if (auto untrusted = untrusted_sources(state, fiber.control); !untrusted.empty()) {
+    return refuse_or_ask("whether `" + callee.name + "` is called", std::move(untrusted));
   }
-  const std::span<Value> arguments = arguments_of_call(state, fiber);
   for (const std::uint16_t parameter : callee.trusted_parameters) {
     const LabelId label = whole_label(arguments[parameter], state.labels);
-    if (const std::string untrusted = describe_untrusted(state, label); !untrusted.empty()) {
-      return refuse_or_ask("`" + callee.parameter_names[parameter] + "` of `" + callee.name + "`", untrusted);
+    if (auto untrusted = untrusted_sources(state, label); !untrusted.empty()) {
+      return refuse_or_ask("`" + callee.parameter_names[parameter] + "` of `" + callee.name + "`",
+                           std::move(untrusted));
     }
   }
   return OpStatus::Ok;
@@ -185,11 +220,10 @@ OpStatus take_approved_call(MachineState& state, Fiber& fiber, Value& answer, La
 
 OpStatus require_trusted(MachineState& state, const Fiber& fiber, const Value& value, const Value& what) {
   const LabelId label = state.labels.join(whole_label(value, state.labels), own_control(state, fiber));
-  const std::string untrusted = describe_untrusted(state, label);
+  auto untrusted = untrusted_sources(state, label);
   if (untrusted.empty()) return OpStatus::Ok;
-  const std::uint32_t function = fiber.frames.back().function;
-  return refuse(state, fiber, std::string(what.as_text()), untrusted,
-                state.program->program().functions[function].name);
+  const std::string& function = state.program->program().functions[fiber.frames.back().function].name;
+  return refuse(state, fiber, {function, std::string(what.as_text()), std::move(untrusted), {}}, {&value, 1});
 }
 
 void label_result(MachineState& state, const bytecode::Extern& callee, Value& value, LabelId call, LabelId source) {
@@ -218,24 +252,63 @@ LabelId label_of_answer(MachineState& state, const Request& request, LabelId see
   return state.labels.intern({SourceKind::Narrow, program.functions[request.function].name});
 }
 
+ScopeId scope_of_bits(const MachineState& state, const Fiber& fiber) {
+  ScopeId at = fiber.frames.back().scope;
+  while (!state.scopes[at.index].bounds.bits && at != run_scope) at = state.scopes[at.index].parent;
+  return at;
+}
+
 OpStatus charge_bits(MachineState& state, const Fiber& fiber) {
   const Instruction instruction = instruction_of(state, fiber);
   if (instruction.opcode != static_cast<std::uint16_t>(Opcode::Complete)) return OpStatus::Ok;
   const auto bits = state.program->program().sites[instruction.wide()].narrow_bits;
   if (!bits) return OpStatus::Ok;
-  ScopeId at = fiber.frames.back().scope;
-  while (!state.scopes[at.index].bounds.bits && at != run_scope) at = state.scopes[at.index].parent;
+  const ScopeId at = scope_of_bits(state, fiber);
   BudgetScope& scope = state.scopes[at.index];
   const std::uint64_t allowed = scope.bounds.bits.value_or(bytecode::default_bits);
-  if (*bits > allowed || scope.bits > allowed - *bits) return fail_budget(state, at, "bits", allowed, "bits");
+  if (*bits > allowed || scope.bits > allowed - *bits) {
+    if (state.observer != nullptr) {
+      state.observer->on_bits_spent(fiber.key, place_of(state, fiber), *bits, scope.bits, allowed);
+    }
+    return fail_budget(state, at, "bits", allowed, "bits");
+  }
   scope.bits += *bits;
   return OpStatus::Ok;
 }
 
-OpStatus operate_endorse(MachineState& state, Value* r, Instruction i) {
-  const std::string why(state.program->constant(i.wide()).as_text());
-  replace_labels(r[i.a], state.labels.intern({SourceKind::Endorsed, why}));
-  return OpStatus::Ok;
+std::vector<std::string_view> reasons_for_call(MachineState& state, const Request& request) {
+  const auto waiting = state.waiting.find(request.id);
+  if (request.kind != RequestKind::Extern || waiting == state.waiting.end()) return {};
+  const bytecode::Extern& callee = state.program->program().externs[request.subject];
+  if (!bytecode::acts(callee)) return {};
+  const Fiber& fiber = state.fiber(waiting->second);
+  bool is_approved = false, is_narrow = false, is_endorsed = false;
+  const auto look = [&](LabelId label) {
+    // What is not trusted remains only where a person has approved of the call.
+    is_approved |= !is_trusted(state, label);
+    for (const std::uint32_t index : state.labels.sources_of(label)) {
+      const SourceKind kind = state.labels.sources()[index].kind;
+      is_approved |= kind == SourceKind::Approved;
+      is_narrow |= kind == SourceKind::Narrow;
+      is_endorsed |= kind == SourceKind::Endorsed;
+    }
+  };
+  look(fiber.control);
+  // The table has these labels since the request was made: a run is the same whether or not this is asked.
+  for (const std::uint16_t parameter : callee.trusted_parameters) {
+    look(whole_label(request.arguments[parameter], state.labels));
+  }
+  std::vector<std::string_view> reasons;
+  if (is_approved) reasons.emplace_back("approved");
+  if (is_endorsed) reasons.emplace_back("endorsed");
+  if (is_narrow) reasons.emplace_back("narrow");
+  if (reasons.empty()) reasons.emplace_back("trusted");
+  return reasons;
+}
+
+void endorse(MachineState& state, const Fiber& fiber, Value& value, std::string_view why) {
+  if (state.observer != nullptr) state.observer->on_endorsed(fiber.key, place_of(state, fiber), value, why);
+  replace_labels(value, state.labels.intern({SourceKind::Endorsed, std::string(why)}));
 }
 
 }  // namespace tenon::vm

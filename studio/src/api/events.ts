@@ -122,6 +122,8 @@ export interface ToolCallEvent {
   arguments: Json;
   /** Of a call that acts: what it depends on, such as `approved` or `extern read_inbox`: a list of texts. Absent for the program's own. */
   sources?: Json;
+  /** Of a call that acts: why it may be made: a list of `approved` (by a person), `endorsed`, `narrow` (a narrow answer of a model), or `trusted` alone, when it needs none of them. */
+  allowed?: Json;
   /** `FILE:LINE:COLUMN` in the program. */
   place: string;
   /** When the call ends automatically: for `sleep`, and for an extern with a time limit. */
@@ -568,6 +570,31 @@ export interface ServiceUnavailableEvent {
   next_at?: number;
 }
 
+/** A call that acts was refused, or a value that must be trusted, because it depends on what is not. Nothing has left the program, which may handle the failure (`Untrusted`) and continue. */
+export interface FlowRefusedEvent {
+  /** The number of the event's record in the run's journal, from 1. Numbers ascend and may have gaps. Only `text_delta`, which is provisional, has none. */
+  number: number;
+  /** The run's name: 26 characters. A conversation with all its agents is one run. */
+  run: string;
+  /** The agent or function that the event is about. */
+  agent: string;
+  /** The number of agents above this one: 0 for the agent that the client talks to. */
+  depth: number;
+  type: 'flow_refused';
+  /** When it was recorded. */
+  time: number;
+  /** The extern that is not called, or the function that takes or returns a value that must be trusted. */
+  function: string;
+  /** What must be trusted, such as `` `to` of `send_mail` `` or `` whether `send_mail` is called ``. */
+  what: string;
+  /** What it depends on that is not trusted, such as `extern read_inbox`: a list of texts. */
+  sources: Json;
+  /** `FILE:LINE:COLUMN` in the program. */
+  place: string;
+  /** How often this has happened before the run waited; absent for once. */
+  times?: number;
+}
+
 /** An event of a later version, which a reader ignores. */
 export interface UnrecognizedEvent {
   /** The number of the event's record in the run's journal, from 1. Numbers ascend and may have gaps. Only `text_delta`, which is provisional, has none. */
@@ -583,4 +610,4 @@ export interface UnrecognizedEvent {
   time: number;
 }
 
-export type Event = CancelEvent | ResumeWithInputEvent | PromptStartedEvent | TextDeltaEvent | TextEvent | ToolCallEvent | ToolResultEvent | ToolErrorEvent | AgentCallEvent | AgentResultEvent | GenerationStartedEvent | GenerationRetriedEvent | GenerationFinishedEvent | AnswerRefusedEvent | BlockEnteredEvent | BlockLeftEvent | WaitForInputEvent | HandoffEvent | StateChangedEvent | TurnEndEvent | TurnCancelledEvent | TurnFailedEvent | ProgramTakenEvent | ServiceUnavailableEvent | UnrecognizedEvent;
+export type Event = CancelEvent | ResumeWithInputEvent | PromptStartedEvent | TextDeltaEvent | TextEvent | ToolCallEvent | ToolResultEvent | ToolErrorEvent | AgentCallEvent | AgentResultEvent | GenerationStartedEvent | GenerationRetriedEvent | GenerationFinishedEvent | AnswerRefusedEvent | BlockEnteredEvent | BlockLeftEvent | WaitForInputEvent | HandoffEvent | StateChangedEvent | TurnEndEvent | TurnCancelledEvent | TurnFailedEvent | ProgramTakenEvent | ServiceUnavailableEvent | FlowRefusedEvent | UnrecognizedEvent;
