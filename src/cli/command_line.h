@@ -101,9 +101,9 @@ struct ServeCommand {
   bool opens_browser = false;           ///< with the studio's page
   StoreWaitChoice store_wait = {};
 };
-/// `tenon trace artifacts|hash|show|diff|reconstruct`.
+/// `tenon trace artifacts|hash|show|flow|diff|reconstruct`.
 struct TraceCommand {
-  enum class Verb : std::uint8_t { Artifacts, Hash, Show, Diff, Reconstruct };
+  enum class Verb : std::uint8_t { Artifacts, Hash, Show, Flow, Diff, Reconstruct };
   Verb verb = Verb::Artifacts;
   StoreChoice store;
   std::string run;

@@ -6,6 +6,7 @@
 #include "algebra/form.h"
 #include "algebra/npz.h"
 #include "algebra/reconstruct.h"
+#include "algebra/trust_steps.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
 #include "engine/program.h"
@@ -53,6 +54,14 @@ int print_differences(const TraceCommand& command, const algebra::Artifacts& a, 
   return differences.empty() ? exit_done : exit_failed;
 }
 
+int print_trust_steps(const TraceCommand& command, journal::Store& store, const Environment& environment) {
+  const auto found = algebra::find_trust_steps(store, {command.run}, engine::images_without_externs());
+  if (!found) return fail(found.error().message, environment);
+  environment.write_output(command.json ? algebra::write_trust_steps(*found) + "\n"
+                                        : algebra::draw_trust_steps(*found));
+  return exit_done;
+}
+
 int reconstruct(const TraceCommand& command, const Environment& environment) {
   std::string text;
   if (command.file == "-") {
@@ -92,6 +101,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
   const auto opened = engine::open_store(command.store, engine::StoreUse::Read, environment.system);
   if (!opened) return report(opened.error(), environment);
   journal::Store& store = (*opened)->journals();
+  if (command.verb == Verb::Flow) return print_trust_steps(command, store, environment);
   const auto form = static_cast<algebra::Form>(command.form_version);
   const auto run = read_interaction(store, command.run, environment, form);
   if (!run) return exit_failed;
@@ -109,6 +119,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
       if (!other) return exit_failed;
       return print_differences(command, run->artifacts, other->artifacts, environment);
     }
+    case Verb::Flow:
     case Verb::Reconstruct:
       break;
   }

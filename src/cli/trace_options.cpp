@@ -51,6 +51,13 @@ void add_trace_options(CLI::App& trace, TraceCommand& command) {
   show->add_option("RUN", command.run, "Name of the run")->required();
   add_needed_store_option(*show, command.store);
 
+  CLI::App* const flow = add("flow", Verb::Flow, "Print why each of a run's calls that act was made or refused",
+                             "  tenon trace flow RUN --store runs.store\n"
+                             "docs/language/23-trust.md explains which calls act, and what they may depend on.\n");
+  flow->add_option("RUN", command.run, "Name of the run")->required();
+  add_needed_store_option(*flow, command.store);
+  flow->add_flag("--json", command.json, "Print a JSON object");
+
   CLI::App* const diff = add("diff", Verb::Diff, "Print where two runs differ, and why",
                              "  tenon trace diff RUN1 RUN2 --store runs.store\n");
   diff->add_option("A", command.run, "Name of the first run")->required();

@@ -207,6 +207,11 @@ class Recovery {
         run_.conversation) {
       run_.conversation->hand_off(requested->subject);
     }
+    if (observer_ != nullptr) {
+      const auto* const refused = std::get_if<effects::FlowRefused>(&record.body);
+      if (requested != nullptr) observer_->on_requested(run_, *requested);
+      if (refused != nullptr) observer_->on_refused(run_, *refused);
+    }
     return run_.core->take(number, record, std::move(bytes));
   }
 

@@ -62,6 +62,9 @@ class RecoveryObserver {
   /// The program has come to the end of a turn, and so has the journal; `result` is the type of the turn's value. The
   /// conversation has the state that the program has made; it continues with `recorded`, that of the journal.
   virtual void on_turn_rebuilt(RecoveredRun& /*run*/, types::TypeId /*result*/, const std::string& /*recorded*/) {}
+  /// A request of the program is in the journal.
+  virtual void on_requested(RecoveredRun& /*run*/, const effects::Requested& /*requested*/) {}
+  virtual void on_refused(RecoveredRun& /*run*/, const effects::FlowRefused& /*refused*/) {}
   /// RecoveredRun::turn_ended says how.
   virtual void on_turn_ended(RecoveredRun& run) = 0;
   /// RecoveredRun::image continues the conversation from here on.
