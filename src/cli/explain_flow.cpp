@@ -43,6 +43,19 @@ std::string describe_verdict(const bytecode::Program& program, const Sink& sink,
   return text + describe_sources(program, finding.sources);
 }
 
+/// `narrow answer of desk, 1 bit`
+std::string describe_way_up(const flows::WayUp& way_up) {
+  switch (way_up.kind) {
+    case flows::WayUp::Kind::Narrow:
+      return fmt::format("narrow answer of `{}`, {}", way_up.name, diagnostics::counted(way_up.bits, "bit"));
+    case flows::WayUp::Kind::Endorsed:
+      return fmt::format("endorsed, because {}", way_up.name);
+    case flows::WayUp::Kind::Approved:
+      return "approved by a person";
+  }
+  return "";
+}
+
 void write_text(const bytecode::Program& program, const std::vector<Sink>& sinks, const Environment& environment) {
   for (const Sink& sink : sinks) {
     const std::string place = describe_place(program, flows::place_of(program, sink.function, sink.pc));
@@ -55,6 +68,10 @@ void write_text(const bytecode::Program& program, const std::vector<Sink>& sinks
         environment.write_output(fmt::format("    {}: {}\n",
                                              describe_place(program, flows::place_of(program, step.function, step.pc)),
                                              flows::describe(program, step)));
+      }
+      for (const flows::WayUp& way_up : finding.ways_up) {
+        environment.write_output(
+            fmt::format("    trusted since {}: {}\n", describe_place(program, way_up.place), describe_way_up(way_up)));
       }
     }
   }
@@ -76,11 +93,19 @@ Json to_json(const bytecode::Program& program, const Finding& finding) {
                       .set("kind", std::string(flows::step_name(step.kind)))
                       .set("text", flows::describe(program, step)));
   }
+  Json ways_up = Json::array();
+  for (const flows::WayUp& way_up : finding.ways_up) {
+    Json one = place_to_json(program, way_up.place).set("kind", std::string(flows::way_up_name(way_up.kind)));
+    if (way_up.kind == flows::WayUp::Kind::Narrow) one.set("function", way_up.name).set("bits", way_up.bits);
+    if (way_up.kind == flows::WayUp::Kind::Endorsed) one.set("why", way_up.name);
+    ways_up.push_back(std::move(one));
+  }
   return Json::object()
       .set("name", finding.name)
       .set("verdict", std::string(flows::verdict_name(finding.verdict)))
       .set("sources", std::move(sources))
-      .set("way", std::move(way));
+      .set("way", std::move(way))
+      .set("ways_up", std::move(ways_up));
 }
 
 void write_json(const bytecode::Program& program, const std::vector<Sink>& sinks, const Environment& environment) {
@@ -114,8 +139,8 @@ std::vector<std::string> keep_named(const std::string& name, std::vector<Sink>& 
 }  // namespace
 
 int explain_flow(const ExplainFlowCommand& command, const Environment& environment) {
-  types::Checked checked = types::check(
-      command.file, environment.system.files, {.trust = engine::trust_policy(command.file, environment.system.files)});
+  types::Checked checked = types::check(command.file, environment.system.files,
+                                        {.trust = engine::trust_policy(command.file, environment.system.files)});
   bytecode::Program program;
   if (!checked.diagnostics.has_errors()) program = compiler::compile(checked.program, checked.diagnostics);
   print_diagnostics(checked, ShownDiagnostics::WithoutNotes, environment);
@@ -125,6 +150,7 @@ int explain_flow(const ExplainFlowCommand& command, const Environment& environme
                 environment, exit_usage);
   }
   std::vector<Sink> sinks = flows::find_flows(program);
+  flows::add_ways_up(program, sinks);
   if (!command.sink.empty()) {
     const std::vector<std::string> names = keep_named(command.sink, sinks);
     if (sinks.empty()) {

@@ -106,6 +106,26 @@ void add_visit(const bytecode::Program& program, Sink& sink, const SinkVisit& vi
   sink.is_reached = true;
 }
 
+WayUp make_way_up(const bytecode::Program& program, const Source& source) {
+  const bytecode::Function& function = program.functions[source.callee];
+  const bytecode::Instruction i = function.code[source.way_up];
+  WayUp way_up{WayUp::Kind::Approved, place_of(program, source.callee, source.way_up), {}, 0};
+  switch (static_cast<bytecode::Opcode>(i.opcode)) {
+    case bytecode::Opcode::Complete:
+      way_up.kind = WayUp::Kind::Narrow;
+      way_up.name = function.name;
+      way_up.bits = program.sites[i.wide()].narrow_bits.value_or(0);
+      break;
+    case bytecode::Opcode::Endorse:
+      way_up.kind = WayUp::Kind::Endorsed;
+      way_up.name = std::get<std::string>(program.constants[i.wide()]);
+      break;
+    default:
+      break;
+  }
+  return way_up;
+}
+
 /// The sources of findings that have no way yet, those of most of them first.
 std::vector<Source> wanted_sources(const std::map<SinkPlace, Sink>& sinks) {
   std::map<Source, std::size_t> wanted;
@@ -194,6 +214,34 @@ std::vector<Sink> find_flows(const bytecode::Program& program, Assumptions assum
   std::vector<Sink> all;
   for (auto& [place, sink] : sinks) all.push_back(std::move(sink));
   return all;
+}
+
+void add_ways_up(const bytecode::Program& program, std::vector<Sink>& sinks, Assumptions assumptions) {
+  std::map<SinkPlace, Sink*> by_place;
+  for (Sink& sink : sinks) by_place.emplace(sink_place(program, sink.function, sink.pc), &sink);
+  const ProgramFacts facts(program);
+  ProgramAnalysis analysis(facts, assumptions, Followed::WaysUp);
+  analysis.run();
+  for (const SinkVisit& visit : analysis.sinks()) {
+    const auto found = by_place.find(sink_place(program, visit.function, visit.pc));
+    if (found == by_place.end()) continue;
+    std::size_t index = 0;
+    for (Finding& finding : found->second->findings) {
+      for (const Source& source : analysis.labels().sources_of(label_of(visit, finding, index))) {
+        const WayUp way_up = make_way_up(program, source);
+        // An instance of a generic function has it at the same place.
+        if (std::ranges::find(finding.ways_up, way_up) == finding.ways_up.end()) finding.ways_up.push_back(way_up);
+      }
+      ++index;
+    }
+  }
+  for (Sink& sink : sinks) {
+    for (Finding& finding : sink.findings) {
+      std::ranges::sort(finding.ways_up, {}, [](const WayUp& one) {
+        return std::tuple(one.place.file, one.place.line, one.place.column, one.name);
+      });
+    }
+  }
 }
 
 bytecode::Place place_of(const bytecode::Program& program, std::uint32_t function, std::uint32_t pc) {

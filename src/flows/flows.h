@@ -28,6 +28,22 @@ enum class Subject : std::uint8_t {
   Value,      ///< a value that is tested for itself: of a parameter or a result of a function
 };
 
+/// Where something becomes trusted that decides it.
+struct WayUp {
+  enum class Kind : std::uint8_t {
+    Narrow,    ///< a narrow answer of a model
+    Endorsed,  ///< the program answers for it
+    Approved,  ///< a person is asked to approve of it
+  };
+  Kind kind = Kind::Narrow;
+  bytecode::Place place;
+  std::string name;        ///< Narrow: the function that the model completes; Endorsed: why, as the program says
+  std::uint32_t bits = 0;  ///< Narrow: that an answer costs
+  friend bool operator==(const WayUp&, const WayUp&) = default;
+};
+/// `narrow`, `endorsed`, `approved`.
+[[nodiscard]] std::string_view way_up_name(WayUp::Kind kind);
+
 struct Finding {
   Subject subject = Subject::Call;
   std::uint16_t parameter = 0;  ///< of the extern
@@ -36,6 +52,7 @@ struct Finding {
   Verdict verdict = Verdict::Proved;
   std::vector<Source> sources = {};  ///< that may reach it, ascending
   std::vector<Step> way = {};        ///< of one of them, a short one, from where it comes in; the places are in order
+  std::vector<WayUp> ways_up = {};   ///< by place; of add_ways_up
 };
 
 /// A call of an extern that acts, or the test of a value, written at one place.
@@ -56,6 +73,9 @@ struct Assumptions {
 [[nodiscard]] bool has_sinks(const bytecode::Program& program);
 /// All sinks by their places. `program` passes the verifier.
 [[nodiscard]] std::vector<Sink> find_flows(const bytecode::Program& program, Assumptions assumptions = {});
+
+/// Adds to each finding of find_flows what on the ways to it becomes trusted.
+void add_ways_up(const bytecode::Program& program, std::vector<Sink>& sinks, Assumptions assumptions = {});
 
 /// Where an instruction is in the source.
 [[nodiscard]] bytecode::Place place_of(const bytecode::Program& program, std::uint32_t function, std::uint32_t pc);

@@ -186,7 +186,7 @@ bool FrameAnalysis::ask(std::uint32_t strand, std::uint32_t pc, FrameState& stat
   const Label label = labels_.join(labels_.step(seen, at(pc, StepKind::Answered)), control_of(strand, state));
   spend(strand, state, label);
   fail(strand, pc, state, label.possible());
-  const ValueId answer = program_.transfer().answer_of(site, label);
+  const ValueId answer = program_.transfer().answer_of(site, label, at(pc));
   if (opcode_at(pc) == Opcode::Complete) {
     r[i.a] = answer;
   } else if (!is_select) {
@@ -227,7 +227,8 @@ bool FrameAnalysis::call_extern(std::uint32_t strand, std::uint32_t pc, FrameSta
   fail(strand, pc, state, outcome.possible());
   for (std::size_t at = 0; at < callee.parameters.size(); ++at) r[i.a + at] = Values::clean;
   // A person has seen this very value: it is trusted.
-  r[i.a] = is_approval ? Values::clean : program_.transfer().result_of(callee, label, source);
+  r[i.a] =
+      is_approval ? values_.plain(labels_.way_up(index_, pc)) : program_.transfer().result_of(callee, label, source);
   return true;
 }
 
@@ -248,6 +249,7 @@ bool FrameAnalysis::require_trusted(std::uint32_t strand, std::uint32_t pc, Fram
   for (const OpenRegion& open : state.regions) label = labels_.join(label, open.label);
   sinks_.insert_or_assign({strand, pc}, SinkVisit{index_, pc, {}, {label}});
   fail(strand, pc, state, label.possible());
+  if (labels_.followed() == Followed::WaysUp) return true;
   state.registers[i.a] = values_.without_labels(state.registers[i.a]);
   state.regions.clear();
   return true;

@@ -5,7 +5,13 @@
 
 namespace tenon::flows {
 
+Label Labels::way_up(std::uint32_t function, std::uint32_t pc) {
+  if (followed_ != Followed::WaysUp) return {};
+  return {intern({{Source{function, pc}}, {}}) << 1U};
+}
+
 Label Labels::of(Source source, const Step& read) {
+  if (followed_ == Followed::WaysUp) return {};
   if (!is_traced()) return {intern({{source}, {}}) << 1U | 1U};
   if (std::ranges::find(traced_, source) == traced_.end()) return {};
   return {intern({{source}, {intern_trail(source, read, 0)}}) << 1U | 1U};

@@ -17,8 +17,15 @@ namespace tenon::flows {
 struct Source {
   static constexpr std::uint32_t person = UINT32_MAX;
   std::uint32_t callee = person;
+  /// Where what is not trusted becomes trusted, for an analysis that follows this instead: an instruction of the
+  /// function `callee`, which endorses a value, asks a person to approve of one, or takes a narrow answer.
+  static constexpr std::uint32_t not_trusted = UINT32_MAX;
+  std::uint32_t way_up = not_trusted;
   friend auto operator<=>(const Source&, const Source&) = default;
 };
+
+/// What an analysis follows.
+enum class Followed : bool { Untrusted, WaysUp };
 
 /// A set of sources that a value's label may have; whether it certainly has one of them.
 struct Label {
@@ -57,7 +64,12 @@ class Labels {
   Labels() = default;
   /// Follows these sources. None: knows all, without their ways.
   explicit Labels(std::span<const Source> traced) : traced_(traced.begin(), traced.end()) {}
+  /// Follows what has become trusted.
+  explicit Labels(Followed followed) : followed_(followed) {}
 
+  [[nodiscard]] Followed followed() const { return followed_; }
+  /// The label of what becomes trusted at this place; none where other sources are followed.
+  [[nodiscard]] Label way_up(std::uint32_t function, std::uint32_t pc);
   /// The label of what comes from the source at this place.
   [[nodiscard]] Label of(Source source, const Step& read);
   /// Of what is made of both. Of two ways of a source, the shorter one is kept.
@@ -100,6 +112,7 @@ class Labels {
   [[nodiscard]] std::uint32_t intern_trail(Source source, const Step& step, std::uint32_t before);
 
   std::vector<Source> traced_;
+  Followed followed_ = Followed::Untrusted;
   std::vector<Set> sets_ = {{}};
   std::map<Set, std::uint32_t> numbers_ = {{{}, 0}};
   std::unordered_map<std::uint64_t, std::uint32_t> joined_, merged_;

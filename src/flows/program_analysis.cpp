@@ -114,11 +114,11 @@ const std::vector<std::uint32_t>& ProgramFacts::leaders_of(std::uint32_t functio
   return leaders;
 }
 
-ProgramAnalysis::ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, std::span<const Source> traced)
+ProgramAnalysis::ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, Labels labels)
     : facts_(facts),
       program_(facts.program()),
       assumptions_(assumptions),
-      labels_(traced),
+      labels_(std::move(labels)),
       values_(labels_),
       transfer_(program_, labels_, values_),
       calls_of_(program_.functions.size()),

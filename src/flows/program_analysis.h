@@ -87,7 +87,11 @@ class ProgramFacts {
 class ProgramAnalysis {
  public:
   /// `facts` outlive it. `traced`: as in Labels.
-  ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, std::span<const Source> traced);
+  ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, std::span<const Source> traced)
+      : ProgramAnalysis(facts, assumptions, Labels(traced)) {}
+  /// Follows what becomes trusted instead.
+  ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, Followed followed)
+      : ProgramAnalysis(facts, assumptions, Labels(followed)) {}
 
   /// Analyses runs of every function that can be run and the turns of every agent.
   void run();
@@ -128,6 +132,8 @@ class ProgramAnalysis {
     bool is_begun = false;
     bool is_pending = false;
   };
+
+  ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, Labels labels);
 
   [[nodiscard]] CallId find_call(CallInputs inputs);
   void widen(CallId call, const CallInputs& inputs);

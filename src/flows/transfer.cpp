@@ -283,6 +283,9 @@ bool Transfer::apply(FrameState& state, Instruction i, Step at) {
       return false;
     case Nothing:
       return true;
+    case Endorses:
+      r[i.a] = values_.raise(values_.without_labels(r[i.a]), labels_.way_up(at.function, at.pc));
+      return true;
     case Injects:
     case InjectsUnlessSaid:
       inject(r, i, at, rule == Injects);
@@ -465,9 +468,6 @@ void Transfer::change(Registers& r, Instruction i, std::uint8_t rule) {
       r[i.a] = values_.list(values_.own(r[i.b]), entry);
       return;
     }
-    case Endorses:
-      r[i.a] = values_.without_labels(r[i.a]);
-      return;
     default:
       ENSURE(false);
   }

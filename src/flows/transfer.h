@@ -23,9 +23,9 @@ class Transfer {
 
   /// What an extern returns to a call with this label, by what the program vouches for (vm/execution/trust.cpp).
   [[nodiscard]] ValueId result_of(const bytecode::Extern& callee, Label call, Label source);
-  /// What a model answers, which has seen what is labelled so.
-  [[nodiscard]] ValueId answer_of(const bytecode::Site& site, Label seen) {
-    return values_.plain(site.narrow_bits ? Label{} : seen);
+  /// What a model answers at this place, which has seen what is labelled so.
+  [[nodiscard]] ValueId answer_of(const bytecode::Site& site, Label seen, Step at) {
+    return values_.plain(site.narrow_bits ? labels_.way_up(at.function, at.pc) : seen);
   }
   /// What a model sees in the context.
   [[nodiscard]] Label seen_in(ValueId context) { return values_.whole(context); }

@@ -44,6 +44,18 @@ std::string_view verdict_name(Verdict verdict) {
   return "";
 }
 
+std::string_view way_up_name(WayUp::Kind kind) {
+  switch (kind) {
+    case WayUp::Kind::Narrow:
+      return "narrow";
+    case WayUp::Kind::Endorsed:
+      return "endorsed";
+    case WayUp::Kind::Approved:
+      return "approved";
+  }
+  return "";
+}
+
 std::string_view step_name(StepKind kind) {
   switch (kind) {
     case StepKind::Read:

@@ -182,3 +182,39 @@ fn main(ctx: Context, wish: String) -> String {
     assert [one["message"] for one in reports] == [
         "words from outside may decide whether `send_mail` is called and `to` of `send_mail`"], reports
     assert reports[0]["labels"][0]["text"] == "they come in here", reports
+
+
+def test_what_becomes_trusted(work):
+    text = '''\
+extern fn read_inbox() -> String
+extern fn send_mail(to: trusted String, body: String) -> ()
+extern fn pay(iban: trusted String else approve) -> ()
+
+fn desk(ctx: Context) -> trusted "sales" | "support" { read_inbox()! }
+
+fn address(name: String) -> String { "{{ name }}@example.com" }
+
+fn main(ctx: Context) {
+    let mail = read_inbox()
+    send_mail(address(desk(ctx)), mail)
+    if endorse(mail.len() > 3, "length is harmless") {
+        send_mail(approve(mail, "Is this right?"), mail)
+    }
+    send_mail("ann", mail)
+    pay(mail)
+}
+'''
+    file = write(work, text)
+    found = [[(finding["name"], finding["verdict"], [(way["kind"], way["line"], way.get("function", way.get("why")), way.get("bits"))
+                                                     for way in finding["ways_up"]]) for finding in sink["findings"]]
+             for sink in explain(file)]
+    narrow = ("narrow", 5, "desk", 1)
+    endorsed = ("endorsed", 12, "length is harmless", None)
+    assert found == [
+        [("desk", "proved", [narrow])],
+        [("send_mail", "proved", []), ("send_mail.to", "proved", [narrow])],
+        [("send_mail", "proved", [endorsed]), ("send_mail.to", "proved", [("approved", 13, None, None)])],
+        [("send_mail", "proved", []), ("send_mail.to", "proved", [])],
+        [("pay", "proved", []), ("pay.iban", "asked", [])]], found
+    shown = tenon("explain-flow", "desk.tn", "--sink", "send_mail.to", cwd=work).stdout
+    assert "    trusted since desk.tn:5:4: narrow answer of `desk`, 1 bit\n" in shown, shown
