@@ -80,12 +80,12 @@ bool add_pursuit(const vm::Variable& variable, const vm::Machine& machine, std::
   return true;
 }
 
-Moment::Variable show(const vm::Variable& variable, const vm::Machine& machine) {
+/// `labels`: those of the machine, to which unions are added.
+Moment::Variable show(const vm::Variable& variable, const vm::Machine& machine, vm::LabelTable& labels) {
   Moment::Variable shown{variable.name, {}, false, {}};
   shown.is_cut = show_value(variable.value, machine, shown.value);
-  if (variable.value.label() != vm::LabelTable::program_text) {
-    shown.origin = machine.labels().describe(variable.value.label());
-  }
+  const vm::LabelId label = vm::whole_label(variable.value, labels);
+  if (label != vm::LabelTable::program_text) shown.origin = labels.describe(label);
   return shown;
 }
 
@@ -156,13 +156,14 @@ class Search final : public runtime::RecoveryObserver {
     const bytecode::Program& program = run.core->image()->program();
     moment_.stack.clear();
     std::vector<std::vector<vm::Variable>> variables = vm::variables_of(machine);
+    vm::LabelTable labels = machine.labels();
     for (const vm::CallStackEntry& call : machine.call_stack().entries) {
       moment_.stack.push_back({program.functions[call.function].name, machine.program().describe(call.place), {}, {}});
       Moment::Call& shown = moment_.stack.back();
       const std::size_t at = moment_.stack.size() - 1;
       for (std::size_t index = 0; at < variables.size() && index < variables[at].size(); ++index) {
         const vm::Variable& variable = variables[at][index];
-        if (!add_pursuit(variable, machine, shown.pursuits)) shown.variables.push_back(show(variable, machine));
+        if (!add_pursuit(variable, machine, shown.pursuits)) shown.variables.push_back(show(variable, machine, labels));
       }
     }
     const bytecode::Agent* const agent = agent_of(run);

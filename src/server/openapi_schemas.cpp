@@ -127,7 +127,7 @@ constexpr std::string_view run_schemas = R"json({
 "Variable": {"description": "A variable of a call. Of a long value only the start of its text is there: `cut`.",
   "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "value": {},
   "cut": {"type": "string"},
-  "origin": {"type": "string", "description": "Where its text comes from, if not from the program."}}},
+  "origin": {"type": "string", "description": "Where it comes from, with all its parts, if not from the program."}}},
 "PursuitState": {"description": "A state in which a `pursue` is, as the value of Variable.", "type": "object",
   "required": ["action"], "properties": {
   "action": {"type": "integer",

@@ -319,7 +319,8 @@ def test_a_moment_of_a_run(work):
     fn turn(ctx: Context, input: String) -> String {
         state.asked = state.asked + 1
         let place = ask<String>("Where?")
-        describe(ctx, place)
+        let pair = (place, 1)
+        describe(ctx, pair.0)
     }
 }
 
@@ -347,6 +348,9 @@ fn describe(ctx: Context, place: String) -> String {
             found = [(entry["origin"], entry["role"], entry["text"]) for entry in prompt["entries"]]
             assert ("program", "instructions", "Be brief.") in found and ("person", "person", "I am here.") in found, found
             assert ("person", "program", "Describe this place: the sea") in found, found
+            sources = {variable["name"]: variable.get("origin") for call in moment["stack"] for variable in call.get("variables", [])}
+            is_answered = event["type"] == "generation_finished"
+            assert is_answered or (sources["place"], sources["pair"]) == ("person", "person"), ("a part has a source, and so has the whole", moment)
             assert prompt["messages"][0] == {"role": "system", "text": "Be brief."} and prompt["tokens"]["generated"] > 0, prompt
         assert server.get(f"/v1/runs/{run}/records/0").status == 404
         assert server.get(f"/v1/runs/{run}/records/x").status == 404

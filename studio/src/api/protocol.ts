@@ -227,7 +227,7 @@ export interface Variable {
   name: string;
   value?: Json;
   cut?: string;
-  /** Where its text comes from, if not from the program. */
+  /** Where it comes from, with all its parts, if not from the program. */
   origin?: string;
 }
 
