@@ -146,13 +146,20 @@ struct RecordNumbers {
   std::vector<std::uint64_t> cycles;  ///< of each cycle in h: the record of its end
 };
 
+/// What the values of a call depend on, as vm::LabelTable::describe names it; empty: the program's own text.
+struct CallOrigin {
+  std::string arguments;  ///< with what a model saw
+  std::string result;     ///< without a failure
+};
+
 /// A run rebuilt: its artifacts, and what happened in the order of the program, each event RFC 8785 JSON
 /// (docs/internals/algebra.md).
 struct Interaction {
   Artifacts artifacts;
   std::vector<std::string> events;
-  RecordNumbers records = {};  ///< of a recorded run; empty where it was rebuilt from artifacts alone
-  /// Without `records`, which say where the run is and not what it did.
+  RecordNumbers records = {};            ///< of a recorded run; empty where it was rebuilt from artifacts alone
+  std::vector<CallOrigin> origins = {};  ///< likewise; of each call in q
+  /// Without `records` and `origins`, which say where the run is and not what it did.
   friend bool operator==(const Interaction& left, const Interaction& right) {
     return left.artifacts == right.artifacts && left.events == right.events;
   }

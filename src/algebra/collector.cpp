@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "json/reader.h"
+#include "runtime/label_sources.h"
 
 #include "vm/execution/tool_sets.h"
 #include "vm/machine_state.h"
@@ -36,6 +37,12 @@ std::string_view branch_of(std::string_view request_key) {
   const std::size_t slash = request_key.find('/');
   if (slash != std::string_view::npos) request_key.remove_prefix(slash + 1);
   return split_last(request_key).first;
+}
+
+std::string describe_sources(const runtime::Sources& sources) {
+  std::string text;
+  for (const vm::Source& source : sources) text += (text.empty() ? "" : ", ") + vm::describe(source);
+  return text;
 }
 
 }  // namespace
@@ -112,6 +119,32 @@ std::string Collector::write(const vm::Value& value, types::TypeId type) {
   return text;
 }
 
+std::string Collector::origin_of(std::span<const vm::Value> values) const {
+  if (labels_ == Labels::Dropped) return {};
+  runtime::Sources all;
+  for (const vm::Value& value : values) all = runtime::join(all, runtime::sources_of(state_->labels, value));
+  return describe_sources(all);
+}
+
+/// As the machine labels what comes of the request (vm/execution/effects.cpp).
+std::string Collector::origin_of_outcome(const vm::Request& request) const {
+  if (labels_ == Labels::Dropped) return {};
+  const bytecode::Program& program = image_.program();
+  runtime::Sources seen = runtime::sources_of(state_->labels, request.label);
+  if (request.kind != vm::RequestKind::Extern) {
+    const bool is_narrow = request.kind == vm::RequestKind::Complete && program.sites[request.subject].narrow_bits;
+    if (is_narrow) return describe_sources({{vm::SourceKind::Narrow, program.functions[request.function].name}});
+    return describe_sources(runtime::join(seen, {{vm::SourceKind::Model, ""}}));
+  }
+  const bytecode::Extern& callee = program.externs[request.subject];
+  if (callee.builtin_effect == types::BuiltinEffect::Approve) return describe_sources({{vm::SourceKind::Approved, ""}});
+  if (callee.is_vouched) return describe_sources(seen);
+  const bool is_native = callee.builtin_effect == types::BuiltinEffect::Native;
+  if (is_native) seen = runtime::join(seen, {{vm::SourceKind::Extern, callee.name}});
+  if (types::asks_person(callee.builtin_effect)) seen = runtime::join(seen, {{vm::SourceKind::Person, ""}});
+  return describe_sources(seen);
+}
+
 void Collector::begin(runtime::RunCore& core) {
   state_ = &core.machine().state();
   core.machine().set_observer(this);
@@ -125,6 +158,7 @@ void Collector::begin(runtime::RunCore& core) {
     std::string written = write(first.registers.data()[at], types[at]);
     calls_[call].arguments.push_back(std::move(written));
   }
+  calls_[call].origin.arguments = origin_of({first.registers.data(), types.size()});
   root.open.push_back({call, root.depth});
 }
 
@@ -142,6 +176,7 @@ void Collector::on_call(std::string_view key, std::uint32_t function, std::span<
   std::vector<std::string> written;
   for (std::size_t at = 0; at < arguments.size(); ++at) written.push_back(write(arguments[at], types[at]));
   calls_[*call].arguments = std::move(written);
+  calls_[*call].origin.arguments = origin_of(arguments);
   caller.open.push_back({*call, caller.depth});
 }
 
@@ -157,6 +192,7 @@ void Collector::leave(Branch& branch, CallResult result) {
 void Collector::on_return(std::string_view key, std::uint32_t function, const vm::Value& value) {
   Branch& left = branch(key);
   const bool is_call = !left.open.empty() && left.open.back().depth == left.depth;
+  if (is_call) calls_[left.open.back().call].origin.result = origin_of({&value, 1});
   leave(left, is_call ? write(value, image_.program().functions[function].result) : std::string());
 }
 
@@ -256,6 +292,9 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
       add_prompt(call, open);
       break;
   }
+  if (call != CallRequest::no_call && labels_ == Labels::Kept && request.label != vm::LabelTable::program_text) {
+    calls_[call].origin.arguments = state_->labels.describe(request.label);
+  }
   requests_.emplace(key, CallRequest{call, open.described.kind});
 }
 
@@ -277,7 +316,10 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
     // A completed function's result is what it returns.
     const bool is_of_function =
         taken.kind == EffectKind::Complete && !sites_.attempt_tool(core.open().at(key).request.subject);
-    if (!is_of_function) call.result = outcome.value;
+    if (!is_of_function) {
+      call.result = outcome.value;
+      call.origin.result = origin_of_outcome(core.open().at(key).request);
+    }
     return;
   }
   const vm::Request& request = core.open().at(key).request;

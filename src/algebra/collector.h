@@ -40,6 +40,7 @@ struct Call {
   bool is_handoff = false;  ///< to an agent that takes over the rest of the turn
   CallResult result;
   std::optional<std::string> refusal;  ///< of a model's answer that violates a contract: the reasons, as JSON
+  CallOrigin origin;                   ///< if labels are kept
 };
 
 /// The role of a request in its call.
@@ -58,6 +59,8 @@ class Collector final : public vm::Observer {
   /// All three outlive the collector.
   Collector(const CallSites& sites, const runtime::ProgramImage& image) : sites_(sites), image_(image) {}
 
+  enum class Labels : bool { Dropped, Kept };
+  void keep_labels() { labels_ = Labels::Kept; }
   /// Before the first instruction.
   void begin(runtime::RunCore& core);
   /// The function that the machine started with: an index into Program::functions.
@@ -139,6 +142,8 @@ class Collector final : public vm::Observer {
   void leave(Branch& branch, CallResult result);
   void add_context(const vm::Value& context);
   [[nodiscard]] std::string write(const vm::Value& value, types::TypeId type);
+  [[nodiscard]] std::string origin_of(std::span<const vm::Value> values) const;
+  [[nodiscard]] std::string origin_of_outcome(const vm::Request& request) const;
   void take_request(const std::string& key, const runtime::OpenRequest& open);
   void add_prompt(std::uint32_t call, const runtime::OpenRequest& open);
   void append_order(const Branch& branch, std::vector<std::uint32_t>& order) const;
@@ -147,6 +152,7 @@ class Collector final : public vm::Observer {
 
   const CallSites& sites_;
   const runtime::ProgramImage& image_;
+  Labels labels_ = Labels::Dropped;
   const vm::MachineState* state_ = nullptr;
   std::uint32_t function_ = 0;
   std::vector<Call> calls_;

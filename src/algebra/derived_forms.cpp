@@ -60,7 +60,8 @@ std::string shortened(std::string text) {
 /// Draws one run.
 class Drawing {
  public:
-  explicit Drawing(const Interaction& interaction) : artifacts_(interaction.artifacts), records_(interaction.records) {
+  explicit Drawing(const Interaction& interaction)
+      : artifacts_(interaction.artifacts), records_(interaction.records), origins_(interaction.origins) {
     std::vector<std::size_t> open;
     std::size_t ended = 0;
     for (const std::string& line : interaction.events) {
@@ -107,6 +108,10 @@ class Drawing {
     return at < numbers.size() && numbers[at] > 0 ? fmt::format("  [{}]", numbers[at]) : std::string();
   }
 
+  static std::string shown_origin(const std::string& origin) {
+    return origin.empty() ? std::string() : fmt::format(" {{{}}}", origin);
+  }
+
   void draw_call(const Choice& choice, std::size_t call) {
     const Query& query = artifacts_.q[call];
     const std::string indent(2 + 2 * depths_[call], ' ');
@@ -120,8 +125,10 @@ class Drawing {
     if (tool.kind == ToolKind::Action) {
       out_ += fmt::format("{}{} chosen: {}{}\n", indent, choice.at, tool.name, record);
     } else {
-      out_ += fmt::format("{}{} {}({}) = {}{}\n", indent, choice.at, tool.name, shortened(std::move(arguments)),
-                          shown_result(artifacts_.r[call]), record);
+      const CallOrigin origin = call < origins_.size() ? origins_[call] : CallOrigin();
+      out_ += fmt::format("{}{} {}({}){} = {}{}{}\n", indent, choice.at, tool.name, shortened(std::move(arguments)),
+                          shown_origin(origin.arguments), shown_result(artifacts_.r[call]), shown_origin(origin.result),
+                          record);
     }
     if (const auto refused = refusals_.find(call); refused != refusals_.end()) {
       out_ += fmt::format("{}  refused: {}\n", indent, shortened(refused->second));
@@ -180,6 +187,7 @@ class Drawing {
 
   const Artifacts& artifacts_;
   const RecordNumbers& records_;
+  const std::vector<CallOrigin>& origins_;
   std::vector<std::size_t> depths_;              ///< of each call: the number of enclosing calls
   std::map<std::size_t, std::string> refusals_;  ///< by call: why the answer violates a contract
   std::set<Hash> drawn_;

@@ -29,6 +29,7 @@ class Replay final : public runtime::RecoveryObserver {
     if (programs_.empty()) add_program(run);
     part.cycle.program = static_cast<std::uint32_t>(programs_.size() - 1);
     part.collector = std::make_unique<Collector>(*programs_.back().sites, *run.image);
+    part.collector->keep_labels();
     part.collector->begin(*run.core);
   }
   void on_quiescent(runtime::RecoveredRun& run) override { parts_.back().collector->take_requests(*run.core); }
@@ -98,6 +99,7 @@ class Replay final : public runtime::RecoveryObserver {
       auto rebuilt = reconstruct(images, collected.artifacts);
       if (rebuilt && rebuilt->events == collected.events) {
         rebuilt->records = record_numbers();
+        rebuilt->origins = origins();
         return rebuilt;
       }
       Part& hindered = parts_[rebuilt ? parts_.size() - 1 : rebuilt.error().cycle];
@@ -135,6 +137,14 @@ class Replay final : public runtime::RecoveryObserver {
       numbers.cycles.push_back(part.end);
     }
     return numbers;
+  }
+
+  [[nodiscard]] std::vector<CallOrigin> origins() const {
+    std::vector<CallOrigin> all;
+    for (const Part& part : parts_) {
+      for (const std::uint32_t call : part.collector->order()) all.push_back(part.collector->calls()[call].origin);
+    }
+    return all;
   }
 
   [[nodiscard]] CallResult machine_result(const runtime::RecoveredRun& run) const {
