@@ -57,9 +57,12 @@ enum class ExternThread : int {
 class Extern : public std::enable_shared_from_this<Extern> {
  public:
   /// `schedule(deferred, function, arguments, context)` starts the coroutine of a call, and returns what can be
-  /// cancelled or None. `schedule` is None for a plain function.
-  Extern(nb::object function, nb::object schedule, ExternThread thread, bool takes_call)
-      : function_(std::move(function)), schedule_(std::move(schedule)), thread_(thread), takes_call_(takes_call) {}
+  /// cancelled or None. `schedule` is None for a plain function. `thread`: an ExternThread.
+  Extern(nb::object function, nb::object schedule, int thread, bool takes_call)
+      : function_(std::move(function)),
+        schedule_(std::move(schedule)),
+        thread_(static_cast<ExternThread>(thread)),
+        takes_call_(takes_call) {}
 
   /// The declaration in the program, which is known when the program has been loaded.
   void bind(std::shared_ptr<TypeList> types, const std::vector<std::size_t>& parameters, std::size_t result);

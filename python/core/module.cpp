@@ -65,14 +65,13 @@ static void add_externs(nb::module_& module) {
   nb::class_<TypeList>(module, "TypeList")
       .def(nb::init<const nb::list&, const nb::list&, bool>(), "descriptions"_a, "classes"_a, "is_shared"_a = false);
 
-  nb::enum_<ExternThread>(module, "ExternThread")
-      .value("Suitable", ExternThread::Suitable)
-      .value("Own", ExternThread::Own)
-      .value("Engine", ExternThread::Engine);
+  // Numbers: nanobind's enums need the module enum, which takes long to import.
+  module.attr("SUITABLE_THREAD") = static_cast<int>(ExternThread::Suitable);
+  module.attr("OWN_THREAD") = static_cast<int>(ExternThread::Own);
+  module.attr("ENGINE_THREAD") = static_cast<int>(ExternThread::Engine);
 
   nb::class_<Extern>(module, "Extern")
-      .def(nb::init<nb::object, nb::object, ExternThread, bool>(), "function"_a, "schedule"_a.none(), "thread"_a,
-           "takes_call"_a)
+      .def(nb::init<nb::object, nb::object, int, bool>(), "function"_a, "schedule"_a.none(), "thread"_a, "takes_call"_a)
       .def("bind", &Extern::bind)
       .def("close", &Extern::close)
       .def("completes_later", &Extern::completes_later);

@@ -2,9 +2,7 @@
 are first needed, and do not keep the interpreter from ending."""
 from __future__ import annotations
 
-import contextvars
 import os
-import queue
 import threading
 from collections.abc import Callable
 
@@ -12,6 +10,8 @@ from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
+    import contextvars
+    import queue
 
 _THREADS_MAX = 32
 _STOP_SECONDS = 2.0
@@ -72,7 +72,7 @@ class ThreadPool:
     def __init__(self, context: contextvars.Context) -> None:
         """Functions get a copy of the context."""
         self._context = context
-        self._work: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[Callable[[], Any] | None] | None = None  # made with the first thread
         self._lock = threading.Lock()
         self._threads = 0
         self._busy = 0  # calls that run or wait
@@ -82,22 +82,27 @@ class ThreadPool:
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("the engine was stopped")
+            if self._work is None:
+                import queue
+
+                self._work = queue.SimpleQueue()
             self._busy += 1
             self._work.put(function)
             if self._busy > self._threads and self._threads < _THREADS_MAX:
                 self._threads += 1
-                threading.Thread(target=self._run, name="tenon", daemon=True).start()
+                threading.Thread(target=self._run, args=(self._work,), name="tenon", daemon=True).start()
 
     def close(self) -> None:
         """Ends the threads when the calls in progress have ended; calls that wait are not made."""
         with self._lock:
             self._is_closed = True
-            for _ in range(self._threads):
-                self._work.put(None)
+            if self._work is not None:
+                for _ in range(self._threads):
+                    self._work.put(None)
 
-    def _run(self) -> None:
+    def _run(self, work: queue.SimpleQueue[Callable[[], Any] | None]) -> None:
         while True:
-            function = self._work.get()
+            function = work.get()
             if function is None:
                 return
             if not self._is_closed:

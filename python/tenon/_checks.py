@@ -1,7 +1,6 @@
 """Arguments of the package's functions that the extension module takes: their types and ranges, in the package's words."""
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 
@@ -71,8 +70,8 @@ def seconds_of(value: Any, name: str = "timeout") -> float:
     try:
         seconds = float(value)
     except OverflowError:
-        return math.inf
-    if math.isnan(seconds):
+        return float("inf")
+    if seconds != seconds:  # not a number
         raise _refuse("a number of seconds", name, value, OutOfRange)
     return max(seconds, 0.0)
 

@@ -1,7 +1,6 @@
 """Python functions as externs of an engine."""
 from __future__ import annotations
 
-import contextvars
 import threading
 from collections.abc import Callable, Mapping
 
@@ -11,6 +10,8 @@ from ._marks import ends_from_outside, find_problem, message_of, takes_call, tex
 from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import contextvars
+
     from ._setup import Background
     from ._types import Types
 
@@ -47,9 +48,9 @@ def make(function: Callable[..., Any], background: Background) -> Any:
         def schedule(deferred: Any, called: Any, arguments: tuple[Any, ...], context: contextvars.Context) -> Any:
             return background.create_task(_complete(deferred, called, arguments), deferred.interrupt, context)
     blocking = None if marked is None else marked.blocking
-    thread = _core.ExternThread.Suitable
+    thread = _core.SUITABLE_THREAD
     if blocking is not None:
-        thread = _core.ExternThread.Own if blocking else _core.ExternThread.Engine
+        thread = _core.OWN_THREAD if blocking else _core.ENGINE_THREAD
     return _core.Extern(function, schedule, thread, takes_call(function))
 
 

@@ -1,7 +1,6 @@
 """What an engine or a host starts with: its options, and the functions of Python that perform its externs and its model."""
 from __future__ import annotations
 
-import contextvars
 import os
 import sys
 import threading
@@ -18,6 +17,7 @@ from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
+    import contextvars
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
@@ -50,6 +50,8 @@ class Background:
     it, and not to the engine."""
 
     def __init__(self) -> None:
+        import contextvars
+
         self.context = contextvars.copy_context()
         self.threads = ThreadPool(self.context)
 
