@@ -36,3 +36,11 @@ foreach(part bytecode compiler protocol server syntax types)
 endforeach()
 target_link_options(tenon_python PRIVATE -Wl,--gc-sections -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/python.map)
 install(TARGETS tenon_python LIBRARY DESTINATION tenon COMPONENT python)
+# The module has many addresses of its own data, which are relocated when it is imported. As bitmaps they take a hundredth of the space.
+# They need glibc 2.36, as the module does anyway, and a linker that says so: mold does not.
+include(CheckLinkerFlag)
+set(packed_relocations -fuse-ld=bfd -Wl,-z,pack-relative-relocs)
+check_linker_flag(CXX "${packed_relocations}" TENON_HAS_PACKED_RELOCATIONS)
+if(TENON_HAS_PACKED_RELOCATIONS)
+  target_link_options(tenon_python PRIVATE ${packed_relocations})
+endif()
