@@ -27,8 +27,10 @@ KeptContext::KeptContext(std::shared_ptr<Contexts> contexts, std::uint64_t run)
 
 KeptContext::~KeptContext() {
   if (contexts_ == nullptr) return;
-  const nb::object forgotten = std::move(contexts_->contexts_[run_]);  // destroyed last: its values may use this
-  contexts_->contexts_.erase(run_);
+  auto node = contexts_->contexts_.extract(run_);
+  if (node.empty()) return;
+  const nb::object forgotten = std::move(node.mapped());  // destroyed last: its values may use this
+  contexts_->spare_ = std::move(node);
 }
 
 KeptContext::KeptContext(KeptContext&& other) noexcept
@@ -37,7 +39,15 @@ KeptContext::KeptContext(KeptContext&& other) noexcept
 void KeptContext::renew() const {
   if (contexts_ == nullptr) return;
   nb::object now = contexts_->copy_();
-  std::swap(contexts_->contexts_[run_], now);
+  auto& all = contexts_->contexts_;
+  if (const auto found = all.find(run_); found != all.end()) return std::swap(found->second, now);
+  if (contexts_->spare_.empty()) {
+    all.emplace(run_, std::move(now));
+    return;
+  }
+  contexts_->spare_.key() = run_;
+  contexts_->spare_.mapped() = std::move(now);
+  all.insert(std::move(contexts_->spare_));
 }
 
 }  // namespace tenon::python

@@ -29,9 +29,11 @@ class Contexts {
 
  private:
   friend class KeptContext;
-  nb::object copy_;                                         ///< `contextvars.copy_context`; none: nothing is kept
-  nb::object engines_ = nb::none();                         ///< of where the engine was made
-  std::unordered_map<std::uint64_t, nb::object> contexts_;  ///< by tenon_run_number
+  nb::object copy_;                  ///< `contextvars.copy_context`; none: nothing is kept
+  nb::object engines_ = nb::none();  ///< of where the engine was made
+  using ByRun = std::unordered_map<std::uint64_t, nb::object>;
+  ByRun contexts_;          ///< by tenon_run_number
+  ByRun::node_type spare_;  ///< of the newest that was forgotten, for the next one
 };
 
 /// Keeps the present context for a run while this exists, if contexts are used.

@@ -31,7 +31,7 @@ void Dispatcher::add(Item item) {
       const std::uint64_t one = 1;
       static_cast<void>(::write(descriptor_, &one, sizeof one));
     }
-    if (std::exchange(has_loop_, true)) return;
+    if (has_loop_.exchange(true)) return;
   }
   ask_for_loop();
 }

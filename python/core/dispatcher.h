@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <tenon/tenon.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -45,6 +46,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
 
   /// Whether a loop watches the descriptor. At first none does.
   void expect_loop(bool has_loop);
+  [[nodiscard]] bool has_loop() const { return has_loop_; }
   /// Starts what was added. With the lock. `start_model(generation, request)` is None if there is no model of Python.
   /// Externs and models return the task that is to be cancelled, or None.
   void run_ready(const nb::object& start_model);
@@ -55,6 +57,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   }
   /// The calls of plain functions.
   [[nodiscard]] CallQueue& calls() { return calls_; }
+  [[nodiscard]] const CallQueue& calls() const { return calls_; }
   [[nodiscard]] const std::shared_ptr<Contexts>& contexts() const { return contexts_; }
 
  private:
@@ -83,7 +86,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   const std::shared_ptr<Contexts> contexts_;
   int descriptor_;
   std::mutex mutex_;
-  bool has_loop_ = false;
+  std::atomic<bool> has_loop_ = false;  ///< set with the mutex
   std::vector<Item> items_;
   std::unordered_map<const void*, nb::object> started_;  ///< with the lock
 };

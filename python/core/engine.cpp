@@ -18,6 +18,21 @@ void cancel_interrupted(tenon_run* run) {
   without_lock([run] { static_cast<void>(tenon_run_cancel(run, "interrupted", nullptr)); });
 }
 
+/// Calls an object of the class Function.
+PyObject* call_object(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  try {
+    if (!nb::inst_ready(self)) throw nb::type_error("the function was not initialised");
+    return nb::inst_ptr<Function>(self)->call(arguments, named).release().ptr();
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const nb::builtin_exception& error) {
+    PyErr_SetString(PyExc_TypeError, error.what());  // prepare throws no others
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Run::~Run() {
@@ -139,19 +154,21 @@ std::string Program::graph(const std::string& form) const {
 
 Function::Function(std::shared_ptr<Program> program, std::string name, std::shared_ptr<TypeList> types,
                    const std::vector<std::pair<std::string, std::size_t>>& parameters, std::size_t result,
-                   nb::object waiting)
+                   nb::object waiting, nb::object before_wait)
     : program_(std::move(program)),
       name_(std::move(name)),
       types_(std::move(types)),
       result_(&types_->at(result)),
-      waiting_(std::move(waiting)) {
+      waiting_(std::move(waiting)),
+      before_wait_(std::move(before_wait)) {
   for (const auto& [parameter, type] : parameters) {
     parameters_.push_back({parameter, nb::steal(PyUnicode_InternFromString(parameter.c_str())), &types_->at(type)});
   }
 }
 
-void Function::refuse_unknown(const nb::kwargs& named) const {
-  for (const nb::handle key : named.keys()) {
+void Function::refuse_unknown(nb::handle named) const {
+  if (!named.is_valid()) return;
+  for (const nb::handle key : nb::borrow<nb::dict>(named).keys()) {
     const bool is_known = std::ranges::any_of(parameters_, [&](const Member& known) { return known.key.equal(key); });
     if (is_known) continue;
     const std::string unknown = nb::cast<std::string>(nb::str(key));
@@ -159,13 +176,15 @@ void Function::refuse_unknown(const nb::kwargs& named) const {
   }
 }
 
-Function::Call Function::prepare(const nb::args& arguments, const nb::kwargs& named) const {
-  if (program_->calls().is_served_here()) raise_used_within();
-  if (arguments.size() > parameters_.size()) {
-    throw nb::type_error((name_ + "() takes " + std::to_string(parameters_.size()) + " arguments, got " +
-                          std::to_string(arguments.size()))
-                             .c_str());
+Function::Call Function::prepare(nb::handle arguments, nb::handle named) const {
+  if (program_->dispatcher().calls().is_served_here()) raise_used_within();
+  const auto given_count = static_cast<std::size_t>(PyTuple_Size(arguments.ptr()));
+  if (given_count > parameters_.size()) {
+    throw nb::type_error(
+        (name_ + "() takes " + std::to_string(parameters_.size()) + " arguments, got " + std::to_string(given_count))
+            .c_str());
   }
+  const std::size_t named_count = named.is_valid() ? static_cast<std::size_t>(PyDict_Size(named.ptr())) : 0;
   tenon_call* made = nullptr;
   tenon_error* error = nullptr;
   check(tenon_call_new(program_->get(), name_.c_str(), &made, &error), error);
@@ -174,8 +193,8 @@ Function::Call Function::prepare(const nb::args& arguments, const nb::kwargs& na
   for (std::size_t at = 0; at < parameters_.size(); ++at) {
     const Member& parameter = parameters_[at];
     nb::handle given;
-    PyObject* const found = PyDict_GetItemWithError(named.ptr(), parameter.key.ptr());
-    if (at < arguments.size()) {
+    PyObject* const found = named_count == 0 ? nullptr : PyDict_GetItemWithError(named.ptr(), parameter.key.ptr());
+    if (at < given_count) {
       if (found != nullptr) {
         throw nb::type_error((name_ + "() got multiple values for argument '" + parameter.name + "'").c_str());
       }
@@ -191,11 +210,12 @@ Function::Call Function::prepare(const nb::args& arguments, const nb::kwargs& na
     }
     write(made, tenon_call_parameter(made, at), given, *parameter.type);
   }
-  if (used < named.size()) refuse_unknown(named);
+  if (used < named_count) refuse_unknown(named);
   return call;
 }
 
-nb::object Function::call(const nb::args& arguments, const nb::kwargs& named) const {
+nb::object Function::call(nb::handle arguments, nb::handle named) const {
+  if (program_->dispatcher().has_loop()) before_wait_();
   Call call = prepare(arguments, named);
   KeptContext context = program_->keep_context(tenon_call_run(call.get()));
   const tenon_value* value = nullptr;
@@ -224,7 +244,9 @@ nb::object Function::call(const nb::args& arguments, const nb::kwargs& named) co
   throw nb::python_error();
 }
 
-std::unique_ptr<Run> Function::start(const nb::args& arguments, const nb::kwargs& named, std::uint32_t flags) const {
+const PyType_Slot Function::slots[] = {{Py_tp_call, reinterpret_cast<void*>(&call_object)}, {0, nullptr}};
+
+std::unique_ptr<Run> Function::start(nb::handle arguments, nb::handle named, std::uint32_t flags) const {
   Call call = prepare(arguments, named);
   KeptContext context = program_->keep_context(tenon_call_run(call.get()));
   tenon_run* run = nullptr;
@@ -297,7 +319,7 @@ nb::bytes Engine::artifacts(const std::string& name, const std::string& form) co
   return nb::bytes(text.data(), text.size());
 }
 
-std::uint64_t Engine::begin(const Function& function, const nb::args& arguments, const nb::kwargs& named,
+std::uint64_t Engine::begin(const Function& function, const nb::tuple& arguments, const nb::dict& named,
                             nb::object future) {
   std::unique_ptr<Run> run = function.start(arguments, named, TENON_WITH_STOPS | TENON_START_LATER);
   const std::uint64_t number = run->number();

@@ -81,7 +81,7 @@ class Program {
   [[nodiscard]] std::string run_test(std::size_t index, bool is_interrupted) const;
   [[nodiscard]] std::string graph(const std::string& form) const;
   [[nodiscard]] tenon_program* get() const { return program_; }
-  [[nodiscard]] const CallQueue& calls() const { return dispatcher_->calls(); }
+  [[nodiscard]] const Dispatcher& dispatcher() const { return *dispatcher_; }
   [[nodiscard]] KeptContext keep_context(std::uint64_t run) const { return {dispatcher_->contexts(), run}; }
 
  private:
@@ -92,21 +92,26 @@ class Program {
 /// A function of a program, to be called with Python's values.
 class Function {
  public:
-  /// `waiting(run)` makes the exception for a call that asks a person.
+  /// `waiting(run)` makes the exception for a call that asks a person. `before_wait()` is called before each call while
+  /// a loop starts the engine's coroutines.
   Function(std::shared_ptr<Program> program, std::string name, std::shared_ptr<TypeList> types,
-           const std::vector<std::pair<std::string, std::size_t>>& parameters, std::size_t result, nb::object waiting);
+           const std::vector<std::pair<std::string, std::size_t>>& parameters, std::size_t result, nb::object waiting,
+           nb::object before_wait);
 
-  [[nodiscard]] nb::object call(const nb::args& arguments, const nb::kwargs& named) const;
-  [[nodiscard]] std::unique_ptr<Run> start(const nb::args& arguments, const nb::kwargs& named,
-                                           std::uint32_t flags) const;
+  // `arguments` is a tuple, and `named` a dictionary or null.
+  [[nodiscard]] nb::object call(nb::handle arguments, nb::handle named) const;
+  [[nodiscard]] std::unique_ptr<Run> start(nb::handle arguments, nb::handle named, std::uint32_t flags) const;
 
   [[nodiscard]] const nb::object& waiting() const { return waiting_; }
+
+  /// What makes the objects of its class callable.
+  static const PyType_Slot slots[];
 
  private:
   using Call = std::unique_ptr<tenon_call, host::Free<&tenon_call_free>>;
   /// Raises TypeError for an argument that has the name of no parameter.
-  void refuse_unknown(const nb::kwargs& named) const;
-  [[nodiscard]] Call prepare(const nb::args& arguments, const nb::kwargs& named) const;
+  void refuse_unknown(nb::handle named) const;
+  [[nodiscard]] Call prepare(nb::handle arguments, nb::handle named) const;
 
   std::shared_ptr<Program> program_;
   std::string name_;
@@ -114,6 +119,7 @@ class Function {
   std::vector<Member> parameters_;
   const Type* result_;
   nb::object waiting_;
+  nb::object before_wait_;
 };
 
 class Engine {
@@ -138,7 +144,7 @@ class Engine {
 
   /// Starts a call for the event loop: `take_stops` gives its value or its failure to the future. Returns a number for
   /// `abandon`. Does not wait for the engine.
-  std::uint64_t begin(const Function& function, const nb::args& arguments, const nb::kwargs& named, nb::object future);
+  std::uint64_t begin(const Function& function, const nb::tuple& arguments, const nb::dict& named, nb::object future);
   /// Cancels such a call, whose future is not waited for any more.
   void abandon(std::uint64_t number);
   /// After `stop`: the futures of the calls that have not ended.

@@ -121,14 +121,12 @@ static void add_runs(nb::module_& module) {
       .def("run_test", &Program::run_test)
       .def("graph", &Program::graph);
 
-  nb::class_<Function>(module, "Function")
+  nb::class_<Function>(module, "Function", nb::type_slots(Function::slots))
       .def(nb::init<std::shared_ptr<Program>, std::string, std::shared_ptr<TypeList>,
-                    const std::vector<std::pair<std::string, std::size_t>>&, std::size_t, nb::object>())
-      .def("call", &Function::call)
-      .def("start",
-           [](const Function& function, const nb::tuple& arguments, const nb::dict& named, std::uint32_t flags) {
-             return function.start(nb::borrow<nb::args>(arguments), nb::borrow<nb::kwargs>(named), flags);
-           });
+                    const std::vector<std::pair<std::string, std::size_t>>&, std::size_t, nb::object, nb::object>(),
+           "program"_a, "name"_a, "types"_a, "parameters"_a, "result"_a, "waiting"_a, "before_wait"_a)
+      .def("_start", [](const Function& function, const nb::tuple& arguments, const nb::dict& named,
+                        std::uint32_t flags) { return function.start(arguments, named, flags); });
 }
 
 /// Engines, and how they are set up.
@@ -152,12 +150,7 @@ static void add_engine(nb::module_& module) {
       .def("fork", &Engine::fork, "name"_a, "at"_a, "program"_a.none(), "flags"_a)
       .def("replay", &Engine::replay, "name"_a, "program"_a.none())
       .def("artifacts", &Engine::artifacts)
-      .def("begin",
-           [](Engine& engine, const Function& function, const nb::tuple& arguments, const nb::dict& named,
-              nb::object future) {
-             return engine.begin(function, nb::borrow<nb::args>(arguments), nb::borrow<nb::kwargs>(named),
-                                 std::move(future));
-           })
+      .def("begin", &Engine::begin)
       .def("abandon", &Engine::abandon)
       .def("give_up", &Engine::give_up)
       .def("take_stops", &Engine::take_stops)

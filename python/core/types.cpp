@@ -151,9 +151,12 @@ void fail_type(tenon_call* call, tenon_slot* slot, nb::handle object, const Type
 }
 
 void write_integer(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
-  if (PyBool_Check(object.ptr()) || !PyIndex_Check(object.ptr())) return fail_type(call, slot, object, type);
-  const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
-  if (!number.is_valid()) throw nb::python_error();
+  nb::object number = nb::borrow(object);
+  if (!PyLong_CheckExact(object.ptr())) {
+    if (PyBool_Check(object.ptr()) || !PyIndex_Check(object.ptr())) return fail_type(call, slot, object, type);
+    number = nb::steal(PyNumber_Index(object.ptr()));
+    if (!number.is_valid()) throw nb::python_error();
+  }
   int overflow = 0;
   const long long found = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow != 0) return tenon_fail(call, "the number is out of range for `%s`", type.text.c_str());
@@ -161,6 +164,7 @@ void write_integer(tenon_call* call, tenon_slot* slot, nb::handle object, const 
 }
 
 void write_float(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  if (PyFloat_CheckExact(object.ptr())) return tenon_put_f64(call, slot, PyFloat_AsDouble(object.ptr()));
   const bool is_number = PyFloat_Check(object.ptr()) || PyIndex_Check(object.ptr()) ||
                          (!PyUnicode_Check(object.ptr()) && nb::hasattr(object, "__float__"));
   if (PyBool_Check(object.ptr()) || !is_number) return fail_type(call, slot, object, type);

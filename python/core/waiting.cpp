@@ -20,10 +20,4 @@ std::uint64_t milliseconds_of(Timeout timeout) {
   return *timeout <= 0 ? 0 : static_cast<std::uint64_t>(*timeout * 1000);
 }
 
-bool done(const std::function<tenon_status(tenon_error**)>& function) {
-  tenon_error* error = nullptr;
-  const tenon_status status = without_lock([&] { return function(&error); });
-  return check(status, error);
-}
-
 }  // namespace tenon::python

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 
 #include "core/errors.h"
@@ -61,6 +60,11 @@ bool wait_and_hear_signals(Timeout timeout, Wait wait, Interrupt interrupt) {
 }
 
 /// Calls a function of tenon/tenon.h without the lock, and raises its error. Returns false after TENON_TIMED_OUT.
-bool done(const std::function<tenon_status(tenon_error**)>& function);
+template <class Function>
+bool done(const Function& function) {
+  tenon_error* error = nullptr;
+  const tenon_status status = without_lock([&] { return function(&error); });
+  return check(status, error);
+}
 
 }  // namespace tenon::python

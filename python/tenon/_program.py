@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Externs = Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] | ModuleType
 
 
-class Function:
-    """A function of a program."""
+class Function(_core.Function):
+    """A function of a program, which is called as one of Python."""
 
     def __init__(self, program: Program, described: Mapping[str, Any]) -> None:
         self._program = program
@@ -32,10 +32,8 @@ class Function:
         self.result: int = described["result"]
         engine = program.engine
         parameters = [(attribute(one["name"]), one["type"]) for one in described["parameters"]]
-        self._core = _core.Function(program._core, described["name"], program._type_list, parameters, described["result"],
-                                    engine.waiting)
-        self._call = self._core.call
-        self._before_wait = engine.before_wait if engine.completes_later else None
+        super().__init__(program._core, described["name"], program._type_list, parameters, described["result"], engine.waiting,
+                         engine.before_wait)
         self.__name__ = self.__qualname__ = described["name"]
         self.__module__ = program.types.module
         self.__doc__ = described["documentation"] or None
@@ -53,16 +51,11 @@ class Function:
              for (name, index), is_optional in zip(parameters, has_default)],
             return_annotation=types.annotation(self.described["result"]))
 
-    def __call__(self, /, *arguments: Any, **named_arguments: Any) -> Any:
-        if self._before_wait is not None:
-            self._before_wait()
-        return self._call(*arguments, **named_arguments)
-
     async def aio(self, /, *arguments: Any, **named_arguments: Any) -> Any:
         """Calls the function without blocking the event loop."""
         engine = self._program.engine
         future = engine.attach().create_future()
-        number = engine.core.begin(self._core, arguments, named_arguments, future)
+        number = engine.core.begin(self, arguments, named_arguments, future)
         try:
             return await future
         except BaseException:
@@ -73,7 +66,7 @@ class Function:
     def start(self, /, *arguments: Any, events: bool = True, **named_arguments: Any) -> Run[Any]:
         """Starts the function as a run of its own. `events`: whether `Run.events` and `Run.prompts` have something."""
         program = self._program
-        core = self._core.start(arguments, named_arguments, flags_of(events))
+        core = self._start(arguments, named_arguments, flags_of(events))
         return Run(core, program.engine, has_events=events, program=program)
 
     def __repr__(self) -> str:

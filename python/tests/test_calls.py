@@ -63,6 +63,16 @@ def test_arguments_are_those_of_the_declaration(desk):
         desk.totl()
 
 
+def test_a_function_is_an_object_of_its_class(desk):
+    assert isinstance(desk.half, tenon.Function) and callable(desk.half)
+    assert (desk.half.__name__, repr(desk.half)) == ("half", "<tenon function half(n: int) -> int>")
+    bound = type("Desk", (), {"half": desk.half})()  # not a method: a class may have it as an attribute
+    assert bound.half(8) == desk.half.__call__(8) == 12
+    for wrong in (lambda: desk.half(*[8, 9]), lambda: desk.half(**{"m": 8}), lambda: tenon.Function.__new__(tenon.Function)(8)):
+        with pytest.raises(TypeError):
+            wrong()
+
+
 def test_a_failure_has_a_kind_a_place_and_a_blame(desk):
     with pytest.raises(tenon.RunFailed) as raised:
         desk.half(0)
