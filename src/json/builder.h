@@ -27,7 +27,7 @@ class JsonBuilder {
   bool key(std::string_view name) {
     Open& object = open_.back();
     if (is_known(object, name)) return false;
-    object.value.set(name, Json());
+    object.value.mutable_members().push_back({std::string(name), Json()});
     return true;
   }
 

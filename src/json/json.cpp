@@ -137,7 +137,13 @@ bool Json::boolean_or(std::string_view name, bool otherwise) const {
 }
 
 Json& Json::set(std::string_view name, Json value) & {
-  mutable_members().push_back({std::string(name), std::move(value)});
+  Object& members = mutable_members();
+  const auto found = std::ranges::find(members, name, &JsonMember::name);
+  if (found != members.end()) {
+    found->value = std::move(value);
+  } else {
+    members.push_back({std::string(name), std::move(value)});
+  }
   return *this;
 }
 

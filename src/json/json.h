@@ -112,7 +112,7 @@ class Json {
   [[nodiscard]] std::uint64_t count_or(std::string_view name, std::uint64_t otherwise) const;
   [[nodiscard]] bool boolean_or(std::string_view name, bool otherwise) const;
 
-  /// Appends a member that the object does not have yet, and returns the object.
+  /// Replaces the member with that name, or appends it if there is none, and returns the object.
   Json& set(std::string_view name, Json value) &;
   [[nodiscard]] Json&& set(std::string_view name, Json value) &&;
   /// The member with that name, which is added if it is missing. null becomes an object.

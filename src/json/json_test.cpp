@@ -51,6 +51,8 @@ TEST(JsonTest, MembersAreReplacedOrAppended) {
   json["list"].push_back("x");
   json.update(Json::object({{"list", 0}, {"c", nullptr}}));
   EXPECT_EQ(json.dump(), R"({"a":{"b":2},"list":0,"c":null})");
+  json.set("list", "y").set("d", Json::object().set("e", 1).set("e", 2)).set("a", 3);
+  EXPECT_EQ(json.dump(), R"({"a":3,"list":"y","c":null,"d":{"e":2}})");
 }
 
 TEST(JsonTest, NumbersThatJsonCannotHoldAreNull) {

@@ -16,9 +16,9 @@ namespace {
 /// Members that are null ask for nothing, at any depth.
 Json without_nulls(const Json& value) {
   if (!value.is_object()) return value;
-  Json kept = Json::object();
+  Json::Object kept;
   for (const auto& [name, member] : value.members()) {
-    if (!member.is_null()) kept.set(name, without_nulls(member));
+    if (!member.is_null()) kept.push_back({name, without_nulls(member)});
   }
   return kept;
 }

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from tenon_process import ROOT, TENON
+from tenon_process import ROOT, TENON, read_json
 
 PROGRAM = '''\
 /// Adds two numbers.
@@ -107,7 +107,7 @@ class Reply:
 
     @property
     def json(self):
-        return json.loads(self.body)
+        return read_json(self.body)
 
     @property
     def code(self):
@@ -295,6 +295,8 @@ class Stream:
             elif text.startswith("data: "):
                 data = text[6:]
             elif text == "" and data is not None:
+                if data.startswith("{"):
+                    read_json(data)
                 yield number, data
                 number, data = None, None
                 last = time.monotonic()

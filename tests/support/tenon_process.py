@@ -27,6 +27,17 @@ class Run:
         return [event for event in self.events if event["type"] == "generation_started"]
 
 
+def unique_members(pairs):
+    members = dict(pairs)
+    assert len(members) == len(pairs), f"a member of an object is there twice: {[name for name, _ in pairs]}"
+    return members
+
+
+def read_json(text):
+    """Like json.loads, for what Tenon has written: an object that has a member twice is an error, as it is for strict readers."""
+    return json.loads(text, object_pairs_hook=unique_members)
+
+
 def tenon(*arguments, seconds_max=60, environment=None, binary=TENON, **options):
     settings = {"cwd": ROOT, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                 "text": True, "errors": "replace"}
@@ -43,7 +54,7 @@ def run_traced(file, script, *arguments):
         script_file.write_text(script)
         trace = pathlib.Path(work) / "trace.jsonl"
         process = tenon("run", file, "--model", f"script:{script_file}", "--trace", trace, *arguments)
-        events = [json.loads(line) for line in trace.read_text().splitlines()] if trace.exists() else []
+        events = [read_json(line) for line in trace.read_text().splitlines()] if trace.exists() else []
         return Run(process, events)
 
 
@@ -76,7 +87,7 @@ def wait_for_calls(calls, count, seconds_max=60):
 def open_wait(store, run, **options):
     """The name of the only question of a run that is open."""
     listed = tenon("runs", "--store", store, "--waiting", "--json", **options)
-    (wait,) = next(one["waits"] for one in json.loads(listed.stdout) if one["run"] == run)
+    (wait,) = next(one["waits"] for one in read_json(listed.stdout) if one["run"] == run)
     return wait["wait"]
 
 
