@@ -76,13 +76,36 @@ bool is_terminated(const Environment& environment) {
   return environment.interrupted->load() && environment.stop_signal->load() == SIGTERM;
 }
 
+/// Ends a turn after the first signal. The `finally` blocks of the turn run first, after the calls in progress that are
+/// made at most once; another signal ends the turn at once, and is then still set.
+void interrupt_turn(runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
+  OnceCallWatch calls(runtime, run, "the turn", environment);
+  calls.look();
+  runtime.cancel_turn(run, "interrupted");
+  while (runtime.is_cancelling(run) && !environment.interrupted->load()) {
+    calls.look();
+    static_cast<void>(runtime.poll(std::chrono::milliseconds{0}, environment.interrupted));
+  }
+  if (runtime.conversation(run)->is_in_turn()) {
+    calls.look();
+    runtime.run(environment.interrupted, [] { return std::nullopt; });
+    calls.look();
+    if (!environment.interrupted->load()) return;
+    runtime.cancel_turn(run, "interrupted");
+  }
+  calls.report_unknown();
+}
+
 /// Runs turn after turn until the input ends. `view`: shows the agent's texts while they are written; may be null.
 /// `store`: its path, empty without one. `grace`: for effects in progress when the process is asked to stop.
 int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, const std::string& store,
              std::chrono::seconds grace, const Environment& environment) {
   bool was_interrupted = false;  // since the last line
   const auto continue_run = [&] {
-    const auto allowed = [&] { return is_terminated(environment) && !store.empty() ? grace : std::chrono::seconds{0}; };
+    // What is in progress when a turn is interrupted is ended by the turn's clean-up.
+    const auto allowed = [&] {
+      return is_terminated(environment) && !store.empty() ? std::optional(grace) : std::nullopt;
+    };
     run_until_stopped(runtime, store.empty() ? std::chrono::seconds{0} : grace, allowed, environment);
   };
   const auto leave = [&] {
@@ -128,11 +151,9 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
     }
     if (environment.interrupted->exchange(false)) {
       was_interrupted = true;
-      // Its blocks of `finally` run first; another Ctrl-C ends these, too.
-      runtime.cancel_turn(run, "interrupted");
-      runtime.run(environment.interrupted);
+      interrupt_turn(runtime, run, environment);
       if (leaves) return leave();
-      if (environment.interrupted->exchange(false)) runtime.cancel_turn(run, "interrupted");
+      environment.interrupted->store(false);
       if (!runtime.conversation(run)->is_in_turn() || runtime.questions(run).empty()) {
         runtime.run();
       } else {

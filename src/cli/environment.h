@@ -24,6 +24,8 @@ struct Environment {
   std::atomic<int>* stop_signal = nullptr;  ///< the newest of these signals
   /// Seconds after the first signal at which the process ends at once; 0: it does not.
   std::atomic<unsigned>* stop_seconds_max = nullptr;
+  /// What is printed on stderr when a signal ends the process at once, with the end of its line; empty: nothing.
+  std::function<void(const std::string& words)> set_last_words;
   /// This first `signal` was taken elsewhere: the next SIGINT or SIGTERM ends the process at once.
   std::function<void(int signal)> exit_on_next_signal = {};
   bool error_is_terminal = false;

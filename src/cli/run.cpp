@@ -62,16 +62,23 @@ std::string describe(const runtime::ArgumentProblem& problem, const std::string&
   return problem.detail;
 }
 
-/// Time limit of the `finally` blocks of an interrupted run. A second Ctrl-C ends the process at once.
+/// Time limit of the `finally` blocks of an interrupted run, after the calls in progress that are made at most once. A
+/// second Ctrl-C ends the process at once.
 constexpr std::chrono::seconds cleanup_max{10};
 
-void clean_up(runtime::Runtime& runtime, runtime::RunId run, Clock& clock) {
+void clean_up(runtime::Runtime& runtime, runtime::RunId run, const Environment& environment) {
   constexpr std::chrono::milliseconds wait{20};
-  const auto deadline = clock.monotonic() + cleanup_max;
+  Clock& clock = environment.system.clock;
+  auto deadline = clock.monotonic() + cleanup_max;
+  OnceCallWatch calls(runtime, run, "the process", environment);
+  calls.look();
   runtime.cancel(run, "interrupted");
   while (!runtime.end(run) && clock.monotonic() < deadline) {
+    // Only then does the clean-up begin.
+    if (calls.look()) deadline = clock.monotonic() + cleanup_max;
     if (!runtime.poll(wait)) clock.wait(wait);
   }
+  calls.report_unknown();
   if (!runtime.end(run)) runtime.cancel(run, "interrupted");
   static_cast<void>(runtime.poll(wait));
 }
@@ -130,9 +137,11 @@ int run(const RunCommand& given, const Environment& environment) {
   if (!id) return report(id.error(), environment);
   runtime::Runtime& runtime = (*local)->runtime();
   const bool is_recorded = !command.store.path.empty();
-  run_until_stopped(runtime, std::chrono::seconds(is_recorded ? command.grace_seconds : 0), environment);
-  // A run that is recorded is left to `tenon resume`.
-  if (environment.interrupted->load() && !is_recorded) clean_up(runtime, *id, environment.system.clock);
+  // A run that is recorded is left to `tenon resume`; what another one has in progress is ended by its clean-up.
+  const std::chrono::seconds grace(is_recorded ? command.grace_seconds : 0);
+  run_until_stopped(
+      runtime, grace, [&] { return is_recorded ? std::optional(grace) : std::nullopt; }, environment);
+  if (environment.interrupted->load() && !is_recorded) clean_up(runtime, *id, environment);
   (*local)->end_trace();
   const int code = report_run(runtime, *id, shown_store(command.store), environment);
   if (code == exit_done && !is_recorded) {

@@ -150,7 +150,7 @@ int serve(const ServeCommand& command, const Environment& environment) {
         listening->stop();
       },
       [&](const runtime::EffectsInProgress& effects, std::chrono::milliseconds grace) {
-        notify_waiting(effects, grace, environment);
+        notify_waiting(effects, grace, "the process", environment);
       });
   engine::HostingOptions options;
   options.store_choice = command.settings.store;

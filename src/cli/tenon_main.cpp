@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -25,7 +27,23 @@ std::atomic<bool> interrupted{false};
 std::atomic<int> stop_signal{0};
 std::atomic<unsigned> stop_seconds_max{0};
 
+/// What is said when a signal ends the process, by the thread that handles signals while another one may set it: that
+/// writes into the text that is not shown.
+std::array<std::array<char, 1024>, 2> last_words{};
+std::atomic<unsigned> shown_words{0};
+
+void set_last_words(const std::string& words) {
+  const unsigned next = 1 - shown_words;
+  std::array<char, 1024>& text = last_words.at(next);
+  const std::size_t length = std::min(words.size(), text.size() - 1);
+  std::memcpy(text.data(), words.data(), length);
+  text.at(length) = '\0';
+  shown_words = next;
+}
+
 void exit_at_once(int signal) {
+  const char* const words = last_words[shown_words].data();
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, words, std::strlen(words));
   ::_exit(tenon::cli::exit_signal_base + signal);
 }
 
@@ -120,6 +138,7 @@ int run_command(int argc, char** argv) {
       .interrupted = &interrupted,
       .stop_signal = &stop_signal,
       .stop_seconds_max = &stop_seconds_max,
+      .set_last_words = set_last_words,
       .exit_on_next_signal =
           [](int signal) {
             stop_signal = signal;

@@ -114,7 +114,7 @@ void Runtime::keep_notes(RunId run, std::vector<journal::Note> notes) {
   journal.keep_notes(std::move(notes));
 }
 
-void Runtime::run(const std::atomic<bool>* stop, const std::function<std::chrono::milliseconds()>& grace) {
+void Runtime::run(const std::atomic<bool>* stop, const Grace& grace) {
   parts_->scheduler.run(stop, grace);
 }
 
@@ -128,6 +128,10 @@ void Runtime::drain(std::chrono::milliseconds grace) {
 
 EffectsInProgress Runtime::list_effects_in_progress() const {
   return parts_->effects.list_in_progress();
+}
+
+std::vector<OnceCall> Runtime::list_once_calls(RunId run) {
+  return parts_->effects.list_once_calls(run);
 }
 
 bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {

@@ -70,9 +70,10 @@ class Runtime final {
   void keep_notes(RunId run, std::vector<journal::Note> notes);
 
   /// Polls until no run can continue: each has ended, or waits for a person or for time to pass. `stop`, when given, is
-  /// read between steps: once it is set, the runtime drains for the time that `grace` returns (none: zero), and the
-  /// runs that have not ended are left as they are.
-  void run(const std::atomic<bool>* stop = nullptr, const std::function<std::chrono::milliseconds()>& grace = {});
+  /// read between steps: once it is set, the runtime drains for the time that `grace` returns, and the runs that have
+  /// not ended are left as they are. Without `grace` the time is zero; if it returns nothing, nothing is drained, and
+  /// effects in progress continue.
+  void run(const std::atomic<bool>* stop = nullptr, const Grace& grace = {});
 
   /// Starts no further effects of runs with a store and waits, `grace` at most, for those in progress. Their outcomes
   /// become durable, and the process that resumes the runs continues from there. A call of a `once` extern whose
@@ -83,6 +84,10 @@ class Runtime final {
   void detach_recorded();
   /// What `drain` would wait for.
   [[nodiscard]] EffectsInProgress list_effects_in_progress() const;
+  /// The calls in progress of a run that are made at most once.
+  [[nodiscard]] std::vector<OnceCall> list_once_calls(RunId run);
+  /// Whether the run, or its turn, was cancelled, and what that ends has not begun to clean up.
+  [[nodiscard]] bool is_cancelling(RunId run) const { return state_of(run).cancel.has_value(); }
 
   /// For callers with other work to do: gives each run that can continue a slice, commits, and then looks for outcomes
   /// of effects in progress. Waits for them if no run had a slice, `wait` at most and not beyond the next timer.

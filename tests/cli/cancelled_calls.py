@@ -1,5 +1,6 @@
 """A cancelled branch waits for its call that is made at most once: what cleans up never runs beside it."""
 import os
+import re
 import signal
 import subprocess
 import time
@@ -21,8 +22,12 @@ static int64_t note(const char* what, int64_t ms) {
 }
 
 int64_t reserve(int64_t ms) { return note("reserve", ms); }
-int64_t charge(int64_t ms) { return note("charge", ms); }
-int64_t charge_within(int64_t ms) { return note("charge", ms); }
+static int64_t pay(int64_t ms) {
+  if (ms > 0) note("begin", 0);
+  return note("charge", ms);
+}
+int64_t charge(int64_t ms) { return getenv("SHOWS_BEGIN") ? pay(ms) : note("charge", ms); }
+int64_t charge_within(int64_t ms) { return charge(ms); }
 int64_t look_up(int64_t ms) { return note("look up", ms); }
 int64_t refund(int64_t ms) { return note("refund", ms); }
 int64_t release(int64_t ms) { return note("release", ms); }
@@ -127,8 +132,39 @@ fn never_made(ms: i64) -> i64 {
 
 fn pays(ms: i64) -> i64 { charge(ms) finally { refund(0); } }
 fn bounded(ms: i64) -> i64 { pays(ms) budget(time: 200ms) }
+
+fn pays_within(ms: i64) -> i64 {
+    {
+        let paid = charge_within(ms)
+        sleep(60000)
+        paid
+    } finally {
+        refund(0);
+    }
+}
+fn pays_quickly(ms: i64) -> i64 {
+    {
+        for n in 0..20 { charge(0) }
+        charge(ms)
+    } finally {
+        refund(0);
+    }
+}
+fn pays_alone(ms: i64) -> i64 { charge(ms) }
+
+agent Seller {
+    fn turn(ctx: Context, input: i64) -> i64 { pays(input) }
+}
+agent Lone {
+    fn turn(ctx: Context, input: i64) -> i64 { pays_alone(input) }
+}
 '''
 SECONDS_MAX = 60
+
+
+IS_WAITED_FOR = re.compile(r"tenon: waiting up to \d+ s for 1 call in progress: `charge(_within)?`; "
+                           r"(press Ctrl-C again to end|a second SIGTERM ends) the (turn|process) at once, without its outcome\n")
+IS_NOT_KNOWN = re.compile(r"tenon: it is not known whether this call happened, which was in progress: `charge`\n")
 
 
 class Project:
@@ -150,6 +186,30 @@ class Project:
                    "--store", str(self.store)]
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env=dict(os.environ, **self.environment))
+
+    def begin(self, *command):
+        """A process that is in a call of `charge`."""
+        self.ledger.unlink(missing_ok=True)
+        process = subprocess.Popen([str(TENON), *map(str, command), *map(str, self.options)], stdin=subprocess.PIPE, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=dict(os.environ, SHOWS_BEGIN="1", **self.environment))
+        if command[0] == "chat":
+            process.stdin.write("900\n")
+            process.stdin.flush()
+        self.wait_for("begin")
+        return process
+
+    def begin_run(self, function, ms):
+        return self.begin("run", self.program, "--fn", function, "--arg", f"ms={ms}")
+
+    def begin_chat(self, agent, *options):
+        return self.begin("chat", self.program, "--agent", agent, *options)
+
+    def wait_for(self, entry):
+        deadline = time.monotonic() + SECONDS_MAX
+        while entry not in self.entries():
+            assert time.monotonic() < deadline, self.entries()
+            time.sleep(0.01)
 
     def resume(self, run, *options):
         return tenon("resume", run, "--store", self.store, *self.options, *options, environment=self.environment)
@@ -259,3 +319,72 @@ def test_after_its_own_time_a_person_is_asked(work):
     without_store = project.run("within", 20_000)
     assert without_store.returncode == 1 and "error: declined" in without_store.stderr, without_store.stderr
     assert project.entries() == ["reserve", "refund"], project.entries()
+
+
+def end(process, *signals):
+    """Exit code and stderr of a process that gets these signals, each after the answer to the one before."""
+    errors = ""
+    for at, number in enumerate(signals):
+        process.send_signal(number)
+        if at + 1 < len(signals):
+            errors += process.stderr.readline()
+    output, rest = process.communicate(timeout=SECONDS_MAX)
+    return process.returncode, errors + rest, output
+
+
+def test_a_signal_waits_for_the_call_of_a_run(work):
+    project = Project(work)
+    for function, number in (("pays", signal.SIGINT), ("pays", signal.SIGTERM), ("pays_within", signal.SIGINT),
+                             ("pays_quickly", signal.SIGINT)):
+        code, errors, _ = end(project.begin_run(function, 1200), number)
+        assert code == 128 + number and IS_WAITED_FOR.search(errors) and "was cancelled: interrupted" in errors, (code, errors)
+        assert project.entries()[-3:] == ["begin", "charge", "refund"], project.entries()
+        assert not IS_NOT_KNOWN.search(errors), errors
+
+
+def test_a_signal_waits_for_the_call_of_a_run_as_long_as_it_may_take(work):
+    project = Project(work)
+    code, errors, _ = end(project.begin_run("pays_within", 20_000), signal.SIGINT)
+    assert code == 130 and IS_WAITED_FOR.search(errors), (code, errors)
+    assert project.entries() == ["begin", "refund"], project.entries()
+
+
+def test_ctrl_c_waits_for_the_call_of_a_turn(work):
+    project = Project(work)
+    for options in ((), ("--store", project.store)):
+        process = project.begin_chat("Seller", *options)
+        process.send_signal(signal.SIGINT)
+        project.wait_for("refund")
+        code, errors, output = end(process)
+        assert code == 0 and IS_WAITED_FOR.search(errors) and "the turn was cancelled: interrupted" in errors, (code, errors)
+        assert "Did `" not in errors and not IS_NOT_KNOWN.search(errors) and not output, (errors, output)
+        assert project.entries() == ["begin", "charge", "refund"], project.entries()
+    shown = tenon("trace", "show", find_run(errors), "--store", project.store).stdout
+    assert "900" in shown, "the outcome is recorded"
+
+
+def test_sigterm_waits_for_the_call_of_a_turn_without_a_store(work):
+    project = Project(work)
+    code, errors, _ = end(project.begin_chat("Seller"), signal.SIGTERM)
+    assert code == 143 and IS_WAITED_FOR.search(errors), (code, errors)
+    assert project.entries() == ["begin", "charge", "refund"], project.entries()
+
+
+def test_a_second_signal_ends_it_and_says_what_is_not_known(work):
+    project = Project(work)
+    code, errors, _ = end(project.begin_run("pays", 20_000), signal.SIGINT, signal.SIGINT)
+    assert code == 130 and IS_WAITED_FOR.search(errors) and IS_NOT_KNOWN.search(errors), (code, errors)
+    assert project.entries() == ["begin"], project.entries()
+    process = project.begin_chat("Seller")
+    code, errors, _ = end(process, signal.SIGINT, signal.SIGINT)
+    assert code == 0 and IS_WAITED_FOR.search(errors) and IS_NOT_KNOWN.search(errors), (code, errors)
+    assert "the turn was cancelled: interrupted" in errors, errors
+    assert "refund" not in project.entries(), project.entries()
+
+
+def test_without_a_clean_up_nothing_is_waited_for(work):
+    project = Project(work)
+    code, errors, _ = end(project.begin_run("pays_alone", 20_000), signal.SIGINT)
+    assert code == 130 and IS_NOT_KNOWN.search(errors) and not IS_WAITED_FOR.search(errors), (code, errors)
+    code, errors, _ = end(project.begin_chat("Lone"), signal.SIGTERM)
+    assert code == 143 and IS_NOT_KNOWN.search(errors) and not IS_WAITED_FOR.search(errors), (code, errors)

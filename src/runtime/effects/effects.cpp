@@ -107,6 +107,22 @@ std::size_t Effects::in_progress() const {
   return count;
 }
 
+std::vector<OnceCall> Effects::list_once_calls(RunId id) {
+  Run& run = runs_[id];
+  std::vector<OnceCall> calls;
+  if (!run.core || run.end) return calls;
+  const bytecode::Program& program = run.core->image()->program();
+  const Moment now = recorder_.moment();
+  for (auto& [key, open] : run.core->open()) {
+    if (!is_once(open, program) || !calls_.is_in_progress(id, open.request.id)) continue;
+    OnceCall& call = calls.emplace_back(OnceCall{program.externs[open.request.subject].name, std::nullopt});
+    if (!open.is_outlived || !open.wake_at) continue;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(open.due_at(now) - now.monotonic);
+    call.awaited = std::max(left, std::chrono::milliseconds{0});
+  }
+  return calls;
+}
+
 bool Effects::arrive_by_themselves() const {
   return std::ranges::any_of(performers_, [](const EffectPerformer* performer) { return performer->is_awaited(); });
 }

@@ -43,6 +43,8 @@ class Effects {
   /// Generations and calls in progress.
   [[nodiscard]] std::size_t in_progress() const;
   [[nodiscard]] EffectsInProgress list_in_progress() const { return {generations_.size(), calls_.names()}; }
+  /// The calls in progress of a run that are made at most once.
+  [[nodiscard]] std::vector<OnceCall> list_once_calls(RunId run);
   /// Whether an outcome can arrive while nothing is polled.
   [[nodiscard]] bool arrive_by_themselves() const;
 

@@ -89,6 +89,7 @@ Result<void, effects::SecretError> ExternCalls::start(RunId id, const OpenReques
 
 tools::Placement ExternCalls::place(const Call& call, const OpenRequest& open, bool is_alone) const {
   if (!is_alone || open.wake_at || call.time_left) return tools::Placement::Pool;
+  if (is_once(open, runs_[call.run].core->image()->program())) return tools::Placement::Pool;
   return quick_.contains(name_of(call)) ? lone_call_ : tools::Placement::Pool;
 }
 

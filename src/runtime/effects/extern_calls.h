@@ -59,7 +59,8 @@ class ExternCalls final : public EffectPerformer, private tools::ExternSink {
   [[nodiscard]] std::optional<Call> take(RunId run, vm::RequestId request);
   /// Where the call runs. Handing it to another thread costs more than most functions take. It is worth it when
   /// something else could continue meanwhile, and needed when the call may have to be abandoned: because its time is
-  /// limited, or because the process is asked to stop during a call that takes long.
+  /// limited, or because the process is asked to stop during a call that takes long. A call that is made at most once
+  /// must not keep a signal from being noticed: what has begun to stop waits for it.
   [[nodiscard]] const std::string& name_of(const Call& call) const;
   [[nodiscard]] tools::Placement place(const Call& call, const OpenRequest& open, bool is_alone) const;
   /// The end of a call that is not in `calls_` any more.

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,5 +16,15 @@ struct EffectsInProgress {
 
   [[nodiscard]] std::size_t count() const { return generations + externs.size(); }
 };
+
+/// A call in progress that is made at most once.
+struct OnceCall {
+  std::string name;  ///< of the extern
+  /// How long it is still waited for, at most, if its branch was cancelled.
+  std::optional<std::chrono::milliseconds> awaited;
+};
+
+/// How long effects in progress may take once the process is asked to stop; nothing: they simply continue.
+using Grace = std::function<std::optional<std::chrono::milliseconds>()>;
 
 }  // namespace tenon::runtime

@@ -50,7 +50,7 @@ Scheduler::Scheduler(RunTable& runs, Recorder& recorder, Requests& requests, Eff
       options_(options),
       memory_(options.memory_bytes_max) {}
 
-void Scheduler::run(const std::atomic<bool>* stop, const std::function<std::chrono::milliseconds()>& grace) {
+void Scheduler::run(const std::atomic<bool>* stop, const Grace& grace) {
   while (!is_set(stop)) {
     if (poll(poll_wait, stop) || gate_.is_committing()) continue;
     const auto timer = effects_.time_to_timer();
@@ -58,7 +58,9 @@ void Scheduler::run(const std::atomic<bool>* stop, const std::function<std::chro
     if (options_.asks_at_once && questions_.are_open()) return;
     dependencies_.clock.wait(std::min(*timer, poll_wait));
   }
-  drain(grace ? grace() : std::chrono::milliseconds{0});
+  const auto time = grace ? grace() : std::chrono::milliseconds{0};
+  if (!time) return;
+  drain(*time);
   phase_ = Phase::Running;
 }
 

@@ -28,7 +28,7 @@ class Scheduler {
             const RuntimeOptions& options);
 
   // As those of Runtime.
-  void run(const std::atomic<bool>* stop, const std::function<std::chrono::milliseconds()>& grace);
+  void run(const std::atomic<bool>* stop, const Grace& grace);
   void drain(std::chrono::milliseconds grace);
   bool poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop = nullptr);
   void stop();
