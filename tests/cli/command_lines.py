@@ -8,7 +8,7 @@ from tenon_process import ROOT, tenon
 
 COMMANDS = ["run", "chat", "serve", "studio", "test", "check", "fmt", "show", "plan", "edit", "explain", "explain-flow", "stubs", "runs", "resume", "cancel", "store backup",
             "store check", "store compact", "store copy", "store export", "store import", "store owners", "store repair", "store forget",
-            "trace artifacts", "trace hash", "trace show", "trace diff", "trace reconstruct", "replay", "fork", "ray serve", "ray up",
+            "trace artifacts", "trace hash", "trace show", "trace flow", "trace diff", "trace reconstruct", "replay", "fork", "ray serve", "ray up",
             "ray status", "ray stop"]
 
 PROGRAM = '''\
@@ -177,7 +177,7 @@ def test_commands_that_do_not_exist(_):
     expect_usage_error(["resme", "x"], "unknown command `resme`; did you mean `resume`?", "")
     expect_usage_error(["fly"], "unknown command `fly`", "")
     expect_usage_error(["store", "chekc", "--store", "x"], "unknown command `store chekc`; did you mean `check`?", "store")
-    expect_usage_error(["trace"], "missing command: one of artifacts, hash, show, diff, reconstruct", "trace")
+    expect_usage_error(["trace"], "missing command: one of artifacts, hash, show, flow, diff, reconstruct", "trace")
 
 
 def test_arguments_that_are_missing_or_too_many(work):
