@@ -10,12 +10,12 @@ CMAKE = shutil.which("cmake")
 STEP = """
 set(NATIVE_DIR {folder})
 file(MAKE_DIRECTORY {folder}/work)
-include({root}/cmake/native_step.cmake)
+include("{root}/cmake/native_step.cmake")
 set(NATIVE_PROGRESS_SECONDS 1)
 native_step("Building a library" sh {folder}/command.sh)
 """
 RUST = """
-include({root}/cmake/rust.cmake)
+include("{root}/cmake/rust.cmake")
 find_rust()
 message(STATUS "cargo: ${{CARGO}}")
 """
