@@ -2,6 +2,7 @@
 import contextlib
 import http.server
 import json
+import re
 import threading
 import time
 
@@ -179,7 +180,9 @@ def test_one_failure_is_the_same_at_every_address(work):
         finished = next(event for event in events if event["type"] == "generation_finished")
         assert finished["endpoint"] == f"127.0.0.1:{port}", finished
         failures.append(events[-1]["failure"])
-    assert failures[0] == failures[1] and "127.0.0.1" not in json.dumps(failures[0]), failures
+    # How often it is sent within the timeout is up to the machine.
+    texts = [re.sub(r"sent (once|\d+ times)", "sent N times", json.dumps(failure)) for failure in failures]
+    assert texts[0] == texts[1] and "127.0.0.1" not in texts[0], failures
 
 
 def test_a_rejected_request_is_not_reported_as_silence(work):
