@@ -13,7 +13,8 @@ find_package(nanobind CONFIG REQUIRED)
 nanobind_add_module(tenon_python STABLE_ABI NB_STATIC
   python/core/module.cpp python/core/call_queue.cpp python/core/contexts.cpp python/core/dispatcher.cpp
   python/core/engine.cpp python/core/errors.cpp python/core/externs.cpp python/core/gil.cpp python/core/host.cpp
-  python/core/model.cpp python/core/options.cpp python/core/replies.cpp python/core/signal_watch.cpp python/core/types.cpp
+  python/core/model.cpp python/core/options.cpp python/core/replies.cpp
+  python/core/selector.cpp python/core/signal_watch.cpp python/core/types.cpp
   python/core/waiting.cpp
   $<TARGET_OBJECTS:tenon_library>)
 set_target_properties(tenon_python PROPERTIES OUTPUT_NAME _core TENON_IS_SHARED ON UNITY_BUILD OFF

@@ -12,6 +12,8 @@ namespace {
 
 /// A thread that has nothing to do for so long ends.
 constexpr std::chrono::seconds idle_max{10};
+/// A call that takes longer blocks, as far as the next thread is concerned.
+constexpr std::chrono::microseconds quick_max{200};
 
 /// The engine whose function this thread performs, if that may not use it.
 thread_local const void* served = nullptr;
@@ -99,26 +101,59 @@ bool CallQueue::pop(Waiting& next) {
   next = std::move(waiting_.front());
   waiting_.pop_front();
   taken_.insert(next.call);
+  ++taken_count_;
   return true;
+}
+
+bool CallQueue::is_empty() {
+  const std::scoped_lock lock(mutex_);
+  return waiting_.empty();
 }
 
 /// Waits until this thread is called. Returns false if it ends instead. Without the interpreter's lock.
 bool CallQueue::await_call() {
   std::unique_lock lock(mutex_);
+  if (entering_ == Entering::Watching) entering_ = waiting_.empty() ? Entering::None : Entering::Called;
   ++sleeping_;
-  added_.wait_for(lock, idle_max, [this] { return is_closed_ || entering_ == Entering::Called; });
-  --sleeping_;
-  if (!is_closed_ && entering_ == Entering::Called) {
-    entering_ = Entering::Claimed;
-    return true;
+  bool is_called = true;
+  while (is_called) {
+    added_.wait_for(lock, idle_max, [this] { return is_closed_ || entering_ == Entering::Called; });
+    is_called = !is_closed_ && entering_ == Entering::Called;
+    if (is_called && is_needed(lock)) break;
   }
-  --threads_;
-  return false;
+  --sleeping_;
+  if (is_called) {
+    entering_ = Entering::Claimed;
+  } else {
+    --threads_;
+  }
+  return is_called;
+}
+
+/// Beside a thread of Python that computes, a thread that waits for the interpreter's lock delays those that have
+/// something to do. So it watches first whether the one that makes calls does so quickly. Returns false if no call is
+/// left.
+bool CallQueue::is_needed(std::unique_lock<std::mutex>& lock) {
+  if (!is_contended_) return true;
+  entering_ = Entering::Watching;
+  while (sleeping_ < threads_) {
+    if (waiting_.empty()) {
+      entering_ = Entering::None;
+      return false;
+    }
+    const std::size_t before = taken_count_;
+    added_.wait_for(lock, quick_max, [this] { return is_closed_ || entering_ != Entering::Watching; });
+    if (is_closed_ || entering_ != Entering::Watching) return false;
+    if (taken_count_ == before) break;
+  }
+  return true;
 }
 
 nb::object CallQueue::take(bool is_first) {
   served = nullptr;
   bool is_entering = is_first;
+  bool is_called = false;
+  bool is_contended = false;
   for (;;) {
     Waiting next;
     bool has_next = false;
@@ -126,16 +161,22 @@ nb::object CallQueue::take(bool is_first) {
     {
       const std::scoped_lock lock(mutex_);
       if (is_entering) entering_ = Entering::None;
+      if (is_called) is_contended_ = is_contended;
+      is_contended = is_contended_;
       has_next = pop(next);
       needs_thread = call_thread();  // this one may block in its call
     }
     if (needs_thread) start_thread();
     if (!has_next) {
-      if (!without_lock([this] { return await_call(); })) return nb::none();
+      is_entering = is_called = false;
+      if (is_contended && linger([this] { return !is_empty(); })) continue;
+      is_contended = wait_released([&] { is_called = await_call(); });
+      if (!is_called) return nb::none();
       is_entering = true;
       continue;
     }
-    is_entering = false;
+    is_entering = is_called = false;
+    note_release();
     nb::object begun = next.performer->begin(next.call);
     if (begun.is_none()) continue;
     if (next.performer->thread() == ExternThread::Suitable) served = this;

@@ -57,12 +57,15 @@ class CallQueue {
   /// The thread that will take a call, and has not got the interpreter's lock yet.
   enum class Entering {
     None,
-    Called,   ///< one of those that sleep
-    Claimed,  ///< one that was woken or started
+    Called,    ///< one of those that sleep
+    Watching,  ///< one that was woken, if the thread that makes calls now blocks
+    Claimed,   ///< one that was woken or started
   };
   [[nodiscard]] bool call_thread();
   void start_thread();
   [[nodiscard]] bool await_call();
+  [[nodiscard]] bool is_needed(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool is_empty();
   [[nodiscard]] bool pop(Waiting& next);
 
   const nb::object start_thread_;
@@ -74,6 +77,9 @@ class CallQueue {
   std::size_t threads_ = 0;
   std::size_t sleeping_ = 0;
   Entering entering_ = Entering::None;
+  std::size_t taken_count_ = 0;
+  /// Whether another thread of Python computes, so that the last thread that was called has waited for the lock.
+  bool is_contended_ = false;
   bool is_closed_ = false;
 };
 

@@ -121,6 +121,7 @@ void DeferredCall::fail(const std::string& message, bool is_unavailable) {
 
 void DeferredCall::complete() {
   dispatcher_->forget(call_);
+  expect_release();
   tenon_finish(std::exchange(call_, nullptr));
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -16,8 +17,28 @@ std::atomic<bool> has_ended = false;
 std::atomic<int> taking = 0;          // threads that are about to take the lock
 thread_local bool is_ending = false;  // the thread that ends the interpreter
 constexpr std::chrono::seconds taking_max{2};
-thread_local int depth = 0;     // of the callbacks of this thread
-thread_local int unlocked = 0;  // how often this thread has released the lock
+using Clock = std::chrono::steady_clock;
+/// Until when a thread is expected to release the lock (expect_release), as Clock counts; 0: none is.
+std::atomic<Clock::rep> releasing_until = 0;
+constexpr std::chrono::microseconds release_max{100};
+constexpr std::chrono::microseconds linger_max{500};
+constexpr std::chrono::microseconds linger_piece{20};
+constexpr std::chrono::milliseconds uncontended_max{1};
+thread_local int depth = 0;             // of the callbacks of this thread
+thread_local int unlocked = 0;          // how often this thread has released the lock
+thread_local bool passes_lock = false;  // this thread releases it with wait_released
+
+/// The threads that wait for the release.
+struct Heirs {
+  std::mutex mutex;
+  std::condition_variable came;
+  int count = 0;
+};
+
+Heirs& heirs() {
+  static auto* const held = new Heirs();  // never destroyed: threads may end later
+  return *held;
+}
 
 /// What was to be freed in callbacks: the engine's own threads leave theirs to the next thread that frees something.
 struct Kept {
@@ -35,6 +56,28 @@ std::vector<std::function<void()>> take_kept() {
   return std::exchange(kept().list, {});
 }
 
+bool is_releasing() {
+  const Clock::rep until = releasing_until;
+  return until != 0 && Clock::now().time_since_epoch().count() < until;
+}
+
+void expect_release_within(Clock::duration time) {
+  releasing_until = (Clock::now() + time).time_since_epoch().count();
+}
+
+void await_release() {
+  if (!is_releasing()) return;
+  {
+    const std::scoped_lock lock(heirs().mutex);
+    ++heirs().count;
+    heirs().came.notify_all();
+  }
+  const Clock::time_point end = Clock::now() + linger_max + release_max;
+  while (is_releasing() && Clock::now() < end) std::this_thread::yield();
+  const std::scoped_lock lock(heirs().mutex);
+  --heirs().count;
+}
+
 /// Takes the lock with `take`. Returns false, without the lock, if the interpreter ends.
 template <class Take>
 bool take_lock(Take take) {
@@ -47,12 +90,13 @@ bool take_lock(Take take) {
 
 }  // namespace
 
-Unlocked::Unlocked() : state_(PyEval_SaveThread()) {
+Unlocked::Unlocked(bool is_heir) : state_(PyEval_SaveThread()), is_heir_(is_heir) {
   ++unlocked;
 }
 
 Unlocked::~Unlocked() {
   --unlocked;
+  if (is_heir_) await_release();
   if (take_lock([this] { PyEval_RestoreThread(state_); })) return;
   for (;;) ::pause();
 }
@@ -69,6 +113,37 @@ Callback::~Callback() {
   if (!is_allowed_) return;
   --depth;
   PyGILState_Release(state_);
+}
+
+void expect_release() {
+  if (passes_lock) expect_release_within(release_max);
+}
+
+void note_release() {
+  releasing_until = 0;
+}
+
+bool linger(const std::function<bool()>& has_more) {
+  if (!is_releasing()) return has_more();
+  expect_release_within(linger_max);
+  std::unique_lock lock(heirs().mutex);
+  while (heirs().count == 0 && is_releasing()) {
+    if (has_more()) return true;
+    heirs().came.wait_for(lock, linger_piece);
+  }
+  return false;
+}
+
+bool wait_released(const std::function<void()>& wait) {
+  passes_lock = true;
+  Clock::time_point end;
+  {
+    const Unlocked unlocked(false);
+    note_release();
+    wait();
+    end = Clock::now();
+  }
+  return Clock::now() - end > uncontended_max;
 }
 
 void free_outside(Freeing freeing, std::function<void()> free) {

@@ -27,13 +27,25 @@ def background_loop() -> asyncio.AbstractEventLoop:
     global _loop, _loop_thread, _loop_process
     with _lock:
         if _loop is None or _loop_process != os.getpid():  # a fork does not have the thread of its parent
-            import asyncio
-
-            _loop = asyncio.new_event_loop()
+            _loop = _make_loop()
             _loop_process = os.getpid()
             _loop_thread = threading.Thread(target=_loop.run_forever, name="tenon-asyncio", daemon=True)
             _loop_thread.start()
         return _loop
+
+
+def _make_loop() -> asyncio.AbstractEventLoop:
+    """A loop as the policy of asyncio makes it. The lock of the interpreter goes directly from one of asyncio's own to the thread that
+    waits for its coroutines."""
+    import asyncio
+
+    made = asyncio.new_event_loop()
+    if type(made) is not asyncio.SelectorEventLoop:
+        return made
+    from ._selector import Selector
+
+    made.close()
+    return asyncio.SelectorEventLoop(Selector())
 
 
 def is_background(loop: asyncio.AbstractEventLoop | None) -> bool:
