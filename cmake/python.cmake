@@ -10,7 +10,7 @@ if(SKBUILD_SABI_VERSION AND NOT TARGET Python::SABIModule)
   add_library(Python::SABIModule INTERFACE IMPORTED)
 endif()
 find_package(nanobind CONFIG REQUIRED)
-nanobind_add_module(tenon_python STABLE_ABI NB_STATIC
+nanobind_add_module(tenon_python STABLE_ABI NB_STATIC NOMINSIZE
   python/core/module.cpp python/core/call_queue.cpp python/core/contexts.cpp python/core/dispatcher.cpp
   python/core/engine.cpp python/core/errors.cpp python/core/externs.cpp python/core/gil.cpp python/core/host.cpp
   python/core/model.cpp python/core/options.cpp python/core/replies.cpp
