@@ -32,12 +32,11 @@ ResultSlots::ResultSlots(const vm::Refinements& refinements, TypeId result, std:
 
 ResultSlots::ResultSlots(const vm::Refinements& refinements, std::span<const TypeId> parameters,
                          std::span<const std::string> names)
-    : refinements_(refinements), types_(refinements.types()), roots_(parameters.size()) {
+    : refinements_(refinements), types_(refinements.types()), roots_(parameters.size()), root_names_(names) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     Slot& slot = slots_.emplace_back();
     slot.type = parameters[i];
     slot.position = static_cast<std::uint32_t>(i);
-    root_names_.push_back(fmt::format("argument `{}`", names[i]));
   }
 }
 
@@ -47,7 +46,7 @@ void ResultSlots::fail(std::string message) {
 
 std::string ResultSlots::describe_whole(const Slot* slot) const {
   while (slot->parent != nullptr) slot = slot->parent;
-  return root_names_.empty() ? "the result" : root_names_[slot->position];
+  return root_names_.empty() ? "the result" : fmt::format("argument `{}`", root_names_[slot->position]);
 }
 
 std::string ResultSlots::describe(const Slot* slot) const {
@@ -254,11 +253,15 @@ Slot* ResultSlots::entry(Slot* slot, const char* key, std::size_t length) {
 
 Slot* ResultSlots::field(Slot* slot, std::string_view name) {
   const bool is_struct = slot != nullptr && types_.kind(base(slot)) == TypeKind::Struct;
-  if (!accepts(slot, is_struct, fmt::format("the field `{}`", name))) return nullptr;
+  if (!is_struct) {
+    static_cast<void>(accepts(slot, false, fmt::format("the field `{}`", name)));
+    return nullptr;
+  }
+  if (has_failed()) return nullptr;
   const types::StructType& type = types_.struct_type(base(slot));
   for (std::size_t i = 0; i < type.fields.size(); ++i) {
     if (type.fields[i].name != name) continue;
-    open_parts(slot, types::list_parts(types_, base(slot)));
+    if (slot->state != SlotState::Parts) open_parts(slot, types::list_parts(types_, base(slot)));
     return has_failed() ? nullptr : slot->parts[i];
   }
   std::vector<std::string_view> names;
@@ -274,7 +277,10 @@ Slot* ResultSlots::position(Slot* slot, std::size_t index) {
   const TypeId type = base(slot);
   const bool is_tuple = types_.kind(type) == TypeKind::Tuple;
   const bool is_case = types_.kind(type) == TypeKind::Enum && slot->state == SlotState::Parts;
-  if (!accepts(slot, is_tuple || is_case, fmt::format("position {}", index))) return nullptr;
+  if (!is_tuple && !is_case) {
+    static_cast<void>(accepts(slot, false, fmt::format("position {}", index)));
+    return nullptr;
+  }
   if (is_tuple) open_parts(slot, types_.get(type).arguments);
   if (has_failed()) return nullptr;
   if (index >= slot->parts.size()) {
@@ -287,7 +293,8 @@ Slot* ResultSlots::position(Slot* slot, std::size_t index) {
 
 void ResultSlots::put_case(Slot* slot, std::string_view name) {
   const bool is_enum = slot != nullptr && types_.kind(base(slot)) == TypeKind::Enum;
-  if (!accepts(slot, is_enum, fmt::format("the case `{}`", name))) return;
+  if (!is_enum) return static_cast<void>(accepts(slot, false, fmt::format("the case `{}`", name)));
+  if (has_failed()) return;
   const types::EnumType& type = types_.enum_type(base(slot));
   std::vector<std::string_view> names;
   for (std::uint32_t i = 0; i < type.variants.size(); ++i) {

@@ -47,7 +47,7 @@ struct Slot {
 class ResultSlots final {
  public:
   ResultSlots(const vm::Refinements& refinements, types::TypeId result, std::string_view blame);
-  /// Several values, one per parameter; messages name them as the arguments of these names.
+  /// Several values, one per parameter; messages name them as the arguments of these names, which live as long as this.
   ResultSlots(const vm::Refinements& refinements, std::span<const types::TypeId> parameters,
               std::span<const std::string> names);
   ResultSlots(const ResultSlots&) = delete;
@@ -115,7 +115,7 @@ class ResultSlots final {
   const types::TypeTable& types_;
   std::string_view blame_;
   std::size_t roots_ = 1;
-  std::vector<std::string> root_names_;  ///< of several roots
+  std::span<const std::string> root_names_;  ///< of several roots
   std::optional<std::string> failure_;
   std::deque<Slot> slots_;  ///< never moved while the call lasts
   std::unordered_map<const Slot*, std::unordered_map<std::string, std::uint32_t>> keys_;
