@@ -1,4 +1,4 @@
-/* A step of the samples: durably writes the key of its call to a file immediately, and takes a while. */
+/* The steps of the samples: each durably writes the key of its call to a file immediately, and takes a while. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-TENON_EXTERN(step) {
+static void perform(tenon_call* call) {
   const char* path = getenv("TENON_TEST_KEYS");
   const char* key = tenon_effect_key(call);
   const int32_t number = tenon_argument_i32(call, 0);
@@ -24,4 +24,14 @@ TENON_EXTERN(step) {
   if (file >= 0) close(file);
   nanosleep(&a_while, NULL);
   tenon_put_i64(call, tenon_result(call), (int64_t)number * 2);
+}
+
+TENON_EXTERN(step) {
+  perform(call);
+}
+TENON_EXTERN(act) {
+  perform(call);
+}
+TENON_EXTERN(act_if_approved) {
+  perform(call);
 }
