@@ -26,14 +26,16 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
 
   void on_begun(runtime::RecoveredRun& run, const std::string& /*input*/) override {
     run_ = &run;
+    first_since_outcome_ = found_.steps.size();
     turn_ = run.conversation ? run.conversation->turns() : 0;
     rows_.clear();
     seen_.clear();
+    waiting_.clear();
     scopes_.clear();
     approved_calls_.clear();
     run.core->machine().set_observer(this);
     if (run.conversation || run.started.settings.has_persons_arguments) {
-      origins_["person"] = {"person", {}, run.newest_record};
+      origins_["person"] = {"person", {}, std::max<std::uint64_t>(run.newest_record, 1)};
     }
     found_.has_sinks = found_.has_sinks || flows::has_sinks(run.image->program());
   }
@@ -48,6 +50,11 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
     std::vector<std::size_t> narrow;
     for (const runtime::OpenRequest* const open : opened) take_request(*open, narrow);
     count_bits(narrow);
+    std::erase_if(waiting_, [&](const std::string& key) {
+      const bool is_dropped = run.core->find(key) == nullptr;
+      if (is_dropped) found_.steps[rows_.at(key)].outcome = TrustStep::Outcome::Dropped;
+      return is_dropped;
+    });
   }
 
   void on_requested(runtime::RecoveredRun& run, const effects::Requested& requested) override {
@@ -57,6 +64,7 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
   }
 
   void on_outcome(runtime::RecoveredRun& run, const effects::Finished& finished, const std::string& value) override {
+    first_since_outcome_ = found_.steps.size();
     const runtime::OpenRequest& open = *run.core->find(finished.key);
     const bytecode::Program& program = run.image->program();
     if (open.request.kind == vm::RequestKind::Extern && !finished.failure) {
@@ -68,6 +76,7 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
     const auto row = rows_.find(finished.key);
     if (row == rows_.end()) return;
     TrustStep& step = found_.steps[row->second];
+    waiting_.erase(finished.key);
     step.record = run.newest_record;
     if (finished.failure) {
       step.outcome = TrustStep::Outcome::Failed;
@@ -86,9 +95,10 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
   void on_turn_ended(runtime::RecoveredRun& /*run*/) override {}
 
   void on_refused(runtime::RecoveredRun& run, const effects::FlowRefused& refused) override {
-    for (TrustStep& step : found_.steps) {
-      const bool is_it = step.kind == Kind::Refused && step.requested == 0 && step.turn == turn_ &&
-                         step.place == refused.place && step.text == refused.what && step.sources == refused.sources;
+    for (std::size_t at = first_since_outcome_; at < found_.steps.size(); ++at) {
+      TrustStep& step = found_.steps[at];
+      const bool is_it = step.kind == Kind::Refused && step.requested == 0 && step.place == refused.place &&
+                         step.text == refused.what && step.sources == refused.sources;
       if (is_it) step.requested = step.record = run.newest_record;
     }
   }
@@ -115,7 +125,7 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
       found_.steps.pop_back();
       ++found_.steps.back().times;
     } else {
-      explain(refusal.place, refusal.what, step);
+      explain(refusal.place, refusal.what, refusal.sources, step);
     }
   }
 
@@ -154,6 +164,7 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
     step.turn = turn_;
     step.place = run_->core->place_of(open.request);
     rows_.insert_or_assign(open.request.key, found_.steps.size() - 1);
+    waiting_.insert(open.request.key);
     return step;
   }
 
@@ -220,7 +231,6 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
     step.sources = runtime::describe_sources(state.labels, label);
     const auto approval = approved_calls_.find(std::string(effects::branch_of(request.key)));
     if (approval != approved_calls_.end() && found_.steps[approval->second].place == step.place) {
-      step.text = found_.steps[approval->second].text;
       step.is_of_call = true;
       approved_calls_.erase(approval);
     }
@@ -249,22 +259,10 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
                           vm::whole_label(argument, state.labels));
     }
     for (const auto& [what, label] : tested) {
-      if (vm::is_trusted(state, label)) continue;
-      TrustStep& asked = found_.steps.back();
-      const std::vector<std::string> all = std::exchange(asked.sources, untrusted_of(state, label));
-      if (!stack.entries.empty()) explain(stack.entries.front().place, what, asked);
-      asked.sources = all;
-      return;
+      const std::vector<std::string> untrusted = vm::untrusted_sources(state, label);
+      if (untrusted.empty() || stack.entries.empty()) continue;
+      return explain(stack.entries.front().place, what, untrusted, step);
     }
-  }
-
-  [[nodiscard]] static std::vector<std::string> untrusted_of(const vm::MachineState& state, vm::LabelId label) {
-    std::vector<std::string> described;
-    for (const std::uint32_t index : state.labels.sources_of(label)) {
-      const vm::Source& source = state.labels.sources()[index];
-      if (!vm::is_trusted(source, state.program->program())) described.push_back(vm::describe(source));
-    }
-    return described;
   }
 
   void take_answer(const std::string& key, const vm::Value& answer, TrustStep& step) {
@@ -317,13 +315,14 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
     narrow_scopes_.clear();
   }
 
-  /// Adds how what is not trusted, `step.sources`, has come to what is written at the place.
-  void explain(const bytecode::Place& place, const std::string& what, TrustStep& step) {
-    for (const std::string& source : step.sources) {
+  /// Adds how what is not trusted has come to what is written at the place.
+  void explain(const bytecode::Place& place, const std::string& what, const std::vector<std::string>& untrusted,
+               TrustStep& step) {
+    for (const std::string& source : untrusted) {
       if (const auto known = origins_.find(source); known != origins_.end()) step.from.push_back(known->second);
     }
     const bytecode::Program& program = run_->image->program();
-    for (const flows::Sink& sink : sinks_of(program)) {
+    for (const flows::Sink& sink : sinks()) {
       if (!(flows::place_of(program, sink.function, sink.pc) == place)) continue;
       for (const flows::Finding& finding : sink.findings) {
         if (finding.what != what) continue;
@@ -336,23 +335,26 @@ class TrustReplay final : public runtime::RecoveryObserver, public vm::Observer 
     }
   }
 
-  const std::vector<flows::Sink>& sinks_of(const bytecode::Program& program) {
-    const auto known = sinks_.find(&program);
+  /// Of the run's program.
+  const std::vector<flows::Sink>& sinks() {
+    const auto known = sinks_.find(run_->image);
     if (known != sinks_.end()) return known->second;
     const flows::Assumptions assumptions{.persons_arguments = run_->started.settings.has_persons_arguments};
-    return sinks_.emplace(&program, flows::find_flows(program, assumptions)).first->second;
+    return sinks_.emplace(run_->image, flows::find_flows(run_->image->program(), assumptions)).first->second;
   }
 
   TrustSteps found_;
   runtime::RecoveredRun* run_ = nullptr;
   std::uint64_t turn_ = 0;
+  std::size_t first_since_outcome_ = 0;                ///< the steps that follow from the newest outcome begin there
   std::map<std::string, std::size_t> rows_;            ///< by request: its step
   std::set<std::string> seen_;                         ///< requests
+  std::set<std::string> waiting_;                      ///< requests of steps that have no outcome
   std::map<std::uint32_t, std::size_t> scopes_;        ///< by scope: the budget that was charged last
   std::map<std::size_t, vm::ScopeId> narrow_scopes_;   ///< by step, of those that are not counted yet
   std::map<std::string, std::size_t> approved_calls_;  ///< by branch: the approval of the call that comes next
   std::map<std::string, TrustStep::Origin> origins_;   ///< by source
-  std::map<const bytecode::Program*, std::vector<flows::Sink>> sinks_;
+  std::map<std::shared_ptr<const runtime::ProgramImage>, std::vector<flows::Sink>> sinks_;
 };
 
 }  // namespace

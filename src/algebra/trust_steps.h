@@ -26,11 +26,12 @@ struct TrustStep {
   };
   /// What has become of a question to a person, or a request.
   enum class Outcome : std::uint8_t {
-    None,      ///< there is none yet, or nothing waits for it any more
+    None,      ///< there is none yet
     Done,      ///< Approval: the value as it was shown
     Changed,   ///< Approval: another value
     Declined,  ///< Approval: no
     Failed,
+    Dropped,  ///< there will be none: its branch, or the run, has ended
   };
   struct Value {
     std::string name;  ///< of the parameter; empty for a value that has none

@@ -62,6 +62,8 @@ std::string_view name_of(Outcome outcome) {
       return "declined";
     case Outcome::Failed:
       return "failed";
+    case Outcome::Dropped:
+      return "dropped";
   }
   return "";
 }
@@ -116,9 +118,10 @@ class TrustDrawing {
         return draw_way(step);
       }
       case Kind::Narrow: {
-        const std::string answer = step.outcome == Outcome::Done     ? drawn(step.answer)
-                                   : step.outcome == Outcome::Failed ? "failed: " + drawn(step.answer)
-                                                                     : std::string("…");
+        const std::string answer = step.outcome == Outcome::Done      ? drawn(step.answer)
+                                   : step.outcome == Outcome::Failed  ? "failed: " + drawn(step.answer)
+                                   : step.outcome == Outcome::Dropped ? std::string("dropped")
+                                                                      : std::string("…");
         begin(step, fmt::format("narrow answer of {}: {}", step.name, answer));
         const BitBudget& budget = found_.budgets[step.budget];
         return line(fmt::format("{}, {} of {} of {}; sees {}", counted_bits(step.bits), step.spent, budget.allowed,
@@ -150,6 +153,7 @@ class TrustDrawing {
     if (step.outcome == Outcome::Declined) answer = "no";
     if (step.outcome == Outcome::Changed) answer = "instead " + drawn(step.answer);
     if (step.outcome == Outcome::Failed) answer = "failed: " + drawn(step.answer);
+    if (step.outcome == Outcome::Dropped) answer = "dropped without an answer";
     line(
         fmt::format("a person is asked \"{}\": {}; depends on {}", drawn(step.text), answer, depends_on(step.sources)));
     draw_way(step);

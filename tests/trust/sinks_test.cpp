@@ -105,5 +105,33 @@ TEST(Sinks, ArgumentsOfARunAreTrustedAndPersonsAreNot) {
   EXPECT_EQ(run(trusting, argument({vm::SourceKind::Person, ""})).end, "value \"eve\"");
 }
 
+/// In a loop that does not wait, each is kept once, and no more than so many.
+TEST(Sinks, RefusalsAreCounted) {
+  std::string text =
+      std::string(mail_externs) + "fn main() -> String {\n    let mail = read_inbox()\n    for _ in 0..5 {\n";
+  for (std::size_t line = 0; line < vm::refusals_max + 20; ++line)
+    text += "        let _ = try send_mail(mail, \"\")\n";
+  text += "    }\n    \"end\"\n}\n";
+  const auto image = test::make_image(text);
+  const auto main = std::ranges::find(image->program().functions, "main", &bytecode::Function::name);
+  vm::Machine machine(image->loaded(), static_cast<std::uint32_t>(main - image->program().functions.begin()), {});
+  EXPECT_TRUE(std::holds_alternative<vm::Waiting>(machine.run()));
+  EXPECT_TRUE(machine.take_refusals().empty());
+  const std::vector<vm::Request> requests = machine.take_requests();
+  ASSERT_EQ(requests.size(), 1U);
+  ASSERT_TRUE(machine.resume(requests[0].id, {vm::ReturnedValue{vm::Value::string("eve")}, {}}));
+  EXPECT_TRUE(std::holds_alternative<vm::Finished>(machine.run()));
+  const std::vector<vm::Refusal> refusals = machine.take_refusals();
+  ASSERT_EQ(refusals.size(), vm::refusals_max);
+  for (std::size_t at = 0; at < refusals.size(); ++at) {
+    EXPECT_EQ(refusals[at].subject, "send_mail");
+    EXPECT_EQ(refusals[at].what, "`to` of `send_mail`");
+    EXPECT_THAT(refusals[at].sources, testing::ElementsAre("extern read_inbox"));
+    EXPECT_EQ(refusals[at].place.line, refusals[0].place.line + at);
+    EXPECT_EQ(refusals[at].times, 5U);
+  }
+  EXPECT_TRUE(machine.take_refusals().empty());
+}
+
 }  // namespace
 }  // namespace tenon

@@ -17,16 +17,6 @@ using bytecode::Opcode;
 using types::TypeId;
 using types::TypeKind;
 
-/// Of a label, what is not trusted; empty when all is.
-std::vector<std::string> untrusted_sources(const MachineState& state, LabelId label) {
-  std::vector<std::string> described;
-  for (const std::uint32_t index : state.labels.sources_of(label)) {
-    const Source& source = state.labels.sources()[index];
-    if (!is_trusted(source, state.program->program())) described.push_back(describe(source));
-  }
-  return described;
-}
-
 std::string join_with_and(const std::vector<std::string>& sources) {
   std::string text;
   for (const std::string& source : sources) text += (text.empty() ? "" : " and ") + source;
@@ -135,8 +125,13 @@ std::vector<Part> parts_of(const types::TypeTable& types, const Part& whole) {
 
 }  // namespace
 
-std::string describe_untrusted(const MachineState& state, LabelId label) {
-  return join_with_and(untrusted_sources(state, label));
+std::vector<std::string> untrusted_sources(const MachineState& state, LabelId label) {
+  std::vector<std::string> described;
+  for (const std::uint32_t index : state.labels.sources_of(label)) {
+    const Source& source = state.labels.sources()[index];
+    if (!is_trusted(source, state.program->program())) described.push_back(describe(source));
+  }
+  return described;
 }
 
 bool is_trusted(const MachineState& state, LabelId label) {

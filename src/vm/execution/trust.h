@@ -15,8 +15,8 @@ namespace tenon::vm {
 [[nodiscard]] bool is_trusted(const Source& source, const bytecode::Program& program);
 /// Whether all sources are trusted.
 [[nodiscard]] bool is_trusted(const MachineState& state, LabelId label);
-/// `extern read_inbox and person`; empty when all sources are trusted.
-[[nodiscard]] std::string describe_untrusted(const MachineState& state, LabelId label);
+/// Those that are not, as `describe` names them; empty when all are trusted.
+[[nodiscard]] std::vector<std::string> untrusted_sources(const MachineState& state, LabelId label);
 
 /// At a CallExtern: fails with Untrusted unless what its trusted parameters get, and that it is made, comes from
 /// trusted sources, or a person has approved of the call, or is now asked to.
