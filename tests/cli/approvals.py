@@ -117,6 +117,55 @@ fn main() -> String {
     assert done.returncode == 0 and done.stdout == "too late\n", done
 
 
+def test_a_question_is_forgotten_with_the_branch_that_has_asked_it(work):
+    """What its `finally` block asks a model is not taken for the answer."""
+    write(work)
+    notes = work / "notes"
+    (work / "tools.py").write_text(TOOLS + f"""
+def transfer(to: str): return "sent"
+def note(text: str):
+    with open({str(notes)!r}, "a") as file: file.write(text + "\\n")
+""")
+    (work / "model.script").write_text('* => "the words of a model"\n')
+    (work / "program.tn").write_text('''\
+extern fn read_inbox() -> String
+extern fn note(text: String) -> ()
+extern fn send_mail(to: trusted String else approve, body: String) -> String
+extern(once) fn transfer(to: trusted String else approve) -> String
+
+fn late() -> String {
+    sleep(300)
+    fail("too late")
+}
+
+fn word(ctx: Context) -> String { "Why?"! }
+
+fn call(to: String, once: Boolean) -> String {
+    if once { return transfer(to) }
+    send_mail(to, "Thank you.")
+}
+
+fn main(once: Boolean) -> String {
+    let sent = parallel {
+        mail = call(read_inbox(), once) finally { note(word(Context::new())) }
+        other = late()
+    } catch f { return f.message }
+    sent.mail
+}
+''')
+    for once in ("false", "true"):
+        store = new_store(work, f"approvals_{once}.store")
+        done = run(work, "main", "--arg", f"once={once}", "--store", store)
+        assert done.returncode == 0 and done.stdout == "too late\n", done
+        assert notes.read_text() == "the words of a model\n", once
+        notes.unlink()
+        name = find_run(done.stderr)
+        replayed = tenon("replay", name, "--store", store)
+        assert replayed.returncode == 0 and replayed.stdout == "too late\n", replayed
+        shown = tenon("trace", "flow", name, "--store", store).stdout
+        assert "Call `" in shown and "dropped without an answer" in shown, shown
+
+
 def test_a_later_turn_sees_that_a_value_was_approved_and_not_the_value(work):
     write(work)
     (work / "program.tn").write_text('''\

@@ -89,6 +89,7 @@ bool has_finally_handlers(const bytecode::Program& program) {
 bool awaits_once_call(const MachineState& state, const Fiber& fiber) {
   const bytecode::Program& program = state.program->program();
   if (!program.awaits_once_calls || fiber.state != FiberState::Requesting || !fiber.is_request_taken) return false;
+  if (fiber.approval == Approval::Asked) return false;  // the call has not begun
   const bytecode::Instruction instruction = instruction_of(state, fiber);
   return instruction.opcode == static_cast<std::uint16_t>(bytecode::Opcode::CallExtern) &&
          program.externs[instruction.wide()].call_options.is_once;
