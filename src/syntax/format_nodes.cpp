@@ -143,6 +143,10 @@ void Formatter::item(NodeId id) {
       take_word();
       take_word();
       take_word();
+      layout().indent();  // comments before the type, such as that of the first alternative
+      comments();
+      if (line_ends()) flush();
+      layout().dedent();
       node(child);
       take_if(TokenKind::Semicolon);
       return;

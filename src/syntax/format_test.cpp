@@ -74,6 +74,17 @@ TEST(Format, Comments) {
   EXPECT_EQ(body("[ // why\n]"), "    [ // why\n    ]\n");
 }
 
+TEST(Format, CommentsOfAlternatives) {
+  EXPECT_EQ(formatted("type Size = /// For children.\n\"small\"\n/// For others.\n| \"large\"\nfn f() {}"),
+            "type Size = /// For children.\n    \"small\"\n    /// For others.\n    | \"large\"\nfn f() {}\n");
+  const std::string own_lines =
+      "type Size =\n    /// For children.\n    \"small\"\n    /// For others.\n    | \"large\"\n";
+  EXPECT_EQ(formatted("type Size =\n/// For children.\n\"small\"\n    /// For others.\n    | \"large\"\n"), own_lines);
+  EXPECT_EQ(formatted(own_lines), own_lines);
+  EXPECT_EQ(formatted("type Age =\n// In years.\ni32 in 0..=150\n"),
+            "type Age =\n    // In years.\n    i32 in 0..=150\n");
+}
+
 TEST(Format, BracesOfOneStatementAsWritten) {
   EXPECT_EQ(formatted("fn f() -> i32 { 1 }\nfn g() -> i32 {\n1 }"), "fn f() -> i32 { 1 }\nfn g() -> i32 {\n    1\n}\n");
   EXPECT_EQ(body("for x in xs{x!}"), "    for x in xs { x! }\n");
