@@ -8,6 +8,7 @@
 
 #include "algebra/form.h"
 #include "algebra/matrices.h"
+#include "base/counted.h"
 #include "base/utf8.h"
 #include "bytecode/program.h"
 #include "json/reader.h"
@@ -149,8 +150,7 @@ class Drawing {
       }
       at = found->second.parent;
     }
-    if (known > 0)
-      out_ += fmt::format("{}| ({} above)\n", indent, known == 1 ? "1 entry" : fmt::format("{} entries", known));
+    if (known > 0) out_ += fmt::format("{}| ({} above)\n", indent, counted(known, "entry", "entries"));
     for (auto entry = fresh.rbegin(); entry != fresh.rend(); ++entry) draw_entry(**entry, indent);
   }
 

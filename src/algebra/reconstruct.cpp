@@ -7,6 +7,7 @@
 
 #include "algebra/form.h"
 #include "algebra/interaction.h"
+#include "base/counted.h"
 #include "bytecode/agents.h"
 #include "runtime/conversation.h"
 #include "vm/execution/tool_sets.h"
@@ -94,8 +95,8 @@ class Reconstruction {
         return "a cycle follows one that has not ended";
     }
     if (std::uint64_t{h.back().program} + 1 != images_.size()) {
-      return fmt::format("the artifacts need {} programs, in order, but {} were given",
-                         std::uint64_t{h.back().program} + 1, images_.size());
+      return fmt::format("the artifacts need {}, in order; the number of given ones is {}",
+                         counted(std::uint64_t{h.back().program} + 1, "program"), images_.size());
     }
     std::size_t calls = 0;
     for (const std::vector<Choice>& row : artifacts_.sigma) calls += row.size();

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/counted.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
 #include "cli/shown_store.h"
@@ -50,9 +51,10 @@ int fork(const ForkCommand& command, const Environment& environment) {
     forked = prepared->forked;
     notify(fmt::format("run {} is a fork of run {}", name.text, command.run), environment);
     if (forked.turns_left > 0) {
-      notify(fmt::format("{} later turns of run {} are not part of it, because the recorded outcomes do not complete "
-                         "the turn before them\n  repeat their prompts with: tenon chat --run {} --store {}",
-                         forked.turns_left, command.run, name.text, shown_store(command.store)),
+      notify(fmt::format("{} of run {} {} not part of it, because the recorded outcomes do not complete the turn "
+                         "before\n  repeat the prompts with: tenon chat --run {} --store {}",
+                         counted(forked.turns_left, "later turn"), command.run, forked.turns_left == 1 ? "is" : "are",
+                         name.text, shown_store(command.store)),
              environment);
     }
     if (const auto head = journals.head(name); head && head->summary.state == journal::RunState::Idle) {
@@ -68,7 +70,9 @@ int fork(const ForkCommand& command, const Environment& environment) {
   resume_command.show_prompts = command.show_prompts;
   std::uint64_t taken_later = 0;
   const int code = resume(resume_command, environment, &taken_later);
-  notify(fmt::format("{} outcomes were taken from run {}", forked.taken + taken_later, command.run), environment);
+  const std::uint64_t taken = forked.taken + taken_later;
+  notify(fmt::format("{} {} taken from run {}", counted(taken, "outcome"), taken == 1 ? "was" : "were", command.run),
+         environment);
   return code;
 }
 

@@ -1,4 +1,5 @@
 #include "cli/stopping.h"
+#include "base/counted.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -51,8 +52,7 @@ void notify_waiting(const runtime::EffectsInProgress& effects, std::chrono::mill
   if (count == 0 || grace.count() == 0) return;
   const bool is_terminated = environment.stop_signal->load() == SIGTERM;
   notify(fmt::format("waiting up to {} s for {} in progress: {}; {} {} at once, without {}",
-                     std::chrono::ceil<std::chrono::seconds>(grace).count(),
-                     count == 1 ? "1 call" : fmt::format("{} calls", count), describe(effects),
+                     std::chrono::ceil<std::chrono::seconds>(grace).count(), counted(count, "call"), describe(effects),
                      is_terminated ? "a second SIGTERM ends" : "press Ctrl-C again to end", ended,
                      count == 1 ? "its outcome" : "their outcomes"),
          environment);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/counted.h"
 #include "base/descriptor.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
@@ -26,7 +27,6 @@ int check_store(journal::StoreConnection& store, const Environment& environment)
   const auto report = store.admin().check();
   if (!report) return fail(report.error().message, environment);
   for (const std::string& problem : report->problems) fail(problem, environment);
-  using diagnostics::counted;
   environment.write_output(fmt::format("{}, {}, {}, {}\n", counted(report->runs, "run"),
                                        counted(report->records, "record"), counted(report->contents, "content"),
                                        counted(report->problems.size(), "problem")));
@@ -85,8 +85,9 @@ int copy_store(const StoreCommand& command, const Environment& environment) {
   const auto copied = journal::copy_store(**from, **to, wall_ms(environment.system.clock));
   if (!copied) return fail(copied.error().message, environment);
   for (const std::string& problem : copied->problems) fail(problem, environment);
-  environment.write_output(fmt::format("{} runs copied, {} were there, {} notes, {} problems\n", copied->runs,
-                                       copied->runs_there, copied->notes, copied->problems.size()));
+  environment.write_output(fmt::format("{} copied, {} {} there, {}, {}\n", counted(copied->runs, "run"),
+                                       copied->runs_there, copied->runs_there == 1 ? "was" : "were",
+                                       counted(copied->notes, "note"), counted(copied->problems.size(), "problem")));
   notify_about_key(command, environment);
   return copied->problems.empty() ? exit_done : exit_failed;
 }
@@ -99,8 +100,8 @@ int list_owners(journal::StoreConnection& store, const StoreCommand& command, co
     list.push_back(engine::describe_owner(owner));
     if (command.json) continue;
     const std::string pool = owner.pool.empty() ? "" : fmt::format(" of `{}`", owner.pool);
-    environment.write_output(fmt::format("{}  {}{}  {} runs  {}\n", owner.id.number, engine::name_of(owner.role), pool,
-                                         owner.runs, owner.label));
+    environment.write_output(fmt::format("{}  {}{}  {}  {}\n", owner.id.number, engine::name_of(owner.role), pool,
+                                         counted(owner.runs, "run"), owner.label));
   }
   if (command.json) environment.write_output(list.dump() + "\n");
   return exit_done;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/counted.h"
 #include "json/reader.h"
 #include "vm/values/render.h"
 
@@ -40,11 +41,12 @@ Json json_usage(const inference::Usage& usage) {
 std::string shown_usage(const inference::Usage& usage) {
   if (usage.prompt == 0 && usage.generated == 0) return fmt::format("   {:.0f} ms", usage.milliseconds);
   if (!usage.is_reuse_known) {
-    return fmt::format("   {}{} prompt tokens; {} generated; {:.0f} ms", usage.is_estimated ? "estimated: " : "",
-                       usage.prompt, usage.generated, usage.milliseconds);
+    return fmt::format("   {}{}; {} generated; {:.0f} ms", usage.is_estimated ? "estimated: " : "",
+                       counted(usage.prompt, "prompt token"), usage.generated, usage.milliseconds);
   }
-  return fmt::format("   {} prompt tokens: {} computed, {} reused; {} generated, {} of them forced; {:.0f} ms",
-                     usage.prompt, usage.computed, usage.reused, usage.generated, usage.forced, usage.milliseconds);
+  return fmt::format("   {}: {} computed, {} reused; {} generated, {} of them forced; {:.0f} ms",
+                     counted(usage.prompt, "prompt token"), usage.computed, usage.reused, usage.generated, usage.forced,
+                     usage.milliseconds);
 }
 
 Json json_stack(const vm::LoadedProgram& program, const vm::CallStack& calls) {
@@ -160,7 +162,7 @@ void Trace::show_progress(std::size_t pieces) {
   has_progress_ = true;
   const double seconds = std::chrono::duration<double>(now - generation_start_).count();
   environment_.write_styled(
-      fmt::format("\r\x1b[2K{} tokens, {:.1f} tokens/s", pieces, static_cast<double>(pieces) / seconds));
+      fmt::format("\r\x1b[2K{}, {:.1f} tokens/s", counted(pieces, "token"), static_cast<double>(pieces) / seconds));
 }
 
 void Trace::on_text(runtime::RunId, std::string_view, std::uint32_t, std::uint32_t, std::string_view) {

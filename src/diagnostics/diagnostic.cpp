@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/counted.h"
 #include "base/utf8.h"
 
 namespace tenon::diagnostics {
 
 std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  return tenon::counted(count, noun);
 }
 
 std::string counted_were(std::size_t count) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "base/counted.h"
 #include "base/ensure.h"
 #include "base/sealing.h"
 #include "json/canonical.h"
@@ -562,7 +563,8 @@ Result<std::vector<Value>, ValueFormError> read_values(std::string_view json, st
   if (!read || !read->is_array()) return failure(ValueFormError{"expected a JSON array"});
   const Json::Array& parsed = read->items();
   if (parsed.size() != types_of.size()) {
-    return failure(ValueFormError{fmt::format("{} values, where {} were promised", parsed.size(), types_of.size())});
+    return failure(
+        ValueFormError{fmt::format("{}, where {} were promised", counted(parsed.size(), "value"), types_of.size())});
   }
   std::vector<Value> values;
   values.reserve(types_of.size());

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/counted.h"
 #include "effects/record.h"
 #include "effects/secret_vault.h"
 #include "engine/program.h"
@@ -44,7 +45,7 @@ Result<Origin, EngineError> find_origin(journal::Store& store, const ForkChoice&
   }
   if (choice.at > head->records) {
     return failure(EngineError{EngineError::Kind::Usage,
-                               fmt::format("run {} has {} records", choice.from.text, head->records), "at"});
+                               fmt::format("run {} has {}", choice.from.text, counted(head->records, "record")), "at"});
   }
   return Origin{std::move(*stored), choice.at.value_or(head->records)};
 }

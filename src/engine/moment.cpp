@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/utf8.h"
 #include "bytecode/pursuit_variables.h"
 #include "engine/store_access.h"
@@ -217,8 +218,8 @@ Result<Moment, EngineError> find_moment(journal::Store& store, const journal::Ru
   const auto head = store.head(run);
   if (!head) return failure(to_error(head.error()));
   if (record == 0 || record > head->records) {
-    return failure(EngineError{EngineError::Kind::NotFound,
-                               fmt::format("the run has {} records; there is no record {}", head->records, record)});
+    return failure(EngineError{EngineError::Kind::NotFound, fmt::format("the run has {}; there is no record {}",
+                                                                        counted(head->records, "record"), record)});
   }
   const auto read = store.read(run, record - 1, 1);
   if (!read) return failure(to_error(read.error()));

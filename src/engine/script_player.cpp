@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/utf8.h"
 #include "inference/answers/person_answer.h"
 #include "inference/prompting/prompt_templates.h"
@@ -152,7 +153,7 @@ Result<const ScriptedAnswer*, std::string> ScriptPlayer::next(const vm::Request&
         return &first;
       }
       if (queue.given == queue.answers.size()) {
-        return failure(fmt::format("the script has only {} answers for {}{}", queue.given, shown, hint));
+        return failure(fmt::format("the script has only {} for {}{}", counted(queue.given, "answer"), shown, hint));
       }
       return queue.answers[queue.given++];
     }
@@ -245,8 +246,8 @@ Result<std::vector<vm::Value>, std::string> ScriptPlayer::read_holes(const bytec
   const auto json = parse_json(text);
   if (!json) return failure(json.error().message);
   if (json->items().size() != call.holes.size()) {
-    return failure(fmt::format("the script gives `{}` {} arguments, and {} are missing", call.name,
-                               json->items().size(), call.holes.size()));
+    return failure(fmt::format("the script gives `{}` {}, and its missing ones are {}", call.name,
+                               counted(json->items().size(), "argument"), call.holes.size()));
   }
   std::vector<vm::Value> values;
   for (std::size_t at = 0; at < call.holes.size(); ++at) {

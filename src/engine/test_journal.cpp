@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "base/counted.h"
 #include "engine/script_player.h"
 #include "runtime/recording/run_journal.h"
 #include "runtime/run_core.h"
@@ -118,9 +119,8 @@ class JournalledTest {
       RunCore replayed = make_core();
       if (auto problem = feed(replayed, 0)) return problem;
       if (vm::encode(replayed.machine()) != vm::encode(restored->machine())) {
-        return fmt::format(
-            "after {} records, replaying from the first record and from a snapshot leads to different states",
-            records_.size());
+        return fmt::format("after {}, replaying from the first record and from a snapshot leads to different states",
+                           counted(records_.size(), "record"));
       }
       if (replayed.take_refusals() != refusals_) {
         return fmt::format(

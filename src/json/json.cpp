@@ -6,6 +6,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/counted.h"
 #include "base/ensure.h"
 #include "base/utf8.h"
 #include "json/text.h"
@@ -234,7 +235,7 @@ std::string describe(const Json& value, MessageVersion version) {
     case Json::Kind::Array:
       if (value.items().empty()) return "an empty list";
       if (is_first) return fmt::format("a list of {}", value.items().size());
-      return fmt::format("a list of {} item{}", value.items().size(), value.items().size() == 1 ? "" : "s");
+      return "a list of " + counted(value.items().size(), "item");
     case Json::Kind::Object:
       return value.members().empty() ? "an empty object" : "an object";
   }

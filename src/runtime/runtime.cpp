@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/ensure.h"
 #include "runtime/effects/released_timers.h"
 #include "runtime/recovery/asked_questions.h"
@@ -268,7 +269,7 @@ std::string describe_failure(const vm::LoadedProgram& program, const vm::Failure
   }
   const std::uint64_t shown = std::min<std::uint64_t>(entries.size(), shown_calls_max);
   const std::uint64_t others = entries.size() - shown + report.call_stack.entries_left_out;
-  if (others > 0) text += fmt::format("  and {} calls around it\n", others);
+  if (others > 0) text += fmt::format("  and {} around it\n", counted(others, "call"));
   return text;
 }
 

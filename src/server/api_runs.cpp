@@ -1,6 +1,7 @@
 // Runs: starting, answering, cancelling and listing them, and reading their events.
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/parse_number.h"
 #include "json/reader.h"
 #include "runtime/recovery/recovery.h"
@@ -376,8 +377,9 @@ void Api::read_events(const Call& call) {
     after = number;
   }
   if (*after > head->records) {
-    return call.answer(whole(make_error(
-        422, "wrong_input", fmt::format("the run has {} records; there is no event {}", head->records, *after))));
+    return call.answer(whole(
+        make_error(422, "wrong_input",
+                   fmt::format("the run has {}; there is no event {}", counted(head->records, "record"), *after))));
   }
   const bool wants_list = call.request.header("accept").find("application/json") != std::string_view::npos;
   if (call.target.query.contains("before")) {

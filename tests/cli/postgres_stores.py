@@ -101,7 +101,7 @@ def test_recorded_runs_are_read_as_in_a_file(work):
     run = store.start()
     expect(store.resume(run, "--input", "true"), 0, "short true\n", "")
     file = work / "copy.store"
-    expect(tenon("store", "copy", store.path, file), 0, "1 runs copied, 0 were there, 0 notes, 0 problems\n", "")
+    expect(tenon("store", "copy", store.path, file), 0, "1 run copied, 0 were there, 0 notes, 0 problems\n", "")
     for words in (["trace", "show", run], ["trace", "hash", run], ["trace", "artifacts", run], ["trace", "diff", run, run]):
         shown = store.tenon(*words)
         assert shown.returncode == 0 and shown.stdout, (words, shown)
@@ -176,7 +176,7 @@ def test_copies_go_both_ways(work):
     expect(store.resume(second, "--input", "true"), 0, "short true\n")
     expect(tenon("resume", second, "--store", there, "--input", "false"), 0, "short false\n")
     differing = tenon("store", "copy", store.path, there)
-    expect(differing, 1, "0 runs copied, 1 were there, 0 notes, 2 problems\n")
+    expect(differing, 1, "0 runs copied, 1 was there, 0 notes, 2 problems\n")
     assert first in differing.stderr and second in differing.stderr, differing.stderr
     assert tenon("store", "copy", there, there).returncode == 2
 
@@ -196,7 +196,7 @@ def test_a_store_in_use_is_not_copied_and_a_backup_is_made(work):
     expect(store.store("check", path=copy), 0, None, "")
     expect(tenon("resume", run, "--store", copy, "--wait", "0.0.0", "--input", "7"), 3, "")
     restored = new_url()
-    expect(tenon("store", "copy", copy, restored), 0, "1 runs copied, 0 were there, 0 notes, 0 problems\n", "")
+    expect(tenon("store", "copy", copy, restored), 0, "1 run copied, 0 were there, 0 notes, 0 problems\n", "")
     expect(tenon("resume", run, "--store", restored, "--wait", "0.1.0", "--input", "word"), 0, "7 word\n")
 
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/counted.h"
 #include "base/utf8.h"
 #include "json/text.h"
 
@@ -33,7 +34,7 @@ RepairLoop::Step RepairLoop::on_answer(const Answer& answer) {
     case Finish::CutOff:
       attempts_.push_back(
           {show(answer.text),
-           {answer.cut_reason.empty() ? fmt::format("cut off after {} tokens", request_.sampling.tokens_max)
+           {answer.cut_reason.empty() ? "cut off after " + counted(request_.sampling.tokens_max, "token")
                                       : answer.cut_reason}});
       return fail(types::FailureKind::ModelCutOff, "was cut off");
     case Finish::Refused:

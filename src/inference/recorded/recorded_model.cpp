@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/utf8.h"
 
 namespace tenon::inference {
@@ -94,8 +95,8 @@ std::string describe_difference(const Recording& recording, const GenerationRequ
                               line_around(recorded_schema, position), line_around(asked_schema, position));
   }
   const auto sampling_of = [](const Sampling& sampling) {
-    return fmt::format("temperature {}, seed {}, at most {} tokens", sampling.temperature, sampling.seed,
-                       sampling.tokens_max);
+    return fmt::format("temperature {}, seed {}, at most {}", sampling.temperature, sampling.seed,
+                       counted(sampling.tokens_max, "token"));
   };
   return text + fmt::format(". In the sampling\n  recorded: {}\n  asked:    {}", sampling_of(nearest->request.sampling),
                             sampling_of(request.sampling));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "journal/postgres/owner_rows.h"
 
 namespace tenon::journal::postgres {
@@ -57,8 +58,8 @@ StoreError Connection::missing_run(const RunName& run) const {
 }
 
 StoreError Connection::forgotten_run(const RunName& run, std::uint64_t records) const {
-  return {StoreError::Kind::Missing,
-          fmt::format("{}: run {} was forgotten; of its {} records nothing is left", name(), run.text, records)};
+  return {StoreError::Kind::Missing, fmt::format("{}: run {} was forgotten; of its {} nothing is left", name(),
+                                                 run.text, counted(records, "record"))};
 }
 
 StoreError Connection::damaged(std::string_view what) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "journal/batch.h"
 #include "journal/postgres/append_additions.h"
 #include "journal/postgres/run_reading.h"
@@ -143,14 +144,14 @@ Result<Imported, StoreError> RunImport::compare() {
   const bool is_to_be_forgotten = given.summary.state == RunState::Forgotten;
   if (is_forgotten == is_to_be_forgotten && present.records == given.records && present.chain == given.chain)
     return Imported{given.run, ImportOutcome::AlreadyThere};
-  return failure(
-      StoreError{StoreError::Kind::Conflict,
-                 is_forgotten && !is_to_be_forgotten
-                     ? fmt::format("{}: run {} was forgotten here and cannot be imported again", connection_.name(),
-                                   given.run.text)
-                     : fmt::format("{}: a different run {} exists already, with {} records (the file has {}); import "
-                                   "into another store",
-                                   connection_.name(), given.run.text, present.records, given.records)});
+  return failure(StoreError{
+      StoreError::Kind::Conflict,
+      is_forgotten && !is_to_be_forgotten
+          ? fmt::format("{}: run {} was forgotten here and cannot be imported again", connection_.name(),
+                        given.run.text)
+          : fmt::format("{}: a different run {} exists already, with {} (the file has {}); import "
+                        "into another store",
+                        connection_.name(), given.run.text, counted(present.records, "record"), given.records)});
 }
 
 }  // namespace tenon::journal::postgres

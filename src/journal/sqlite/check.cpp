@@ -215,8 +215,8 @@ class Check {
           const auto links = links_.find(*hash);
           const std::int64_t real = links == links_.end() ? 0 : links->second;
           if (real != row.get_integer(1))
-            tell(fmt::format("content {}: {} uses are counted, and {} runs have it", hash->hex(), row.get_integer(1),
-                             real));
+            tell(fmt::format("content {}: the counted uses are {}, and the runs that have it {}", hash->hex(),
+                             row.get_integer(1), real));
           links_.erase(*hash);
         });
     if (!done) return done;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "journal/sqlite/derive_row.h"
 
 namespace tenon::journal::sqlite {
@@ -32,9 +33,9 @@ Result<RunRow, StoreError> get_run(Connection& connection, const RunName& run) {
   if (!row) return failure(row.error());
   if (!*row) return failure(connection.missing_run(run));
   if ((*row)->head.summary.state == RunState::Forgotten)
-    return failure(
-        StoreError{StoreError::Kind::Missing, fmt::format("{}: run {} was forgotten; of its {} records nothing is left",
-                                                          connection.name(), run.text, (*row)->head.records)});
+    return failure(StoreError{StoreError::Kind::Missing,
+                              fmt::format("{}: run {} was forgotten; of its {} nothing is left", connection.name(),
+                                          run.text, counted((*row)->head.records, "record"))});
   return std::move(**row);
 }
 

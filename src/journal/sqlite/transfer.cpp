@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "base/counted.h"
 #include "base/utf8.h"
 #include "journal/batch.h"
 #include "journal/run_file.h"
@@ -116,9 +117,9 @@ Result<Imported, StoreError> SqliteAdmin::compare(const RunHead& present, const 
       is_forgotten && !is_to_be_forgotten
           ? fmt::format("{}: run {} was forgotten here and cannot be imported again", connection_.name(),
                         given.run.text)
-          : fmt::format("{}: a different run {} exists already, with {} records (the file has {}); import into "
+          : fmt::format("{}: a different run {} exists already, with {} (the file has {}); import into "
                         "another store",
-                        connection_.name(), given.run.text, present.records, given.records)});
+                        connection_.name(), given.run.text, counted(present.records, "record"), given.records)});
 }
 
 Result<Imported, StoreError> SqliteAdmin::import_forgotten(const RunHead& head) {

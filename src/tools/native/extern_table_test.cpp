@@ -274,7 +274,7 @@ TEST(Binding, ComparesSignatures) {
   EXPECT_THAT(problems[0].message, HasSubstr("does not match its declaration: argument 1 is declared `String`"));
   EXPECT_THAT(problems[0].hints, ElementsAre("the library has `other_signature(i64) -> String`",
                                              "the program declares `other_signature(p0: String) -> String`"));
-  EXPECT_THAT(problems[1].message, HasSubstr("it takes 1 arguments, and 2 are declared"));
+  EXPECT_THAT(problems[1].message, HasSubstr("it takes 1 argument, and the declaration has 2"));
   EXPECT_THAT(problems[2].message, HasSubstr("its signature `i64 to String` cannot be parsed"));
 
   DeclaredProgram wrong_result;

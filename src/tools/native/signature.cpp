@@ -1,4 +1,5 @@
 #include "tools/native/signature.h"
+#include "base/counted.h"
 
 #include <fmt/format.h>
 
@@ -168,7 +169,7 @@ std::optional<std::string> find_disagreement(std::string_view signature, const T
     return fmt::format("its signature `{}` cannot be parsed; write it like `(List<Order>, i32) -> String`", signature);
   const Comparison comparison(types);
   if (written->parameters.size() != declared.parameters.size()) {
-    return fmt::format("it takes {} arguments, and {} are declared", written->parameters.size(),
+    return fmt::format("it takes {}, and the declaration has {}", counted(written->parameters.size(), "argument"),
                        declared.parameters.size());
   }
   for (std::size_t i = 0; i < declared.parameters.size(); ++i) {
