@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -10,6 +11,8 @@
 #include "base/sha256.h"
 #include "effects/agent_prompt.h"
 #include "effects/record.h"
+#include "runtime/program_image.h"
+#include "types/table/type_table.h"
 #include "vm/request.h"
 
 /// What a run did, as the arrays of the interaction algebra (docs/internals/algebra.md): tools, h, q, sigma, r. Values
@@ -152,14 +155,30 @@ struct CallOrigin {
   std::string result;     ///< without a failure
 };
 
+/// The types of a call's values, in the program that made it.
+struct CallTypes {
+  const std::vector<types::TypeId>* parameters = nullptr;  ///< null: not known, as is a result without a type
+  std::optional<types::TypeId> result = std::nullopt;
+};
+
+/// With what the values of a recorded run are shown as people write them, instead of in the form that is on record.
+struct ValueTypes {
+  /// That `calls` and `cycles` refer to: of each cycle.
+  std::vector<std::shared_ptr<const runtime::ProgramImage>> programs;
+  std::vector<CallTypes> calls;   ///< of each call in q
+  std::vector<CallTypes> cycles;  ///< of each cycle in h
+};
+
 /// A run rebuilt: its artifacts, and what happened in the order of the program, each event RFC 8785 JSON
 /// (docs/internals/algebra.md).
 struct Interaction {
   Artifacts artifacts;
   std::vector<std::string> events;
-  RecordNumbers records = {};            ///< of a recorded run; empty where it was rebuilt from artifacts alone
-  std::vector<CallOrigin> origins = {};  ///< likewise; of each call in q
-  /// Without `records` and `origins`, which say where the run is and not what it did.
+  // Of a recorded run; empty where it was rebuilt from artifacts alone.
+  RecordNumbers records = {};
+  std::vector<CallOrigin> origins = {};  ///< of each call in q
+  ValueTypes types = {};
+  /// Without these three, which say where the run is and how it is shown, not what it did.
   friend bool operator==(const Interaction& left, const Interaction& right) {
     return left.artifacts == right.artifacts && left.events == right.events;
   }

@@ -154,6 +154,7 @@ void Collector::begin(runtime::RunCore& core) {
   Branch& root = branch({});
   const std::uint32_t call = add_call(root, sites_.tool_of_function(function_));
   const std::vector<types::TypeId>& types = image_.program().functions[function_].parameters;
+  calls_[call].types = {&types, image_.program().functions[function_].result};
   for (std::size_t at = 0; at < types.size(); ++at) {
     std::string written = write(first.registers.data()[at], types[at]);
     calls_[call].arguments.push_back(std::move(written));
@@ -177,6 +178,7 @@ void Collector::on_call(std::string_view key, std::uint32_t function, std::span<
   for (std::size_t at = 0; at < arguments.size(); ++at) written.push_back(write(arguments[at], types[at]));
   calls_[*call].arguments = std::move(written);
   calls_[*call].origin.arguments = origin_of(arguments);
+  calls_[*call].types = {&types, image_.program().functions[function].result};
   caller.open.push_back({*call, caller.depth});
 }
 
@@ -262,12 +264,15 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
       const auto awaited =
           caller.awaited.empty() ? std::nullopt : take_awaited(caller, fiber(caller.key).frames.back());
       call = awaited ? *awaited : add_call(caller, *tool);
-      calls_[call].arguments = write_arguments(program.externs[request.subject].parameters);
+      const bytecode::Extern& called = program.externs[request.subject];
+      calls_[call].arguments = write_arguments(called.parameters);
+      calls_[call].types = {&called.parameters, called.result};
       break;
     }
     case vm::RequestKind::Complete:
       if (const auto attempt = sites_.attempt_tool(request.subject)) {
         call = add_call(caller, *attempt);
+        calls_[call].types = {nullptr, program.sites[request.subject].result};
         add_prompt(call, open);
         break;
       }
@@ -284,6 +289,7 @@ void Collector::take_request(const std::string& key, const runtime::OpenRequest&
         written.push_back(is_hole ? std::string() : write(request.arguments[at], shape.parameters[at]));
       }
       calls_[call].arguments = std::move(written);
+      calls_[call].types = {&shape.parameters, std::nullopt};
       add_prompt(call, open);
       break;
     }
@@ -342,6 +348,7 @@ void Collector::take_outcome(const runtime::RunCore& core, const std::string& ke
     }
     shape = vm::options_of(request, image_.program())[outcome.clause].call;
     call.arguments.assign(shape->parameters.size(), std::string());
+    call.types = {&shape->parameters, std::nullopt};
   }
   const Json answers = parse_own_json(outcome.value);
   for (std::size_t at = 0; at < shape->holes.size() && at < answers.items_or_none().size(); ++at) {

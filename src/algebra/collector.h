@@ -35,6 +35,7 @@ struct Call {
   std::optional<std::uint32_t> parent;  ///< the call of the algebra within which this one was made
   std::uint32_t depth = 0;              ///< how many such calls are around it
   std::vector<std::string> arguments;   ///< as in Query
+  CallTypes types;
   std::vector<Prompt> prompts;
   std::vector<Pause> pauses;
   bool is_handoff = false;  ///< to an agent that takes over the rest of the turn

@@ -11,7 +11,9 @@
 #include "base/counted.h"
 #include "base/utf8.h"
 #include "bytecode/program.h"
+#include "effects/value_form.h"
 #include "json/reader.h"
+#include "vm/values/render.h"
 
 namespace tenon::algebra {
 namespace {
@@ -58,11 +60,25 @@ std::string shortened(std::string text) {
   return std::string(cut_utf8(text, shown_bytes_max)) + "…";
 }
 
+/// A value as people write it: in a program's arguments, as an answer, in `--input`. Where its type is not known, and
+/// where it contains a Context, as it is on record.
+std::string in_plain_form(const std::string& recorded, std::optional<types::TypeId> type,
+                          const runtime::ProgramImage* image) {
+  if (!type || image == nullptr || recorded.empty() || recorded == "null") return recorded;
+  const types::TypeTable& types = image->program().types;
+  const auto value = effects::read_value(recorded, *type, types, effects::SecretForm::Named);
+  std::string text;
+  return value && vm::to_json(*value, types, text) ? text : recorded;
+}
+
 /// Draws one run.
 class Drawing {
  public:
   explicit Drawing(const Interaction& interaction)
-      : artifacts_(interaction.artifacts), records_(interaction.records), origins_(interaction.origins) {
+      : artifacts_(interaction.artifacts),
+        records_(interaction.records),
+        origins_(interaction.origins),
+        types_(interaction.types) {
     std::vector<std::size_t> open;
     std::size_t ended = 0;
     for (const std::string& line : interaction.events) {
@@ -84,17 +100,37 @@ class Drawing {
     std::size_t call = 0;
     for (std::size_t cycle = 0; cycle < artifacts_.h.size(); ++cycle) {
       const Cycle& turn = artifacts_.h[cycle];
-      out_ += turn.agent.empty() ? fmt::format("{}{}\n", turn.function, shortened(turn.arguments))
+      image_ = cycle < types_.programs.size() ? types_.programs[cycle].get() : nullptr;
+      const CallTypes types = cycle < types_.cycles.size() ? types_.cycles[cycle] : CallTypes{};
+      out_ += turn.agent.empty() ? fmt::format("{}{}\n", turn.function, shortened(shown_start(turn.arguments, types)))
                                  : fmt::format("{} < {}\n", turn.agent, shortened(turn.input));
       for (const Choice& choice : artifacts_.sigma[cycle]) draw_call(choice, call++);
-      out_ += fmt::format("= {}{}\n", shown_result(turn.result), shown_record(records_.cycles, cycle));
+      out_ += fmt::format("= {}{}\n", shown_result(turn.result, types), shown_record(records_.cycles, cycle));
     }
     return std::move(out_);
   }
 
  private:
-  static std::string shown_result(const CallResult& result) {
-    if (const auto* const value = std::get_if<std::string>(&result)) return shortened(*value);
+  [[nodiscard]] std::string shown_argument(const std::string& recorded, const CallTypes& types, std::size_t at) const {
+    const bool is_known = types.parameters != nullptr && at < types.parameters->size();
+    return in_plain_form(recorded, is_known ? std::optional((*types.parameters)[at]) : std::nullopt, image_);
+  }
+
+  /// The arguments of the run's function. `arguments`: an array.
+  [[nodiscard]] std::string shown_start(const std::string& arguments, const CallTypes& types) const {
+    const Json list = parse_own_json(arguments);
+    std::string text;
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      // As it is on record: a Number like an integer.
+      text += (text.empty() ? "" : ",") + shown_argument(list.items_or_none()[at].dump(JsonForm::Shortest), types, at);
+    }
+    return list.is_array() ? '[' + text + ']' : arguments;
+  }
+
+  [[nodiscard]] std::string shown_result(const CallResult& result, const CallTypes& types) const {
+    if (const auto* const value = std::get_if<std::string>(&result)) {
+      return shortened(in_plain_form(*value, types.result, image_));
+    }
     if (const auto* const failed = std::get_if<Failed>(&result)) {
       return shortened(fmt::format("{}: {}", types::failure_kind_name(failed->kind), failed->message));
     }
@@ -116,10 +152,14 @@ class Drawing {
   void draw_call(const Choice& choice, std::size_t call) {
     const Query& query = artifacts_.q[call];
     const std::string indent(2 + 2 * depths_[call], ' ');
+    const CallTypes types = call < types_.calls.size() ? types_.calls[call] : CallTypes{};
     std::string arguments;
-    for (const std::string& value : query.arguments) {
+    for (std::size_t at = 0; at < query.arguments.size(); ++at) {
+      const std::string& value = query.arguments[at];
       const bool is_context = value.starts_with(R"({"context":)");
-      arguments += (arguments.empty() ? "" : ", ") + (value.empty() ? "?" : is_context ? "ctx" : value);
+      arguments += (arguments.empty() ? "" : ", ") + (value.empty() ? "?"
+                                                      : is_context  ? "ctx"
+                                                                    : shown_argument(value, types, at));
     }
     const Tool& tool = artifacts_.tools[choice.tool];
     const std::string record = shown_record(records_.calls, call);
@@ -128,8 +168,8 @@ class Drawing {
     } else {
       const CallOrigin origin = call < origins_.size() ? origins_[call] : CallOrigin();
       out_ += fmt::format("{}{} {}({}){} = {}{}{}\n", indent, choice.at, tool.name, shortened(std::move(arguments)),
-                          shown_origin(origin.arguments), shown_result(artifacts_.r[call]), shown_origin(origin.result),
-                          record);
+                          shown_origin(origin.arguments), shown_result(artifacts_.r[call], types),
+                          shown_origin(origin.result), record);
     }
     if (const auto refused = refusals_.find(call); refused != refusals_.end()) {
       out_ += fmt::format("{}  refused: {}\n", indent, shortened(refused->second));
@@ -188,8 +228,10 @@ class Drawing {
   const Artifacts& artifacts_;
   const RecordNumbers& records_;
   const std::vector<CallOrigin>& origins_;
-  std::vector<std::size_t> depths_;              ///< of each call: the number of enclosing calls
-  std::map<std::size_t, std::string> refusals_;  ///< by call: why the answer violates a contract
+  const ValueTypes& types_;
+  const runtime::ProgramImage* image_ = nullptr;  ///< of the cycle that is drawn; null if it is not known
+  std::vector<std::size_t> depths_;               ///< of each call: the number of enclosing calls
+  std::map<std::size_t, std::string> refusals_;   ///< by call: why the answer violates a contract
   std::set<Hash> drawn_;
   std::string out_;
 };

@@ -100,6 +100,7 @@ class Replay final : public runtime::RecoveryObserver {
       if (rebuilt && rebuilt->events == collected.events) {
         rebuilt->records = record_numbers();
         rebuilt->origins = origins();
+        rebuilt->types = value_types();
         return rebuilt;
       }
       Part& hindered = parts_[rebuilt ? parts_.size() - 1 : rebuilt.error().cycle];
@@ -145,6 +146,19 @@ class Replay final : public runtime::RecoveryObserver {
       for (const std::uint32_t call : part.collector->order()) all.push_back(part.collector->calls()[call].origin);
     }
     return all;
+  }
+
+  [[nodiscard]] ValueTypes value_types() const {
+    ValueTypes types;
+    for (const Part& part : parts_) {
+      const auto& image = programs_[part.cycle.program].image;
+      for (const std::uint32_t call : part.collector->order())
+        types.calls.push_back(part.collector->calls()[call].types);
+      const bytecode::Function& function = image->program().functions[part.collector->function()];
+      types.cycles.push_back({&function.parameters, function.result});
+      types.programs.push_back(image);
+    }
+    return types;
   }
 
   [[nodiscard]] CallResult machine_result(const runtime::RecoveredRun& run) const {

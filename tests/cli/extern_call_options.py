@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from tenon_process import ROOT, TENON, build_library, open_wait, tenon
+from tenon_process import ROOT, TENON, build_library, find_run, open_wait, tenon
 
 LIBRARY = r'''
 #include <signal.h>
@@ -244,6 +244,56 @@ def test_a_call_that_was_cut_off_waits_for_a_person(work):
     assert (done.returncode, done.stdout) == (0, "seen in the books\n"), done
     assert len(bench.calls()) == 1
     assert tenon("store", "check", "--store", bench.store).returncode == 0
+
+
+VALUES = """
+enum Mood { Good, Bad(String) }
+struct All { big: i64, m: Map<i32>, e: Mood, r: Result<i64>, t: (i64, String), o: Option<Option<i64>> }
+extern(once) fn move_all(all: All, n: i64, key: secret String) -> String
+extern fn copied(all: All, n: i64) -> All
+
+fn all() -> All {
+    All { big: 9007199254740993, m: Map::from([("a", 1), ("b", 2)]), e: Mood::Bad("x"), r: Ok(7), t: (1, "q"), o: None }
+}
+fn moves(key: secret String) -> String { move_all(all(), 250, key) }
+fn tells(ctx: Context, first: i64) -> All {
+    let given = copied(all(), first)
+    made(ctx, given)
+    given
+}
+fn made(ctx: Context, given: All) -> i64 { "Make it"! }
+"""
+VALUES_LIBRARY = r"""
+#include <signal.h>
+#include <unistd.h>
+#include <tenon/extern.h>
+TENON_EXTERN(move_all) { kill(getpid(), SIGKILL); }
+TENON_EXTERN(copied) { tenon_put_value(call, tenon_result(call), tenon_argument(call, 0)); }
+"""
+SHOWN = '{"big":9007199254740993,"m":{"a":1,"b":2},"e":{"Bad":"x"},"r":{"Ok":7},"t":[1,"q"],"o":null}'
+
+
+def test_the_values_of_a_call_are_shown_as_they_are_given(work):
+    """In the question about a call, and in the trace: so that they can be copied into an answer."""
+    program, store, script = work / "values.tn", work / "values.store", work / "model.script"
+    program.write_text(VALUES)
+    script.write_text('made => {"value": 9007199254740993}\n')
+    options = ["--extern", build_library(work, "values", VALUES_LIBRARY), "--model", f"script:{script}", "--store", store]
+    run = find_run(tenon("run", program, "--fn", "moves", "--arg", "key=s3cret", *options).stderr)
+    listed = json.loads(tenon("runs", "--store", store, "--json").stdout)
+    assert [one["state"] for one in listed] == ["running"], listed
+    asked = tenon("resume", run, "--store", store).stderr
+    question = f'Did `move_all({SHOWN}, 250, "[secret]")` happen? It was interrupted'
+    assert question in asked and "s3cret" not in asked, asked
+    assert question in tenon("runs", "--store", store).stdout
+    assert json.loads(tenon("runs", "--store", store, "--json").stdout)[0]["waits"][0]["question"].startswith(question)
+    copied = tenon("run", program, "--fn", "tells", "--arg", "first=250", *options)
+    assert (copied.returncode, copied.stdout) == (0, SHOWN + "\n"), copied
+    lines = tenon("trace", "show", find_run(copied.stderr), "--store", store).stdout.splitlines()
+    assert lines[0] == "tells[null,250]", lines
+    assert any(f"copied({SHOWN}, 250) {{argument first}} = {SHOWN} " in line for line in lines), lines
+    assert any(f"made(ctx, {SHOWN}) {{argument first, extern copied}} = 9007199254740993 " in line for line in lines), lines
+    assert lines[-1].startswith(f"= {SHOWN}  ["), lines
 
 
 def test_a_person_chooses_between_retry_and_failure(work):

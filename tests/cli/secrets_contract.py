@@ -317,7 +317,7 @@ def test_a_person_supplies_the_value_of_a_call(work):
     run = place.runs()[0]["run"]
     waits = place.resume(run)
     expect(waits, 3, "")
-    assert '{"$secret":"token"}' in waits.stderr, "the call is shown, and the secret is not"
+    assert '"[secret]"' in waits.stderr, ("the call is shown, and the secret is not", waits.stderr)
     expect_error(place.resume(run, "--input", WORDS["answered"]), 2, "the answer: expected")
     expect(place.resume(run, "--input", json.dumps({"value": WORDS["issued"]})), 0, "logged in with [secret].\n")
     assert place.received() == [WORDS["argument"], WORDS["issued"]]

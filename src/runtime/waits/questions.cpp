@@ -125,7 +125,7 @@ void Questions::settle_cut_off(RunId id, const std::string& key) {
 void Questions::ask_resolution(RunId id, const std::string& key) {
   Run& run = runs_[id];
   OpenRequest& open = *runs_.find(id, key);
-  open.question = resolution_question(open);
+  open.question = resolution_question(open, run.core->image()->program());
   open.is_in_doubt = true;
   open.set_wake(std::nullopt);
   open.end_outage();

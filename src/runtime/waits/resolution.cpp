@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "effects/value_form.h"
 #include "inference/answers/mismatch.h"
 #include "inference/answers/schema_writer.h"
 #include "json/reader.h"
 #include "types/table/type_parts.h"
+#include "vm/values/render.h"
 
 namespace tenon::runtime {
 
@@ -35,13 +35,15 @@ std::optional<TypeId> value_type(const bytecode::Program& program, std::uint32_t
 
 }  // namespace
 
-std::string resolution_question(const OpenRequest& open) {
-  const std::string all = effects::name_secrets(open.described.arguments);
+std::string resolution_question(const OpenRequest& open, const bytecode::Program& program) {
+  std::string all;
+  for (const vm::Value& argument : open.request.arguments) {
+    if (!all.empty()) all += ", ";
+    if (!vm::to_json(argument, program.types, all)) all += "…";
+    if (all.size() > shown_arguments_bytes_max) break;
+  }
   std::string arguments(cut_utf8(all, shown_arguments_bytes_max));
-  const bool is_whole = arguments.size() == all.size();
-  if (is_whole && arguments.ends_with(']')) arguments.pop_back();
-  if (!is_whole) arguments += "…";
-  if (arguments.starts_with('[')) arguments.erase(0, 1);
+  if (arguments.size() < all.size()) arguments += "…";
   return fmt::format(
       "Did `{}({})` happen? It was interrupted before its outcome was recorded and will not be retried unless you "
       "answer `{{\"retry\": true}}`.",

@@ -21,8 +21,9 @@ struct CallFailed {
 /// A person's decision: the call's value, another call, or a failure.
 using CallResolution = std::variant<vm::Value, CallAgain, CallFailed>;
 
-/// The question for the person. Names the extern and, shortened, its arguments.
-[[nodiscard]] std::string resolution_question(const OpenRequest& open);
+/// The question for the person. Names the extern and, shortened, its arguments, in the form in which values are given
+/// (vm::to_json).
+[[nodiscard]] std::string resolution_question(const OpenRequest& open, const bytecode::Program& program);
 /// The answer's form for people: `{"value": i64} | {"retry": true} | {"fail": String}`.
 [[nodiscard]] std::string resolution_type(const bytecode::Program& program, std::uint32_t subject);
 /// The answer's JSON Schema.
