@@ -238,8 +238,6 @@ constexpr OtherName other_names[] = {
     {"minimum", "min"},
     {"nth", "get"},
     {"number", "parse", true},
-    {"or", "unwrap_or"},
-    {"orelse", "unwrap_or"},
     {"popback", "pop"},
     {"poplast", "pop"},
     {"power", "pow"},
@@ -281,7 +279,6 @@ constexpr OtherName other_names[] = {
     {"trimright", "trim"},
     {"trimstart", "trim"},
     {"unwrapordefault", "unwrap_or"},
-    {"unwraporelse", "unwrap_or"},
     {"update", "insert"},
     {"upper", "to_uppercase", true},
     {"uppercase", "to_uppercase", true},
@@ -302,6 +299,8 @@ constexpr std::string_view join_lists = "join lists with `+`";
 constexpr std::string_view join_texts = "join texts with `+`, or write a template string: `\"{{ x }}\"`";
 constexpr std::string_view parse_text = "parse the number with `.parse<i32>()`";
 constexpr std::string_view iterate_map = "iterate with `for (key, value) in m { … }`";
+constexpr std::string_view use_if_let = "use `if let Some(value) = x { … }` instead";
+constexpr std::string_view use_other = "use `??` instead: `x ?? other`";
 constexpr std::string_view to_float = "convert it with `as f64`";
 constexpr std::string_view to_integer = "convert it with `as i32`, which drops the fraction";
 constexpr std::string_view to_wide_integer = "convert it with `as i64`";
@@ -309,6 +308,8 @@ constexpr std::string_view to_wide_integer = "convert it with `as i64`";
 /// Methods of other languages for which something else is written.
 constexpr Advice advices[] = {
     {TypeKind::String, "append", join_texts},
+    {TypeKind::String, "capitalize", "use `s.slice(0, 1).to_uppercase() + s.slice(1, s.len())` instead"},
+    {TypeKind::String, "format", "write a template string: `\"{{ x }}\"`"},
     {TypeKind::String, "charat", "use `.slice(i, i + 1)` instead"},
     {TypeKind::String, "at", "use `.slice(i, i + 1)` instead"},
     {TypeKind::String, "concat", join_texts},
@@ -358,7 +359,41 @@ constexpr Advice advices[] = {
     {TypeKind::Map, "iter", iterate_map},
     {TypeKind::Map, "pop", "use `.remove(key)` instead"},
 
+    {TypeKind::Option, "andthen", "use `match x { Some(value) => …, None => None }` instead"},
+    {TypeKind::Option, "filter", "use `match x { Some(value) if … => Some(value), _ => None }` instead"},
+    {TypeKind::Option, "flatmap", "use `match x { Some(value) => …, None => None }` instead"},
+    {TypeKind::Option, "flatten", "use `x ?? None` instead"},
+    {TypeKind::Option, "foreach", use_if_let},
+    {TypeKind::Option, "getorinsert", "use `??`, and assign the value: `x = Some(x ?? …)`"},
+    {TypeKind::Option, "getorinsertwith", "use `??`, and assign the value: `x = Some(x ?? …)`"},
+    {TypeKind::Option, "ifpresent", use_if_let},
+    {TypeKind::Option, "inspect", use_if_let},
+    {TypeKind::Option, "insert", "assign the value: `x = Some(…)`"},
+    {TypeKind::Option, "isnoneor", "use `x.map(|value| …) ?? true` instead"},
+    {TypeKind::Option, "issomeand", "use `x.map(|value| …) ?? false` instead"},
+    {TypeKind::Option, "iter", use_if_let},
+    {TypeKind::Option, "let", use_if_let},
+    {TypeKind::Option, "mapor", "use `x.map(|value| …) ?? other` instead"},
+    {TypeKind::Option, "maporelse", "use `x.map(|value| …) ?? other` instead"},
     {TypeKind::Option, "okor", "use `??` with a call of `fail`: `x ?? fail(\"…\")`"},
+    {TypeKind::Option, "okorelse", "use `??` with a call of `fail`: `x ?? fail(\"…\")`"},
+    {TypeKind::Option, "or", use_other},
+    {TypeKind::Option, "orelse", use_other},
+    {TypeKind::Option, "replace", "assign the value: `x = Some(…)`"},
+    {TypeKind::Option, "take", "assign `None`, after `let taken = x`"},
+    {TypeKind::Option, "unwrapordefault", use_other},
+    {TypeKind::Option, "unwraporelse", use_other},
+
+    {TypeKind::Result, "andthen", "use `match x { Ok(value) => …, Err(failure) => Err(failure) }` instead"},
+    {TypeKind::Result, "err", "use `match x { Ok(_) => None, Err(failure) => Some(failure) }` instead"},
+    {TypeKind::Result, "isokand", "use `match x { Ok(value) => …, Err(_) => false }` instead"},
+    {TypeKind::Result, "map", "use `match x { Ok(value) => Ok(…), Err(failure) => Err(failure) }` instead"},
+    {TypeKind::Result, "maperr", "use `match x { Ok(value) => Ok(value), Err(failure) => Err(…) }` instead"},
+    {TypeKind::Result, "mapor", "use `match x { Ok(value) => …, Err(_) => other }` instead"},
+    {TypeKind::Result, "ok", "use `match x { Ok(value) => Some(value), Err(_) => None }` instead"},
+    {TypeKind::Result, "or", "use `match x { Ok(value) => Ok(value), Err(_) => … }` instead"},
+    {TypeKind::Result, "orelse", "use `match x { Ok(value) => Ok(value), Err(failure) => … }` instead"},
+    {TypeKind::Result, "unwraporelse", "use `match x { Ok(value) => value, Err(failure) => … }` instead"},
 
     {TypeKind::I32, "asf64", to_float},
     {TypeKind::I32, "sqrt", "convert it first: `(n as f64).sqrt()`"},

@@ -205,6 +205,58 @@ def test_cases_of_enums_and_options(work):
     single(work, "fn f() -> i32? { Just(1) }", "E2001", "write `Some(…)`", "Some")
 
 
+def test_cases_with_values_that_are_written_without_their_enum(work):
+    declared = "enum E { A1(String), C, D(i32, i32) }\n"
+    single(work, declared + 'fn f() -> E { A1("x") }', "E2001", "did you mean `E::A1`?", "E::A1")
+    single(work, declared + "fn f() -> E { D(1, 2) }", "E2001", "did you mean `E::D`?", "E::D")
+    single(work, declared + "fn f(e: E) -> i32 { match e { A1(x) => 1, _ => 0 } }", "E2115", "write `E::A1(…)`")
+    single(work, declared + "fn f(e: E) -> i32 { match e { A2(x) => 1, _ => 0 } }", "E2115", "write its cases as `E::…`")
+    found = diagnose(work, declared + 'fn f() -> A1 { A1("x") }')
+    assert not any(code.startswith("E") for code, _, _ in found), ("a text type is another thing", found)
+
+
+def test_what_a_route_does_not_cover(work):
+    program = """agent D {{
+    state {{ ok: Boolean = true }}
+    block sort: route {{ on state.ok {{ {} }} }}
+    block order: emit {{ text: "Noted." }}
+}}
+"""
+    single(work, program.format("true -> order"), "E2109", "add an arm for it, or end the arms with `else -> …`")
+    assert diagnose(work, program.format("true -> order, else -> order")) == []
+    single(work, "fn f(b: Boolean) -> i32 { match b { true => 1 } }", "E2109", "add an arm for it, or a wildcard arm `_ => …`")
+
+
+def test_what_is_written_for_methods_of_options_and_results(work):
+    """The hints lead to programs without mistakes."""
+    for parameter, result, call, hint, instead in (
+            ("x: i32?", "i32?", "x.or(Some(2))", "`x ?? other`", "x ?? Some(2)"),
+            ("x: i32?", "i32", "x.or_else(|| 2)", "`x ?? other`", "x ?? 2"),
+            ("x: i32?", "i32", "x.unwrap_or_else(|| 2)", "`x ?? other`", "x ?? 2"),
+            ("x: i32?", "i32?", "x.and_then(|v| Some(v))", "`match x { Some(value) => …, None => None }`",
+             "match x { Some(value) => Some(value + 1), None => None }"),
+            ("x: i32?", "i32?", "x.filter(|v| v > 1)", "`match x { Some(value) if … => Some(value), _ => None }`",
+             "match x { Some(value) if value > 1 => Some(value), _ => None }"),
+            ("x: i32?", "i32", "x.map_or(0, |v| v + 1)", "`x.map(|value| …) ?? other`", "x.map(|value| value + 1) ?? 0"),
+            ("x: i32?", "Boolean", "x.is_some_and(|v| v > 1)", "`x.map(|value| …) ?? false`", "x.map(|value| value > 1) ?? false"),
+            ("x: i32?", "i32?", "x.take()", "assign `None`, after `let taken = x`", "let taken = x\n    x = None\n    taken"),
+            ("x: i32?", "i32", "x.get_or_insert(1)", "`x = Some(x ?? …)`", "x = Some(x ?? 1)\n    x.unwrap()"),
+            ("x: Option<Option<i32>>", "i32?", "x.flatten()", "`x ?? None`", "x ?? None"),
+            ("x: i32?", "i32", "x.iter()", "`if let Some(value) = x { … }`", "if let Some(value) = x { return value }\n    0"),
+            ("x: Result<i32>", "Result<i32>", "x.map(|v| v + 1)", "Ok(value) => Ok(…)",
+             "match x { Ok(value) => Ok(value + 1), Err(failure) => Err(failure) }"),
+            ("x: Result<i32>", "i32?", "x.ok()", "Ok(value) => Some(value)", "match x { Ok(value) => Some(value), Err(_) => None }"),
+            ("x: Result<i32>", "Result<i32>", "x.or(Ok(1))", "Err(_) => …", "match x { Ok(value) => Ok(value), Err(_) => Ok(1) }"),
+            ("x: Result<i32>", "Boolean", "x.is_ok_and(|v| v > 1)", "Err(_) => false",
+             "match x { Ok(value) => value > 1, Err(_) => false }"),
+            ("s: String", "String", "s.format(1)", "`\"{{ x }}\"`", '"{{ s }}{{ 1 }}"'),
+            ("s: String", "String", "s.capitalize()", "`s.slice(0, 1).to_uppercase() + s.slice(1, s.len())`",
+             "s.slice(0, 1).to_uppercase() + s.slice(1, s.len())")):
+        function = f"fn f({parameter}) -> {result} {{\n    {{}}\n}}\n".replace("{}", "BODY")
+        single(work, function.replace("BODY", f"let r = {call}\n    fail(\"\")"), "E2005", hint)
+        assert diagnose(work, function.replace("BODY", instead)) == [], (instead, diagnose(work, function.replace("BODY", instead)))
+
+
 def test_structs_have_no_constructors(work):
     declared = "struct P { x: i32, y: i32 }\n"
     for call in ("P::new()", "P::new(1, 2)", "P::create()"):

@@ -93,9 +93,11 @@ TypeId CallChecker::check_call(NodeId node, Expectation expected) {
     return check_extern_call(node, *world, type_arguments, arguments);
   if (const auto type = check_known_call(node, name, arguments, expected)) return *type;
   if (const auto type = body_.resolver.find_type(name)) return check_conversion(node, *type, arguments);
-  // A text type that is declared nowhere is made by its name: `Analysis(text)`. For `Just(1)`, `Some` is meant.
+  // A text type that is declared nowhere is made by its name: `Analysis(text)`. For `Just(1)`, `Some` is meant, and
+  // for a case of the enum that is expected, that case.
   const TypeKind goal = expected.has_type() ? types_.kind(types_.base(expected.type)) : TypeKind::Error;
-  const bool is_case = find_foreign_case(name) && (goal == TypeKind::Option || goal == TypeKind::Result);
+  const bool is_case = (find_foreign_case(name) && (goal == TypeKind::Option || goal == TypeKind::Result)) ||
+                       (goal == TypeKind::Enum && body_.find_member(types_.base(expected.type), name));
   if (name[0] >= 'A' && name[0] <= 'Z' && arguments.size() == 1 && !is_case) {
     const TypeId text = body_.resolver.undeclared_type(callee, name);
     return text == TypeTable::error ? check_all() : check_conversion(node, text, arguments);

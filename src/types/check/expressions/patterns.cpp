@@ -334,7 +334,11 @@ void PatternChecker::check_case_pattern(NodeId pattern, TypeId type) {
     if (base != TypeTable::error) {
       auto& report = diagnostics_.report(diagnostics::PatternMismatch, tree().span(pattern),
                                          "`" + std::string(tree().text(pattern)).substr(0, 60) + "`", describe(type));
-      if (kind == TypeKind::Enum) report.hint(fmt::format("write its cases as `{}::…`", describe_as_code(base)));
+      if (kind == TypeKind::Enum) {
+        const bool is_case = path.size() == 1 && body_.find_member(base, name);
+        report.hint(is_case ? fmt::format("write `{}::{}(…)`", describe_as_code(base), name)
+                            : fmt::format("write its cases as `{}::…`", describe_as_code(base)));
+      }
       const auto meant = find_foreign_case(name);
       const bool is_of_option = meant && (*meant == "Some" || *meant == "None");
       if (meant && kind == (is_of_option ? TypeKind::Option : TypeKind::Result)) {
@@ -392,8 +396,13 @@ void PatternChecker::check_exhaustive(NodeId match, TypeId type, std::span<const
     diagnostics_.report(diagnostics::UnreachablePattern, tree().span(tree().first(arms[arm])));
   }
   if (coverage.uncovered) {
-    diagnostics_.report(diagnostics::NotExhaustive, tree().main_span(match), "`" + *coverage.uncovered + "`")
-        .hint("add an arm for it, or a wildcard arm `_ => …`");
+    const source::Span place = tree().main_span(match);
+    // In a lowered tree, the place is that of the text as it was written.
+    const std::string_view text = module_->file->text();
+    const bool is_of_route = place.offset < text.size() && text.substr(place.offset, place.length) == "on";
+    diagnostics_.report(diagnostics::NotExhaustive, place, "`" + *coverage.uncovered + "`")
+        .hint(is_of_route ? "add an arm for it, or end the arms with `else -> …`"
+                          : "add an arm for it, or a wildcard arm `_ => …`");
   }
 }
 
