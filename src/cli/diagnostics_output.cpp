@@ -18,6 +18,13 @@ void print_diagnostics(const diagnostics::Diagnostics& diagnostics, std::span<co
   }
 }
 
+void print_diagnostics(diagnostics::Diagnostics& diagnostics, const source::SourceFile& file,
+                       const Environment& environment) {
+  diagnostics.sort();
+  const source::SourceFile* const files[] = {&file};
+  print_diagnostics(diagnostics, files, ShownDiagnostics::All, environment);
+}
+
 void print_diagnostics(const types::Checked& checked, ShownDiagnostics shown, const Environment& environment) {
   print_diagnostics(checked.diagnostics, checked.files(), shown, environment);
 }

@@ -42,13 +42,17 @@ int edit(const EditCommand& command, const Environment& environment) {
                 environment);
   }
   if (!edited) {
-    const source::SourceFile file(source::FileId{0}, command.file, *text);
+    graph::Refusal refusal = edited.error();
+    const source::SourceFile file(source::FileId{0}, command.file, refusal.text);
     diagnostics::Diagnostics diagnostics;
     static_cast<void>(syntax::parse(file, diagnostics));
-    const source::SourceFile* const files[] = {&file};
-    print_diagnostics(diagnostics, files, ShownDiagnostics::All, environment);
-    return fail(fmt::format("cannot edit `{}`, nothing was changed: {}", command.file, describe(edited.error())),
-                environment);
+    print_diagnostics(diagnostics, file, environment);
+    if (diagnostics.has_errors()) {
+      const bool is_own = refusal.text == *text;
+      if (is_own) refusal.edit = std::nullopt;
+      refusal.reason = is_own ? "the program has errors" : "the edited program has errors";
+    }
+    return fail(fmt::format("cannot edit `{}`, nothing was changed: {}", command.file, describe(refusal)), environment);
   }
   if (!command.inverse.empty() && !replace_file(command.inverse, graph::to_json(edited->inverse) + "\n")) {
     return fail(fmt::format("cannot write `{}`", command.inverse), environment);

@@ -31,8 +31,7 @@ int format(const FormatCommand& command, const Environment& environment) {
     const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
     if (diagnostics.has_errors()) {
       // A file with syntax errors is left unchanged.
-      const source::SourceFile* const files[] = {&file};
-      print_diagnostics(diagnostics, files, ShownDiagnostics::All, environment);
+      print_diagnostics(diagnostics, file, environment);
       result = exit_failed;
       continue;
     }

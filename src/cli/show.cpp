@@ -72,8 +72,7 @@ int show_graph(const ShowCommand& command, const Environment& environment) {
   const source::SourceFile file({0}, command.file, std::move(*text));
   diagnostics::Diagnostics diagnostics;
   const syntax::SyntaxTree tree = syntax::parse(file, diagnostics);
-  const source::SourceFile* const files[] = {&file};
-  print_diagnostics(diagnostics, files, ShownDiagnostics::All, environment);
+  print_diagnostics(diagnostics, file, environment);
   if (diagnostics.has_errors()) return exit_failed;
   const graph::Graph graph = graph::make_graph(tree);
   environment.write_output(command.form == "dot"   ? graph::to_dot(graph)

@@ -157,7 +157,7 @@ class Editing {
 /// Makes all edits, or none.
 std::optional<Refusal> make(Editing& editing, std::span<const Edit> edits) {
   for (std::size_t index = 0; index < edits.size(); ++index) {
-    if (auto reason = editing.run(edits[index])) return Refusal{index, std::move(*reason)};
+    if (auto reason = editing.run(edits[index])) return Refusal{index, std::move(*reason), editing.text()};
   }
   return std::nullopt;
 }
@@ -167,9 +167,10 @@ std::optional<Refusal> make(Editing& editing, std::span<const Edit> edits) {
 Result<Edited, Refusal> apply_edits(std::string_view text, std::span<const Edit> edits, const TextCheck& check) {
   Editing editing(text);
   if (auto refusal = make(editing, edits)) return failure(std::move(*refusal));
-  if (auto reason = find_graph_problem(editing.text())) return failure(Refusal{std::nullopt, std::move(*reason)});
+  if (auto reason = find_graph_problem(editing.text()))
+    return failure(Refusal{std::nullopt, std::move(*reason), editing.text()});
   if (check) {
-    if (auto reason = check(editing.text())) return failure(Refusal{std::nullopt, std::move(*reason)});
+    if (auto reason = check(editing.text())) return failure(Refusal{std::nullopt, std::move(*reason), editing.text()});
   }
   return editing.take();
 }

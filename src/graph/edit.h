@@ -207,6 +207,8 @@ using Edit = std::variant<AddBlock, Connect, Disconnect, RenameBlock, DeleteBloc
 struct Refusal {
   std::optional<std::size_t> edit;  ///< its index in the list; none if the result of all edits is rejected
   std::string reason;
+  /// The text without the edits that were not made; it may have the syntax error that is the reason.
+  std::string text = {};
 };
 
 struct Edited {

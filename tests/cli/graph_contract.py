@@ -82,6 +82,25 @@ def test_edits_that_do_not_compile_are_rejected(work):
         assert file.read_text() == DESK
 
 
+def test_syntax_errors_are_reported_as_check_reports_them(work):
+    file = write(work, "agent Desk {\n    block x: emit { text: \"a\" \n")
+    lines = tenon("check", file).stderr
+    assert f"{file}:2:30: error[E1101]" in lines, lines
+    for edits in ([{"op": "rename", "agent": "Desk", "block": "x", "name": "y"}], [{"op": "replace", "offset": 0, "removed": "a", "inserted": "b"}]):
+        process = edit(work, file, edits)
+        assert process.returncode == 1, process
+        assert process.stderr == lines + f"error: cannot edit `{file}`, nothing was changed: the program has errors\n", process
+    file = write(work, DESK)
+    process = edit(work, file, [{"op": "set_statements", "agent": "Desk", "block": "answer", "statements": "emit(1 +)"}])
+    assert process.stderr.startswith(f"{file}:") and "error[E1101]" in process.stderr, process
+    assert process.stderr.endswith(f"error: cannot edit `{file}`, nothing was changed: edit 0: the edited program has errors\n"), process
+    file = write(work, "fn f( {\n")
+    errors = tenon("check", file).stderr
+    assert errors.count("error[") == 2, errors
+    for command in (("fmt",), ("show", "--as=graph")):
+        assert tenon(*command, file).stderr == errors, command
+
+
 def test_a_replacement_is_compiled(work):
     file = write(work, PLAIN)
     at = PLAIN.index("1")
