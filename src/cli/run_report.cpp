@@ -3,8 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/stopping.h"
 #include "inference/answers/answer_choices.h"
 #include "json/reader.h"
@@ -57,11 +55,7 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   }
   const std::vector<runtime::PendingRetry> retries = runtime.retries(run);
   for (const runtime::PendingRetry& retry : retries) text += describe_retry(retry);
-  const auto wakes_at = runtime.wakes_at(run);
-  const bool is_timer = wakes_at &&
-                        std::ranges::none_of(questions, [&](const auto& one) { return one.until == wakes_at; }) &&
-                        std::ranges::none_of(retries, [&](const auto& one) { return one.next_at == wakes_at; });
-  if (is_timer) text += fmt::format("  timer until {}\n", shown_time(*wakes_at));
+  for (const std::int64_t timer : runtime.timers(run)) text += fmt::format("  timer until {}\n", shown_time(timer));
   const std::string wait = questions.size() > 1                                      ? " --wait WAIT"
                            : questions.size() == 1 && runtime.has_asked_several(run) ? " --wait " + questions[0].wait
                                                                                      : "";

@@ -6,7 +6,6 @@
 #include "cli/run_report.h"
 #include "engine/listings.h"
 #include "engine/store_access.h"
-#include "json/reader.h"
 
 namespace tenon::cli {
 namespace {
@@ -32,15 +31,12 @@ std::string to_question_line(const Json& detail) {
 std::string to_line(const journal::RunHead& head) {
   std::string line = fmt::format("{}  {:<9}  {}  {}\n", head.run.text, journal::name_of(head.summary.state),
                                  shown_time(head.summary.updated_at), head.summary.title);
-  bool is_timer = head.summary.wake_at.has_value();
-  const Json details = parse_own_json(head.summary.detail);
-  for (const Json& detail : details.items_or_none()) {
-    const bool is_outage = detail.contains("unavailable");
-    line += is_outage ? to_unavailable_line(detail) : to_question_line(detail);
-    const Json& end = detail.get(is_outage ? "next_at" : "until");
-    if (is_timer && end.is_integer() && end.as_integer() == *head.summary.wake_at) is_timer = false;
-  }
-  if (is_timer) line += fmt::format("  timer until {}\n", shown_time(*head.summary.wake_at));
+  const std::optional<engine::Waits> waits = engine::waits_of(head.summary);
+  if (!waits) return line;
+  for (const Json& question : waits->questions.items()) line += to_question_line(question);
+  for (const Json& service : waits->services.items()) line += to_unavailable_line(service);
+  for (const Json& timer : waits->timers.items())
+    line += fmt::format("  timer until {}\n", shown_time(timer.as_integer()));
   return line;
 }
 

@@ -245,7 +245,7 @@ tenon_status tenon_run_questions(tenon_run* run, tenon_string** questions, tenon
     return TENON_OK;
   };
   return with(run, error, none, [&](engine::Engine& used, RunId id) -> tenon_status {
-    *questions = new tenon_string{runtime::describe(used.questions(id), {})};
+    *questions = new tenon_string{runtime::describe(used.questions(id), {}, {})};
     return TENON_OK;
   });
 }

@@ -154,6 +154,8 @@ class Runtime final {
   [[nodiscard]] std::uint64_t known_taken(RunId run) const;
   /// When the run's next timer fires, milliseconds since 1970.
   [[nodiscard]] std::optional<std::int64_t> wakes_at(RunId run) const;
+  /// The times that the run waits for by themselves (runtime::timers_of).
+  [[nodiscard]] std::vector<std::int64_t> timers(RunId run) const { return timers_of(state_of(run)); }
   /// Whether the time of one of the run's timers has come.
   [[nodiscard]] bool has_due_timer(RunId run);
   [[nodiscard]] std::size_t effects_in_progress() const;

@@ -3,6 +3,7 @@
 
 #include "base/counted.h"
 #include "base/parse_number.h"
+#include "engine/listings.h"
 #include "json/reader.h"
 #include "runtime/recovery/recovery.h"
 #include "server/api.h"
@@ -130,16 +131,11 @@ Json describe_run(const journal::RunHead& head) {
   json.set("records", static_cast<std::int64_t>(head.records));
   json.set("created_at", head.created_at).set("updated_at", head.summary.updated_at);
   if (head.summary.wake_at) json.set("wakes_at", *head.summary.wake_at);
-  auto details = parse_json(head.summary.detail);
-  if (!details || !details->is_array()) return json;
-  Json waits = Json::array();
-  Json services = Json::array();
-  for (Json& detail : details->mutable_items()) {
-    const Json* const service = detail.find("unavailable");
-    (service == nullptr ? waits : services).push_back(std::move(detail));
-  }
-  json.set("waits", std::move(waits));
-  if (!services.items().empty()) json.set("unavailable", std::move(services));
+  std::optional<engine::Waits> waits = engine::waits_of(head.summary);
+  if (!waits) return json;
+  json.set("waits", std::move(waits->questions));
+  if (waits->services.size() > 0) json.set("unavailable", std::move(waits->services));
+  if (waits->timers.size() > 0) json.set("timers", std::move(waits->timers));
   return json;
 }
 

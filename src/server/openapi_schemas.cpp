@@ -69,6 +69,8 @@ constexpr std::string_view run_schemas = R"json({
   "updated_at": {"type": "integer"}, "wakes_at": {"type": "integer"},
   "waits": {"type": "array", "items": {"$ref": "#/components/schemas/Wait"}},
   "unavailable": {"type": "array", "items": {"$ref": "#/components/schemas/Unavailable"}},
+  "timers": {"type": "array", "items": {"type": "integer"},
+    "description": "When what the run sleeps for ends, earliest first; at most 100 times."},
   "end": {"anyOf": [{"$ref": "#/components/schemas/Event"}, {"type": "null"}]}}},
 "RunList": {"type": "object", "required": ["runs", "next"], "properties": {
   "runs": {"type": "array", "items": {"$ref": "#/components/schemas/Run"}},

@@ -91,6 +91,16 @@ fn both() -> String {
     "{{ sure }}"
 }
 
+fn sleeps() -> i32 {
+    let (_, first, last, _) = parallel {
+        sleep(9_000_000)
+        ask_within<i32>("first?", 3_600_000)
+        ask_within<i32>("last?", 10_800_000)
+        { sleep(5_400_000); sleep(1) }
+    }
+    first + last
+}
+
 fn greets() -> String {
     emit("One moment.")
     let name = ask<String>("Who is it?")
@@ -318,6 +328,24 @@ def test_a_timer_is_listed_beside_the_questions(work):
     asked.start("trip")
     listed = tenon("runs", "--store", asked.path).stdout
     assert '({"city": text, "nights": a whole number from 1 to 30}): Where to?\n' in listed and "timer" not in listed, listed
+
+
+def test_each_time_that_a_run_waits_for_is_listed(work):
+    store = Store(work)
+    process = store.run("sleeps")
+    expect(process, 3, "")
+    listed = tenon("runs", "--store", store.path).stdout
+    for text in (process.stderr, listed):
+        assert len(re.findall(r"^    until 20\S+Z$", text, re.MULTILINE)) == 2, text
+        assert len(re.findall(r"^  timer until 20\S+Z$", text, re.MULTILINE)) == 2, text
+    (one,) = store.list("--waiting")
+    begun = one["timers"][0] - 5_400_000
+    assert abs(one["timers"][1] - begun - 9_000_000) < 60_000 and len(one["timers"]) == 2, one
+    assert [wait["question"] for wait in one["waits"]] == ["first?", "last?"] and "unavailable" not in one, one
+    assert one["wakes_at"] == one["waits"][0]["until"], one
+    run = store.start("slow")
+    one = next(one for one in store.list() if one["run"] == run)
+    assert one["timers"] == [one["wakes_at"]], one
 
 
 def test_a_process_can_wait_for_the_timers(work):

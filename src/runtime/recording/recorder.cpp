@@ -159,7 +159,10 @@ journal::RunSummary Recorder::summary_of(const Run& run) const {
   if (waits) summary.state = journal::RunState::Waiting;
   const std::vector<PendingInput> asked = questions_of(run);
   const std::vector<PendingRetry> tried = retries_of(run);
-  if (waits || !asked.empty() || !tried.empty()) summary.detail = describe(asked, tried);
+  // A single time is `wake_at`: a run that sleeps again and again keeps its detail.
+  std::vector<std::int64_t> timers = waits ? timers_of(run) : std::vector<std::int64_t>();
+  if (timers.size() == 1 && timers.front() == summary.wake_at) timers.clear();
+  if (waits || !asked.empty() || !tried.empty()) summary.detail = describe(asked, tried, timers);
   return summary;
 }
 

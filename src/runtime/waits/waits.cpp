@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "effects/wait_name.h"
 #include "inference/answers/schema_writer.h"
@@ -16,7 +18,8 @@
 
 namespace tenon::runtime {
 
-std::string describe(const std::vector<PendingInput>& questions, const std::vector<PendingRetry>& retries) {
+std::string describe(const std::vector<PendingInput>& questions, const std::vector<PendingRetry>& retries,
+                     const std::vector<std::int64_t>& timers) {
   std::string text;
   JsonWriter out(text);
   out.begin_list();
@@ -44,6 +47,7 @@ std::string describe(const std::vector<PendingInput>& questions, const std::vect
     if (retry.next_at) out.name("next_at").integer(*retry.next_at);
     out.name("effect").text(retry.effect).end_object();
   }
+  for (const std::int64_t timer : timers) out.begin_object().name("timer").integer(timer).end_object();
   out.end_list();
   return text;
 }
@@ -101,6 +105,19 @@ std::vector<PendingRetry> retries_of(const Run& run) {
     if (open.outage && open.outage->is_waiting) retries.push_back({key, *open.outage, open.wake_at});
   }
   return retries;
+}
+
+std::vector<std::int64_t> timers_of(const Run& run) {
+  std::set<std::int64_t> times;
+  if (run.end || !run.core) return {};
+  for (const auto& [key, open] : run.core->open()) {
+    const bool is_own = is_waiting(open) && !asks_person(open) && !open.outage;
+    if (!is_own || !open.wake_at || !open.is_recorded) continue;
+    if (times.size() == listed_timers_max && *open.wake_at > *times.rbegin()) continue;
+    times.insert(*open.wake_at);
+    if (times.size() > listed_timers_max) times.erase(std::prev(times.end()));
+  }
+  return {times.begin(), times.end()};
 }
 
 std::optional<std::int64_t> wake_time(const Run& run) {

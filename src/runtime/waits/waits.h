@@ -35,9 +35,9 @@ struct PendingRetry {
 };
 
 /// A JSON array, which the store keeps for a run that waits. A question has a member `wait`, a service that cannot
-/// be reached has `unavailable` (`model` or `tool`).
-[[nodiscard]] std::string describe(const std::vector<PendingInput>& questions,
-                                   const std::vector<PendingRetry>& retries);
+/// be reached has `unavailable` (`model` or `tool`), and a time `timer`.
+[[nodiscard]] std::string describe(const std::vector<PendingInput>& questions, const std::vector<PendingRetry>& retries,
+                                   const std::vector<std::int64_t>& timers);
 
 /// Answers questions interactively, for runs without a store.
 class InteractivePrompter {
@@ -64,6 +64,12 @@ struct AnswerRefusal {
 [[nodiscard]] std::vector<PendingInput> questions_of(const Run& run);
 /// The models and tools that cannot be reached and that the run waits for.
 [[nodiscard]] std::vector<PendingRetry> retries_of(const Run& run);
+/// How many times of one run are listed at most, from the earliest on: a run may sleep in thousands of branches.
+inline constexpr std::size_t listed_timers_max = 100;
+/// The times that the run waits for by themselves, such as the ends of a `sleep`, and not as the end of a question or
+/// as the next attempt to reach a service: milliseconds since 1970, each once, earliest first, `listed_timers_max` at
+/// most.
+[[nodiscard]] std::vector<std::int64_t> timers_of(const Run& run);
 /// When the run's next timer fires, milliseconds since 1970.
 [[nodiscard]] std::optional<std::int64_t> wake_time(const Run& run);
 

@@ -100,6 +100,8 @@ export interface Run {
   wakes_at?: number;
   waits?: Wait[];
   unavailable?: Unavailable[];
+  /** When what the run sleeps for ends, earliest first; at most 100 times. */
+  timers?: number[];
   end?: Event | null;
 }
 
