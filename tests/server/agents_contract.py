@@ -184,6 +184,9 @@ PASSED_ON = {
     "IfLet": 'if let Some(word) = input.split(" ").find(|word| word == "hi") { said(ctx) } else { "no" }',
     "Inner": "{ let words = 2\n said(ctx) }",
     "Budget": "said(ctx) budget(calls: 3)",
+    "Shielded": "shield { said(ctx) }",
+    "ShieldedNamed": "let text = shield { let words = 1\n said(ctx) }\n text",
+    "ShieldedDeep": "shielded(ctx)",
     "Returned": 'if input == "hi" { return said(ctx) }\n "no"',
     "Counted": "state.turns += 1\n let turn = state.turns\n said(ctx)",
     "Helped": "let kind = input.len()\n helper(ctx, kind)",
@@ -196,6 +199,7 @@ NOT_PASSED_ON = {
     "ReturnedCaught": '{ if input == "hi" { return said(ctx) }\n "no" } catch failure { "failed" }',
     "Emitted": 'let text = said(ctx) catch failure { "failed" }\n emit(text)\n text',
     "Cleaned": 'said(ctx) finally { let done = emit("done") }',
+    "ShieldedCaught": 'shield { said(ctx) catch failure { "failed" } }',
     "Handed": '{ Plain::handoff(input) } finally { emit("done") }',
     "Repeated": 'let text = ""\n while text == "" { text = said(ctx) }\n text',
 }
@@ -203,6 +207,7 @@ NOT_PASSED_ON = {
 
 def test_the_answer_is_streamed_wherever_it_is_the_turns_value(work):
     program = """fn said(ctx: Context) -> String { "Say it."! }
+fn shielded(ctx: Context) -> String { shield { shield { said(ctx) } } }
 fn helper(ctx: Context, kind: i32) -> String {
     let words = kind + 1
     if words > 1 { match kind { 7 => "no", _ => said(ctx) } } else { "no" }

@@ -57,7 +57,17 @@ class ReturnFlow {
   void follow_from(std::uint16_t result) {
     held_ = {result};
     pc_ = frames_[frame_].pc + 1;
-    regions_ = regions_at(state_, fiber_, frame_);
+    regions_ = regions_around(frame_);
+  }
+
+  /// Those of `catch` and `finally`. The end of a `shield` does nothing to a value.
+  [[nodiscard]] std::vector<Region> regions_around(std::size_t frame) const {
+    const bytecode::Function& function = program_.functions[frames_[frame].function];
+    std::vector<Region> regions = regions_at(state_, fiber_, frame);
+    std::erase_if(regions, [&](const Region& region) {
+      return region.running != nullptr && bytecode::is_shield(function, *region.running);
+    });
+    return regions;
   }
 
   /// Whether a `catch` or a `finally` around the current instruction ends before `pc_`. If the text failed while it was
@@ -96,6 +106,7 @@ class ReturnFlow {
       case Opcode::StoreState:
       case Opcode::StoreKept:
       case Opcode::LeaveBudget:
+      case Opcode::EndShield:
         return Step::Continue;
       case Opcode::Jump:
         if (instruction.signed_wide() < 0) return Step::NotStreamed;
@@ -145,7 +156,7 @@ class ReturnFlow {
     // A turn that was handed off replaces the one that handed it off.
     bool is_last = true;
     for (std::size_t index = 0; index <= frame_ && is_last; ++index) {
-      is_last = is_turn(program_, frames_[index].function) && regions_at(state_, fiber_, index).empty();
+      is_last = is_turn(program_, frames_[index].function) && regions_around(index).empty();
     }
     if (frame_ == 0 || is_last) return Step::Streamed;
     --frame_;
