@@ -53,6 +53,7 @@ class ReturnedCalls {
     if (kind == NodeKind::ClosureExpression || kind == NodeKind::ParallelExpression) return;
     if (kind == NodeKind::ForExpression && tree_.find_child(node, NodeKind::ParallelClause).exists()) return;
     if (kind == NodeKind::ReturnExpression) take(tree_.first(node));
+    if (kind == NodeKind::Block) take_bound_returns(tree_.children(node));
     for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) take_returns(child);
   }
 
@@ -61,7 +62,33 @@ class ReturnedCalls {
     const std::vector<NodeId> statements = tree_.children(block);
     if (statements.empty()) return;
     const NodeId last = statements.back();
-    if (tree_.kind(last) == NodeKind::ExpressionStatement && !tree_.ends_with_semicolon(last)) take(tree_.first(last));
+    if (tree_.kind(last) != NodeKind::ExpressionStatement || tree_.ends_with_semicolon(last)) return;
+    take(tree_.first(last));
+    if (statements.size() > 1) take_bound(tree_.first(last), statements[statements.size() - 2]);
+  }
+
+  /// `let r = …` and `return r` right after it.
+  void take_bound_returns(const std::vector<NodeId>& statements) {
+    for (std::size_t at = 1; at < statements.size(); ++at) {
+      const NodeId returned = tree_.first(statements[at]);
+      const bool is_return = tree_.kind(statements[at]) == NodeKind::ExpressionStatement && returned.exists() &&
+                             tree_.kind(returned) == NodeKind::ReturnExpression && tree_.first(returned).exists();
+      if (is_return) take_bound(tree_.first(returned), statements[at - 1]);
+    }
+  }
+
+  /// The value of the `let`, if the returned expression is the variable that it declares.
+  void take_bound(NodeId returned, NodeId statement) {
+    if (tree_.kind(returned) != NodeKind::NameExpression || tree_.kind(statement) != NodeKind::LetStatement) return;
+    const NodeId pattern = tree_.first(statement);
+    const types::NodeFacts& name = module_.facts_of(returned);
+    const types::Target& declared = module_.facts_of(pattern).target;
+    const bool is_it = tree_.kind(pattern) == NodeKind::NamePattern && declared.kind == types::TargetKind::Local &&
+                       name.target.kind == types::TargetKind::Local && name.target.index == declared.index;
+    if (!is_it || name.narrowed_to.exists()) return;
+    NodeId value = tree_.next(pattern);
+    if (value.exists() && syntax::is_type(tree_.kind(value))) value = tree_.next(value);
+    take(value);
   }
 
   const types::Module& module_;

@@ -15,7 +15,8 @@ struct OuterContract {
 };
 
 /// The calls whose values a function returns as they are: in `return call`, or at the end of its block, of a branch or
-/// of an arm. Calls in branches that run in parallel are not among them.
+/// of an arm; also a call that is bound to a variable which the next statement returns. Calls in branches that run in
+/// parallel are not among them.
 [[nodiscard]] std::vector<syntax::NodeId> list_returned_calls(const types::Module& module, syntax::NodeId body);
 
 /// Which functions ask for the `violations` (stdlib/contracts.tn) of the values that they return, themselves or by a
