@@ -70,6 +70,9 @@ Result<vm::Value, std::vector<Mismatch>> read_person_answer(const ValueReader& r
     if (auto value = reader.read(type, *json)) return value;
   }
   const auto json = parse_json(text);
+  if (json && types.kind(type) == types::TypeKind::Boolean) {
+    return failure(std::vector<Mismatch>{{"", "expected yes or no, found " + tenon::describe(*json)}});
+  }
   if (json || types::holds_secret(types, type)) return first;
   // Where a word would not fit in quotes either, what is expected says more than that it is not JSON.
   const bool is_word =

@@ -74,6 +74,9 @@ TEST_F(PersonAnswerTest, AnOptionalAnswerMayBeLeftOut) {
 
 TEST_F(PersonAnswerTest, AMismatchSaysWhatIsExpected) {
   EXPECT_EQ(read(TypeTable::boolean, "maybe"), "error: it: expected yes or no, found \"maybe\"");
+  EXPECT_EQ(read(TypeTable::boolean, "1"), "error: it: expected yes or no, found the number 1");
+  EXPECT_EQ(read(TypeTable::boolean, "\"maybe\""), "error: it: expected yes or no, found the string \"maybe\"");
+  EXPECT_EQ(read(TypeTable::boolean, "[true]"), "error: it: expected yes or no, found a list of 1 item");
   EXPECT_TRUE(read(TypeTable::i32, "seven").starts_with("error: it: expected integer"))
       << read(TypeTable::i32, "seven");
   EXPECT_EQ(read(TypeTable::i32, "40000000000"), "error: it: the number 40000000000 is out of range for i32");
