@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 namespace tenon::cli {
@@ -45,6 +46,13 @@ Result<std::vector<std::string>, std::string> find_programs(const std::vector<st
     }
     if (files.size() == before) return failure(fmt::format("the folder `{}` contains no `.tn` file", path));
   }
+  // A file that is named, and is in a folder that is named, is one file.
+  std::set<fs::path> known;
+  std::erase_if(files, [&](const std::string& file) {
+    std::error_code unknown;
+    const fs::path place = fs::weakly_canonical(file, unknown);
+    return !known.insert(unknown ? fs::path(file) : place).second;
+  });
   return files;
 }
 

@@ -406,6 +406,8 @@ def test_several_programs_and_folders_are_tested(work):
         (folder / name).write_text(holds)
     process = tenon("test", folder)
     expect(process, 0, f"test {folder}/b.tn: holds … ok\ntest {folder}/more/a.tn: holds … ok\n2 passed, 0 failed\n", "")
+    twice = tenon("test", folder, folder / "more" / "a.tn", f"{folder}/more/../b.tn")
+    expect(twice, 0, process.stdout, "")
     expect(tenon("check", folder), 0, "", "")
     (folder / "b.tn").write_text("fn  f() -> i32 { 1 }\n")
     expect(tenon("fmt", folder / "more"), 0, "", "")
