@@ -72,8 +72,10 @@ int send_to_owner(const engine::StoreChoice& store, const journal::RunName& run,
   return exit_done;
 }
 
-/// What `tenon resume` can do with a run that another process continues. Returns the exit code.
-int resume_with_owner(const ResumeCommand& command, const journal::RunName& run, const Environment& environment) {
+/// What `tenon resume` can do with a run that another process continues. `in_use`: the error that says which one.
+/// Returns the exit code.
+int resume_with_owner(const ResumeCommand& command, const journal::RunName& run, const std::string& in_use,
+                      const Environment& environment) {
   if (command.input) {
     const runtime::Input input{runtime::Input::Form::Typed, Json(*command.input)};
     return send_to_owner(command.store, run, {.action = runtime::AnswerQuestion{command.wait, input}}, environment);
@@ -81,10 +83,8 @@ int resume_with_owner(const ResumeCommand& command, const journal::RunName& run,
   const auto waits = engine::waits_for_service(command.store, run, environment.system);
   if (!waits) report(waits.error(), environment);
   if (waits && *waits) return send_to_owner(command.store, run, {.action = runtime::RetryServices{}}, environment);
-  const std::string what = is_shared(command.store) ? fmt::format("owns run {} of", run.text) : "owns";
-  return fail(fmt::format("another process {} {} and continues {}; send it an answer with `--input`", what,
-                          journal::name_of_store(command.store.path), is_shared(command.store) ? "it" : "its runs"),
-              environment);
+  const std::string_view continues = is_shared(command.store) ? "" : ", which continues its runs";
+  return fail(fmt::format("{}{}; send it an answer with `--input`", in_use, continues), environment);
 }
 
 /// Continues the run until it waits or ends. Returns an exit code if it cannot be continued.
@@ -142,7 +142,8 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
     if (wait.may_try_again(store.error().message)) {
       store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
     } else {
-      return wait.was_stopped() ? exit_code_of_stop(environment) : resume_with_owner(command, name, environment);
+      return wait.was_stopped() ? exit_code_of_stop(environment)
+                                : resume_with_owner(command, name, store.error().message, environment);
     }
   }
   if (!store) return report(store.error(), environment);
@@ -174,7 +175,7 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   if (wait.was_stopped()) return exit_code_of_stop(environment);
   if (!id && id.error().kind == engine::EngineError::Kind::InUse) {
     local->reset();  // the store is used by others while this process waits for the reply
-    return resume_with_owner(command, name, environment);
+    return resume_with_owner(command, name, id.error().message, environment);
   }
   if (!id) return report(id.error(), environment);
   runtime::Runtime& runtime = (*local)->runtime();

@@ -257,7 +257,7 @@ def test_two_processes_may_continue_different_runs_at_once(work):
     try:
         own = find_run(process.stderr.readline())
         expect(store.resume(run, "--input", "true"), 3, "")
-        expect_error(store.resume(own), 1, f"another process owns run {own} of ")
+        expect_error(store.resume(own), 1, f": run {own}: ", " continues it; send it an answer with `--input`")
         expect(store.resume(other, "--input", "false"), 3, "")
         assert process.communicate(timeout=30)[0] == "awake\n"
     finally:

@@ -21,7 +21,7 @@ def test_a_link_to_a_store_meets_its_owner(work):
             run = re.search(r"run (\w+)", owner.stderr.readline())[1]
             refused = tenon("resume", run, "--store", link, "--model", f"script:{store.script}")
             expect(refused, 1)
-            assert "another process owns" in refused.stderr, refused.stderr
+            assert f"in use by process {owner.pid}, which continues its runs; send it an answer" in refused.stderr, refused.stderr
             busy = tenon("store", "compact", "--store", link)
             expect(busy, 1)
             assert f"in use by process {owner.pid}" in busy.stderr, busy.stderr
