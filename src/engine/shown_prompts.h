@@ -31,7 +31,7 @@ struct ShownPrompt {
 
 struct ShownPrompts {
   std::vector<ShownPrompt> prompts;
-  std::vector<std::string> tools;  ///< those that a model may call, each with its schema
+  std::vector<std::string> tools;  ///< those that a model may be offered, each with its schema: parts of the choices
 };
 
 [[nodiscard]] ShownPrompts show_prompts(const bytecode::Program& program,
