@@ -18,7 +18,7 @@ def test_any_server_serves_any_run(work):
         (wait,) = second.wait_for(run, "waiting")["waits"]
         assert wait["question"] == "Allow cake?"
         refused = second.post(f"/v1/runs/{run}/resume", {"input": "maybe"})
-        assert refused.status == 422 and "expected true or false" in refused.body, refused.body
+        assert refused.status == 422 and "expected yes or no" in refused.body, refused.body
         assert second.post(f"/v1/runs/{run}/resume", {"input": True}).status == 202
         for server in (first, second):
             assert server.wait_for(run, "done")["end"]["value"] == "allowed"
