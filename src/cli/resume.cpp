@@ -9,6 +9,7 @@
 #include "cli/store_wait.h"
 #include "cli/terminal_engine.h"
 #include "engine/stored_program.h"
+#include "journal/inbox.h"
 #include "runtime/recovery/recovery.h"
 
 namespace tenon::cli {
@@ -61,30 +62,70 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
   return std::nullopt;
 }
 
-/// Sends a command to the process that owns the store, or the run. Returns the exit code after printing the reply.
-int send_to_owner(const engine::StoreChoice& store, const journal::RunName& run, runtime::InboxCommand command,
-                  const Environment& environment) {
+using journal::CommandTaker;
+
+/// Sends a command to the process that takes it. Returns the exit code after printing the reply.
+int send(const engine::StoreChoice& store, const journal::RunName& run, runtime::InboxCommand command,
+         CommandTaker taker, const Environment& environment) {
   const auto sent = engine::send_to_owner(store, run, std::move(command), environment.system);
   if (!sent) return report(sent.error(), environment);
-  notify(fmt::format("run {}: accepted by the process that owns the {}, which continues the run", run.text,
-                     is_shared(store) ? "run" : "store"),
-         environment);
+  const std::string_view who = taker == CommandTaker::Host ? "a server of the store"
+                               : is_shared(store)          ? "the process that owns the run"
+                                                           : "the process that owns the store";
+  notify(fmt::format("run {}: accepted by {}, which continues the run", run.text, who), environment);
   return exit_done;
+}
+
+/// Sends what `tenon resume` asks for, if it is something that another process can do with the run. Returns the exit
+/// code.
+std::optional<int> pass_on(const ResumeCommand& command, const journal::RunName& run, CommandTaker taker,
+                           const Environment& environment) {
+  if (command.input) {
+    const runtime::Input input{runtime::Input::Form::Typed, Json(*command.input)};
+    return send(command.store, run, {.action = runtime::AnswerQuestion{command.wait, input}}, taker, environment);
+  }
+  const auto waits = engine::waits_for_service(command.store, run, environment.system);
+  if (!waits) report(waits.error(), environment);
+  if (!waits || !*waits) return std::nullopt;
+  return send(command.store, run, {.action = runtime::RetryServices{}}, taker, environment);
 }
 
 /// What `tenon resume` can do with a run that another process continues. `in_use`: the error that says which one.
 /// Returns the exit code.
 int resume_with_owner(const ResumeCommand& command, const journal::RunName& run, const std::string& in_use,
                       const Environment& environment) {
-  if (command.input) {
-    const runtime::Input input{runtime::Input::Form::Typed, Json(*command.input)};
-    return send_to_owner(command.store, run, {.action = runtime::AnswerQuestion{command.wait, input}}, environment);
-  }
-  const auto waits = engine::waits_for_service(command.store, run, environment.system);
-  if (!waits) report(waits.error(), environment);
-  if (waits && *waits) return send_to_owner(command.store, run, {.action = runtime::RetryServices{}}, environment);
+  if (const auto code = pass_on(command, run, CommandTaker::Owner, environment)) return *code;
   const std::string_view continues = is_shared(command.store) ? "" : ", which continues its runs";
   return fail(fmt::format("{}{}; send it an answer with `--input`", in_use, continues), environment);
+}
+
+/// Whether an option says how this process is to continue the run.
+bool is_for_this_process(const ResumeCommand& command) {
+  return !command.model.spec.empty() || !command.model.judge.empty() || !command.externs.empty() ||
+         !command.program.empty() || command.waits_for_timers || command.store_wait.is_wanted;
+}
+
+/// Leaves the run to the processes of a shared store that can continue it. This one then needs neither the model nor
+/// the libraries of the run. Returns nothing if it is to continue the run itself; `store` is closed otherwise.
+std::optional<int> leave_to_others(const ResumeCommand& command, const journal::RunName& run,
+                                   std::unique_ptr<journal::StoreConnection>& store, const Environment& environment) {
+  if (command.store_wait.is_wanted) return std::nullopt;
+  const auto taker = store->inbox().taker_of(run);
+  if (!taker) return fail(taker.error().message, environment);
+  switch (*taker) {
+    case CommandTaker::None:
+      return std::nullopt;
+    case CommandTaker::Owner:
+      store.reset();  // the store is used by others while this process waits for the reply
+      return resume_with_owner(command, run,
+                               fmt::format("another process owns run {} of {} and continues it", run.text,
+                                           journal::name_of_store(command.store.path)),
+                               environment);
+    case CommandTaker::Host:
+      break;
+  }
+  if (is_for_this_process(command)) return std::nullopt;
+  return pass_on(command, run, CommandTaker::Host, environment);
 }
 
 /// Continues the run until it waits or ends. Returns an exit code if it cannot be continued.
@@ -147,6 +188,7 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
     }
   }
   if (!store) return report(store.error(), environment);
+  if (const auto code = leave_to_others(command, name, *store, environment)) return *code;
   options.store = std::move(*store);
   auto stored = engine::read_stored_run(options.store->journals(), name);
   if (!stored) return report(stored.error(), environment);
@@ -192,13 +234,20 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
 
 int cancel(const CancelCommand& command, const Environment& environment) {
   const journal::RunName name{command.run};
-  const auto send = [&] {
+  const auto send_cancel = [&](CommandTaker taker) {
     const runtime::CancelRun cancel{runtime::CancelScope::Run, command.reason};
-    return send_to_owner(command.store, name, {.action = cancel}, environment);
+    return send(command.store, name, {.action = cancel}, taker, environment);
   };
   auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
-  if (!store && store.error().kind == engine::EngineError::Kind::InUse) return send();
+  if (!store && store.error().kind == engine::EngineError::Kind::InUse) return send_cancel(CommandTaker::Owner);
   if (!store) return report(store.error(), environment);
+  // A server that lives also runs the blocks of `finally`.
+  const auto taker = (*store)->inbox().taker_of(name);
+  if (!taker) return fail(taker.error().message, environment);
+  if (*taker != CommandTaker::None) {
+    store->reset();
+    return send_cancel(*taker);
+  }
   journal::Store& journals = (*store)->journals();
   auto head = journals.head(name);
   if (!head) return fail(head.error().message, environment);
@@ -212,7 +261,7 @@ int cancel(const CancelCommand& command, const Environment& environment) {
   const auto begun = runtime::request_stored_cancel(journals, name, reason, now, engine::images_without_externs());
   if (!begun && begun.error().store == journal::StoreError::Kind::Owned) {
     store->reset();
-    return send();
+    return send_cancel(CommandTaker::Owner);
   }
   if (begun && *begun) {
     environment.write_error(

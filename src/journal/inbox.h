@@ -46,6 +46,13 @@ enum class ReplyDurability : bool {
   MayBeRepeated  ///< it is lost, and the command given again. Quicker: for commands that are recognized then
 };
 
+/// Who takes a command for a run, if one were sent now.
+enum class CommandTaker : std::uint8_t {
+  None,   ///< no process that lives; of a run that has ended, too
+  Owner,  ///< the process that has the run
+  Host,   ///< no one has the run, and a host of its pool would claim it
+};
+
 /// How processes ask the owner of a run to do something with it. A command goes to the run's owner. While the run has
 /// none, it goes to a host that takes such commands: the one with the fewest runs. Used by one thread at a time.
 class Inbox {
@@ -54,6 +61,9 @@ class Inbox {
 
   /// Leaves a command, durably, and announces it (journal/wakeups.h); any process may. Returns the command's id.
   [[nodiscard]] virtual Result<std::uint64_t, StoreError> send(const NewCommand& command) = 0;
+  /// Owners that have died count as alive until another owner has noticed it. In a store in a file always `None`: who
+  /// asks has the store, or its lock says who has it.
+  [[nodiscard]] virtual Result<CommandTaker, StoreError> taker_of(const RunName& run) = 0;
   /// Returns unanswered commands for this owner, oldest first; they remain until they are answered.
   [[nodiscard]] virtual Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) = 0;
   /// Passes an unanswered command on: to the owner that its run has now, or to a host of the pool to which the run has

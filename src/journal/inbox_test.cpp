@@ -112,6 +112,23 @@ TEST_P(InboxContract, AReaderWritesNothingElse) {
   EXPECT_EQ(reader->journals().read(run, 0, 10)->size(), 1U);
 }
 
+TEST_P(InboxContract, WhoWouldTakeACommandIsKnown) {
+  if (store->ownership().is_sole()) {
+    EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::None);  // the lock of the file says it
+    return;
+  }
+  EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::Owner);
+  ASSERT_TRUE(store->ownership().release({&run, 1}).has_value());
+  EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::Host);
+  EXPECT_EQ(reader->inbox().taker_of(make_run_name(5)).value(), CommandTaker::None);
+  reopen({.durability = Durability::Process, .role = OwnerRole::Host, .pool = "other"});
+  EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::None);
+  reopen({.durability = Durability::Process, .role = OwnerRole::Visitor});
+  EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::None);
+  ASSERT_TRUE(claim_run(store->journals(), run).has_value());
+  EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::Owner);
+}
+
 TEST_P(InboxContract, AnUnknownRunAndTooManyBytesAreRejected) {
   EXPECT_EQ(reader->inbox().send({make_run_name(5), "x"}).error().kind, StoreError::Kind::Missing);
   EXPECT_EQ(reader->inbox().send({run, std::string(command_bytes_max + 1, 'x')}).error().kind,

@@ -133,7 +133,9 @@ def test_a_run_of_another_process_is_answered_through_it(work):
         (owner,) = json.loads(store.store("owners", "--json").stdout)
         assert owner["role"] == "host" and 0 < owner["lease_ms"] <= 5_000 and owner["pool"] == "", owner
         assert owner["label"].startswith(f"process {server.pid} on ") and owners.stdout.startswith(f"{owner['owner']}  "), owner
-        expect(store.resume(run, "--wait", "0.0.0", "--input", "7"), 3, "")
+        passed_on = store.resume(run, "--wait", "0.0.0", "--input", "7")
+        expect(passed_on, 0, "")
+        assert "accepted by a server of the store" in passed_on.stderr, passed_on.stderr
         expect_error(store.store("compact"), 1, f"process {server.pid} on ", "uses the store")
         napping = begin(port, "slow")
         expect(store.tenon("cancel", napping, "--reason", "too long"), 0, "")

@@ -383,6 +383,16 @@ Result<std::uint64_t, journal::StoreError> SharedConnection::send(const journal:
   return id;
 }
 
+Result<journal::CommandTaker, journal::StoreError> SharedConnection::taker_of(const journal::RunName& run) {
+  if (auto why = problem()) return failure(std::move(*why));
+  const auto found = database_.runs_.find(run.text);
+  if (found == database_.runs_.end() || journal::has_ended(found->second.head.summary.state))
+    return journal::CommandTaker::None;
+  if (database_.owner_of(run).number != 0) return journal::CommandTaker::Owner;
+  const bool has_host = database_.find_host(found->second.pool).number != 0;
+  return has_host ? journal::CommandTaker::Host : journal::CommandTaker::None;
+}
+
 Result<std::vector<journal::Command>, journal::StoreError> SharedConnection::unanswered(OwnerId owner,
                                                                                         std::size_t limit) {
   if (auto why = problem()) return failure(std::move(*why));

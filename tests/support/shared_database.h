@@ -167,6 +167,7 @@ class SharedConnection final : public journal::StoreConnection,
   Result<journal::StoreCounts> count() override;
   // Inbox
   Result<std::uint64_t> send(const journal::NewCommand& command) override;
+  Result<journal::CommandTaker> taker_of(const journal::RunName& run) override;
   Result<std::vector<journal::Command>> unanswered(journal::OwnerId owner, std::size_t limit) override;
   Result<void> redirect(std::uint64_t command) override;
   Result<void> answer(std::uint64_t command, std::string_view reply, journal::ReplyDurability durability) override;

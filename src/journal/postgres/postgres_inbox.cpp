@@ -35,6 +35,8 @@ const Statement insert_command{
 const Statement notify_named{R"sql(
   SELECT pg_notify($1::text || current_setting('tenon.notified'), $2::text)
   WHERE current_setting('tenon.notified', true) <> '')sql"};
+const Statement select_taker{"SELECT " TENON_OWNER_OF_RUN("p.name") " IS NOT NULL, " TENON_HOST_OF_POOL(
+    "p.pool") " IS NOT NULL FROM runs AS p WHERE p.name = $1::text AND p.state < 3"};
 const Statement select_by_token{"SELECT id FROM inbox WHERE token = $1::bigint"};
 
 /// Commands whose target has left or died, or that never had one: a host of their pool takes them, unless their run has
@@ -128,6 +130,14 @@ Result<std::optional<std::uint64_t>, StoreError> PostgresInbox::try_send(const N
   if (inserted.size() == 1) return std::optional(inserted.get_unsigned(0, 0));
   return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: there is no run {}, or it was forgotten",
                                                                    connection_.name(), command.run.text)});
+}
+
+Result<CommandTaker, StoreError> PostgresInbox::taker_of(const RunName& run) {
+  const auto found = connection_.link().query(select_taker, Parameters().bytes(run.text));
+  if (!found) return failure(found.error());
+  if (found->size() == 0) return CommandTaker::None;
+  if (found->get_boolean(0, 0)) return CommandTaker::Owner;
+  return found->get_boolean(0, 1) ? CommandTaker::Host : CommandTaker::None;
 }
 
 Result<std::vector<Command>, StoreError> PostgresInbox::unanswered(OwnerId owner, std::size_t limit) {

@@ -13,6 +13,7 @@ class PostgresInbox final : public Inbox {
   explicit PostgresInbox(Connection& connection) : connection_(connection) {}
 
   [[nodiscard]] Result<std::uint64_t, StoreError> send(const NewCommand& command) override;
+  [[nodiscard]] Result<CommandTaker, StoreError> taker_of(const RunName& run) override;
   [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) override;
   [[nodiscard]] Result<void, StoreError> redirect(std::uint64_t command) override;
   [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply,

@@ -11,6 +11,9 @@ class SqliteInbox final : public Inbox {
   SqliteInbox(Connection& connection, LockFileWakeups& wakeups) : connection_(connection), wakeups_(wakeups) {}
 
   [[nodiscard]] Result<std::uint64_t, StoreError> send(const NewCommand& command) override;
+  [[nodiscard]] Result<CommandTaker, StoreError> taker_of(const RunName& /*run*/) override {
+    return CommandTaker::None;
+  }
   [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) override;
   /// There is no other owner.
   [[nodiscard]] Result<void, StoreError> redirect(std::uint64_t /*command*/) override { return {}; }
