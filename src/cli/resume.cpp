@@ -64,11 +64,16 @@ std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, co
 
 using journal::CommandTaker;
 
-/// Sends a command to the process that takes it. Returns the exit code after printing the reply.
-int send(const engine::StoreChoice& store, const journal::RunName& run, runtime::InboxCommand command,
-         CommandTaker taker, const Environment& environment) {
+/// Sends a command to the process that takes it. Returns the exit code after printing the reply; nothing if all
+/// processes that could take it lack something, which is printed.
+std::optional<int> send(const engine::StoreChoice& store, const journal::RunName& run, runtime::InboxCommand command,
+                        CommandTaker taker, const Environment& environment) {
   const auto sent = engine::send_to_owner(store, run, std::move(command), environment.system);
   if (!sent) return report(sent.error(), environment);
+  if (!sent->is_taken) {
+    warn(fmt::format("no other process can continue the run: {}", sent->lack), environment);
+    return std::nullopt;
+  }
   const std::string_view who = taker == CommandTaker::Host ? "a server of the store"
                                : is_shared(store)          ? "the process that owns the run"
                                                            : "the process that owns the store";
@@ -95,6 +100,7 @@ std::optional<int> pass_on(const ResumeCommand& command, const journal::RunName&
 int resume_with_owner(const ResumeCommand& command, const journal::RunName& run, const std::string& in_use,
                       const Environment& environment) {
   if (const auto code = pass_on(command, run, CommandTaker::Owner, environment)) return *code;
+  if (command.input) return exit_failed;
   const std::string_view continues = is_shared(command.store) ? "" : ", which continues its runs";
   return fail(fmt::format("{}{}; send it an answer with `--input`", in_use, continues), environment);
 }
@@ -239,14 +245,14 @@ int cancel(const CancelCommand& command, const Environment& environment) {
     return send(command.store, name, {.action = cancel}, taker, environment);
   };
   auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
-  if (!store && store.error().kind == engine::EngineError::Kind::InUse) return send_cancel(CommandTaker::Owner);
+  if (!store && store.error().kind == engine::EngineError::Kind::InUse)
+    return send_cancel(CommandTaker::Owner).value_or(exit_failed);
   if (!store) return report(store.error(), environment);
   // A server that lives also runs the blocks of `finally`.
   const auto taker = (*store)->inbox().taker_of(name);
   if (!taker) return fail(taker.error().message, environment);
   if (*taker != CommandTaker::None) {
-    store->reset();
-    return send_cancel(*taker);
+    if (const auto code = send_cancel(*taker)) return *code;
   }
   journal::Store& journals = (*store)->journals();
   auto head = journals.head(name);
@@ -261,7 +267,7 @@ int cancel(const CancelCommand& command, const Environment& environment) {
   const auto begun = runtime::request_stored_cancel(journals, name, reason, now, engine::images_without_externs());
   if (!begun && begun.error().store == journal::StoreError::Kind::Owned) {
     store->reset();
-    return send_cancel(CommandTaker::Owner);
+    return send_cancel(CommandTaker::Owner).value_or(exit_failed);
   }
   if (begun && *begun) {
     environment.write_error(

@@ -6,6 +6,7 @@
 #include "cli/run_report.h"
 #include "engine/listings.h"
 #include "engine/store_access.h"
+#include "runtime/host/stall_note.h"
 
 namespace tenon::cli {
 namespace {
@@ -56,12 +57,24 @@ int runs(const RunsCommand& command, const Environment& environment) {
                                           "`tenon store repair` derives it from the records",
                                           head.run.text));
   }
+  const auto stall_of = [&](const journal::RunHead& head) {
+    const bool has_work = head.summary.state == journal::RunState::Running || head.summary.wake_at;
+    return has_work ? runtime::find_stall((*store)->journals(), head) : std::nullopt;
+  };
   if (!command.json) {
-    for (const journal::RunHead& head : *heads) environment.write_output(to_line(head));
+    for (const journal::RunHead& head : *heads) {
+      environment.write_output(to_line(head));
+      if (const auto why = stall_of(head))
+        environment.write_output(fmt::format("  no process can continue it: {}\n", *why));
+    }
     return exit_done;
   }
   Json list = Json::array();
-  for (const journal::RunHead& head : *heads) list.push_back(engine::describe_run(head));
+  for (const journal::RunHead& head : *heads) {
+    Json shown = engine::describe_run(head);
+    if (auto why = stall_of(head)) shown.set("stalled", std::move(*why));
+    list.push_back(std::move(shown));
+  }
   environment.write_output(list.dump() + "\n");
   return exit_done;
 }

@@ -96,7 +96,9 @@ runtime::ImageSource HostedPrograms::images(const System& system) {
         make_bound_image(program->loaded, std::move(program->templates), {libraries_, provided_}, std::nullopt, system);
     if (!image) {
       return failure(runtime::ImageError{
-          "the server's libraries do not define an extern of its program; add the library (setting `extern`)"});
+          .message =
+              "the server's libraries do not define an extern of its program; add the library (setting `extern`)",
+          .is_of_process = true});
     }
     images_.emplace(hash, *image);
     return *image;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "engine/secret_key.h"
 #include "json/reader.h"
@@ -19,6 +20,8 @@ namespace {
 /// Time limit for the reply of a store's owner, and how often it is checked for.
 constexpr std::chrono::seconds owner_patience{5};
 constexpr std::chrono::milliseconds reply_poll{20};
+/// Processes that are asked one after the other, because each lacks something.
+constexpr std::size_t refusers_max = 16;
 
 /// Why there can be no store at the path, checked before a file is created; empty if there can be one.
 std::string find_path_problem(const std::filesystem::path& path, StoreUse use) {
@@ -144,8 +147,40 @@ Result<bool, EngineError> waits_for_service(const StoreChoice& choice, const jou
                              [](const Json& detail) { return detail.contains("unavailable"); });
 }
 
-Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal::RunName& run,
-                                        runtime::InboxCommand command, const System& system) {
+namespace {
+
+struct Awaited {
+  runtime::HostReply reply;
+};
+
+/// Waits for the reply to a command, and withdraws it when there is none.
+Result<Awaited, EngineError> await_reply(journal::StoreConnection& store, const StoreChoice& choice,
+                                         const journal::RunName& run, std::uint64_t command, const System& system) {
+  const auto until = system.clock.monotonic() + owner_patience;
+  for (bool is_withdrawn = false; !is_withdrawn;) {
+    const auto reply = store.inbox().take_reply(command);
+    if (!reply) return failure(to_error(reply.error()));
+    if (*reply) return Awaited{runtime::decode_reply(**reply)};
+    if (system.clock.monotonic() < until) {
+      system.clock.wait(reply_poll);
+      continue;
+    }
+    // A command left in the inbox could be applied much later, when it no longer fits.
+    const auto withdrawn = store.inbox().withdraw(command);
+    if (!withdrawn) return failure(to_error(withdrawn.error()));
+    is_withdrawn = *withdrawn;
+  }
+  return failure(EngineError{
+      EngineError::Kind::Failed,
+      fmt::format("{}; it has not replied within {} s, and the command was withdrawn; `tenon runs` shows whether the "
+                  "owner had started it",
+                  describe_owner(choice, run), owner_patience.count())});
+}
+
+}  // namespace
+
+Result<SentCommand, EngineError> send_to_owner(const StoreChoice& choice, const journal::RunName& run,
+                                               runtime::InboxCommand command, const System& system) {
   auto store = open_store(choice, StoreUse::Read, system);
   if (!store) return failure(std::move(store.error()));
   journal::StoreConnection& opened = **store;
@@ -160,33 +195,27 @@ Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal
   }
   const auto bytes = inbox_bytes(opened.journals(), choice, run, command, system);
   if (!bytes) return failure(EngineError{EngineError::Kind::Failed, bytes.error()});
-  const auto id = opened.inbox().send({.run = run, .bytes = *bytes});
-  if (!id) return failure(to_error(id.error()));
-  const auto until = system.clock.monotonic() + owner_patience;
-  for (bool is_withdrawn = false; !is_withdrawn;) {
-    const auto reply = opened.inbox().take_reply(*id);
-    if (!reply) return failure(to_error(reply.error()));
-    if (*reply) {
-      auto read = runtime::decode_reply(**reply);
-      if (read) return {};
-      using Kind = EngineError::Kind;
-      const bool failed = read.error().kind == runtime::HostFailure::Kind::Unavailable;
-      return failure(EngineError{failed ? Kind::Failed : Kind::WrongInput, std::move(read.error().message)});
+  SentCommand outcome;
+  for (std::vector<journal::OwnerId> refusers;;) {
+    const auto id = opened.inbox().send({.run = run, .bytes = *bytes, .except = refusers});
+    const bool is_for_no_one_else = !id && !refusers.empty() && id.error().kind == journal::StoreError::Kind::Missing;
+    if (is_for_no_one_else) return outcome;
+    if (!id) return failure(to_error(id.error()));
+    const auto awaited = await_reply(opened, choice, run, *id, system);
+    if (!awaited) return failure(awaited.error());
+    if (awaited->reply) return SentCommand{};
+    const runtime::HostFailure& why = awaited->reply.error();
+    using Refused = runtime::HostFailure::Kind;
+    if (why.kind != Refused::Unequipped) {
+      const auto kind = why.kind == Refused::Unavailable ? EngineError::Kind::Failed : EngineError::Kind::WrongInput;
+      return failure(EngineError{kind, why.message});
     }
-    if (system.clock.monotonic() < until) {
-      system.clock.wait(reply_poll);
-      continue;
-    }
-    // A command left in the inbox could be applied much later, when it no longer fits.
-    const auto withdrawn = opened.inbox().withdraw(*id);
-    if (!withdrawn) return failure(to_error(withdrawn.error()));
-    is_withdrawn = *withdrawn;
+    outcome = {.is_taken = false, .lack = why.message};
+    const journal::OwnerId by{why.refuser};
+    const bool was_asked_before = std::ranges::find(refusers, by) != refusers.end();
+    if (by.number == 0 || was_asked_before || refusers.size() == refusers_max) return outcome;
+    refusers.push_back(by);
   }
-  return failure(EngineError{
-      EngineError::Kind::Failed,
-      fmt::format("{}; it has not replied within {} s, and the command was withdrawn; `tenon runs` shows whether the "
-                  "owner had started it",
-                  describe_owner(choice, run), owner_patience.count())});
 }
 
 }  // namespace tenon::engine

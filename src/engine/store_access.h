@@ -47,9 +47,15 @@ enum class StoreUse : std::uint8_t { Read, Check, ChangeExisting, Change, Repair
 [[nodiscard]] Result<bool, EngineError> waits_for_service(const StoreChoice& choice, const journal::RunName& run,
                                                           const System& system);
 
-/// Sends a command to the process that owns the store and waits for its reply, 5 seconds at most; then the command is
-/// withdrawn. `WrongInput` if the owner refuses it.
-[[nodiscard]] Result<void, EngineError> send_to_owner(const StoreChoice& choice, const journal::RunName& run,
-                                                      runtime::InboxCommand command, const System& system);
+/// What has become of a command.
+struct SentCommand {
+  bool is_taken = true;
+  std::string lack = {};  ///< what the processes lack that could have taken it, such as a library of the run
+};
+
+/// Sends a command to the process that owns the store or the run, or to a host of the run's pool, and waits for its
+/// reply, 5 seconds at most; then the command is withdrawn. `WrongInput` if the process refuses it.
+[[nodiscard]] Result<SentCommand, EngineError> send_to_owner(const StoreChoice& choice, const journal::RunName& run,
+                                                             runtime::InboxCommand command, const System& system);
 
 }  // namespace tenon::engine

@@ -38,6 +38,8 @@ struct NewCommand {
   enum class StartsRun : bool { No, Yes } starts_run = StartsRun::No;
   std::string_view pool = {};  ///< of the hosts that may take it while no owner has the run
   OwnerId sender = {};         ///< is notified of the reply; none: the sender looks for it
+  /// Owners that are not to get it. With some, sending fails with `Missing` if there is no one else.
+  std::span<const OwnerId> except = {};
 };
 
 /// What a crash of the store's server may do to a reply that has just been given.

@@ -67,10 +67,16 @@ class Ownership {
 
   /// Claims runs that have work to do (`RunState::Running`) and no owner that lives, as `Store::claim` does. Also
   /// returns those that others have given to this owner: they are its own without a claim. Each is returned once while
-  /// this owner has it, and may be returned again when much is known of other runs.
-  [[nodiscard]] virtual Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit) = 0;
+  /// this owner has it, and may be returned again when much is known of other runs. `except`: are not claimed.
+  [[nodiscard]] virtual Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit,
+                                                                                 std::span<const RunName> except) = 0;
+  [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit) {
+    return claim_abandoned(limit, {});
+  }
   /// Gives up runs of this owner, which have nothing in progress. Others are left as they are. May be lost in a crash.
   [[nodiscard]] virtual Result<void, StoreError> release(std::span<const RunName> runs) = 0;
+  /// The same for runs that this owner cannot continue: the other hosts of their pools are notified soon.
+  [[nodiscard]] virtual Result<void, StoreError> give_back(std::span<const RunName> runs) = 0;
   /// After `Lost`: a new owner, which has no runs.
   [[nodiscard]] virtual Result<void, StoreError> rejoin() = 0;
   /// The pools that have runs or commands with work to do, and no host that lives.

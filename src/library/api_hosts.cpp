@@ -58,6 +58,7 @@ tenon_status report(const runtime::HostFailure& why, tenon_error** error) {
       return report(TENON_WRONG_INPUT, why.message, error);
     case Kind::Unavailable:
     case Kind::Elsewhere:
+    case Kind::Unequipped:
     case Kind::Damaged:
       break;
   }

@@ -49,6 +49,7 @@ class ProgramImage {
 
 struct ImageError {
   std::string message;
+  bool is_of_process = false;  ///< this process lacks something that another one may have, such as a library
 };
 
 /// The program and the prompt templates of a bundle: an image without its externs.

@@ -79,8 +79,9 @@ struct OpenRequest {
 
 /// Why a journal does not match its program.
 struct ReplayError {
-  std::uint64_t record = 0;  ///< its number; 0: no record's
-  std::string message;       ///< for people, several lines; names both requests where they differ
+  std::uint64_t record = 0;    ///< its number; 0: no record's
+  std::string message;         ///< for people, several lines; names both requests where they differ
+  bool is_of_process = false;  ///< as ImageError has it
 };
 
 /// A machine with the requests that wait, live or fed from a journal. Outcomes go in one at a time, each when all the

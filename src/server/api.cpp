@@ -215,6 +215,7 @@ HttpAnswer make_answer(const runtime::HostFailure& failure) {
       return error(422, "idempotency_key_reused");
     case Kind::Unavailable:
     case Kind::Elsewhere:
+    case Kind::Unequipped:
       return error(503, "unavailable");
     case Kind::Damaged:
       return error(500, "damaged");

@@ -5,6 +5,7 @@
 #include "base/parse_number.h"
 #include "engine/listings.h"
 #include "json/reader.h"
+#include "runtime/host/stall_note.h"
 #include "runtime/recovery/recovery.h"
 #include "server/api.h"
 
@@ -262,6 +263,9 @@ void Api::show_run(const Call& call) {
   const auto head = find_run(parts_.store, call);
   if (!head) return;
   Json json = describe_run(*head);
+  if (!has_ended(head->summary.state)) {
+    if (auto why = runtime::find_stall(parts_.store, *head)) json.set("stalled", std::move(*why));
+  }
   if (has_ended(head->summary.state) && head->records > 0) {
     const auto events = make_reader(*head, head->records - 1)->take(1);
     auto end = events.empty() ? parse_json("null") : parse_json(events.back().event->json);

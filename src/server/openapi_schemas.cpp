@@ -71,6 +71,7 @@ constexpr std::string_view run_schemas = R"json({
   "unavailable": {"type": "array", "items": {"$ref": "#/components/schemas/Unavailable"}},
   "timers": {"type": "array", "items": {"type": "integer"},
     "description": "When what the run sleeps for ends, earliest first; at most 100 times."},
+  "stalled": {"type": "string", "description": "Why no server continues the run: what those lack that have tried."},
   "end": {"anyOf": [{"$ref": "#/components/schemas/Event"}, {"type": "null"}]}}},
 "RunList": {"type": "object", "required": ["runs", "next"], "properties": {
   "runs": {"type": "array", "items": {"$ref": "#/components/schemas/Run"}},

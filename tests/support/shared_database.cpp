@@ -99,11 +99,12 @@ std::size_t SharedDatabase::unanswered_commands() const {
 }
 
 /// The living host of the pool with the fewest runs; of several a random one.
-OwnerId SharedDatabase::find_host(const std::string& pool) {
+OwnerId SharedDatabase::find_host(const std::string& pool, std::span<const OwnerId> except) {
   std::vector<OwnerId> best;
   std::uint64_t fewest = UINT64_MAX;
   for (const auto& [number, row] : owners_) {
     if (row.is_dead || row.role != OwnerRole::Host || row.pool != pool || row.runs > fewest) continue;
+    if (std::ranges::find(except, OwnerId{number}) != except.end()) continue;
     if (row.runs < fewest) best.clear();
     fewest = row.runs;
     best.push_back({number});
@@ -376,7 +377,11 @@ Result<std::uint64_t, journal::StoreError> SharedConnection::send(const journal:
   } else if (command.starts_run == journal::NewCommand::StartsRun::No) {
     return failure(error(Error::Kind::Missing, "there is no run " + command.run.text));
   }
-  if (row.target.number == 0) row.target = database_.find_host(row.pool);
+  if (std::ranges::find(command.except, row.target) != command.except.end()) row.target = {};
+  if (row.target.number == 0) row.target = database_.find_host(row.pool, command.except);
+  if (row.target.number == 0 && !command.except.empty()) {
+    return failure(error(Error::Kind::Missing, "no other process can take the command"));
+  }
   database_.notify(row.target);
   const std::uint64_t id = database_.next_command_++;
   database_.inbox_.emplace(id, std::move(row));
@@ -482,7 +487,8 @@ void SharedConnection::report_load(std::uint64_t runs) {
   if (!has_died_ && !is_cut_) database_.owners_.at(owner_->number).runs = runs;
 }
 
-Result<std::vector<journal::RunHead>, journal::StoreError> SharedConnection::claim_abandoned(std::size_t limit) {
+Result<std::vector<journal::RunHead>, journal::StoreError> SharedConnection::claim_abandoned(
+    std::size_t limit, std::span<const RunName> except) {
   if (auto why = problem()) return failure(std::move(*why));
   std::vector<journal::RunHead> heads;
   const SharedDatabase::OwnerRow& self = database_.owners_.at(owner_->number);
@@ -493,6 +499,7 @@ Result<std::vector<journal::RunHead>, journal::StoreError> SharedConnection::cla
       continue;
     }
     const bool is_abandoned = run.head.summary.state == RunState::Running && !database_.lives(run.owner);
+    if (std::ranges::find(except, RunName{name}) != except.end()) continue;
     if (!is_abandoned || run.pool != self.pool || heads.size() >= limit) continue;
     run.owner = *owner_;
     run.is_given = false;
@@ -509,6 +516,16 @@ Result<void, journal::StoreError> SharedConnection::release(std::span<const RunN
     if (found != database_.runs_.end() && found->second.owner == *owner_) found->second.owner = {};
   }
   return {};
+}
+
+Result<void, journal::StoreError> SharedConnection::give_back(std::span<const RunName> runs) {
+  auto released = release(runs);
+  if (!released) return released;
+  ++database_.abandonments_;
+  for (const auto& [number, row] : database_.owners_) {
+    if (!row.is_dead && row.role == OwnerRole::Host) database_.notify({number});
+  }
+  return released;
 }
 
 Result<void, journal::StoreError> SharedConnection::rejoin() {

@@ -87,7 +87,7 @@ class SharedDatabase {
   void mark_dead(journal::OwnerId owner);
   void mark_expired(std::optional<journal::OwnerId> only = std::nullopt);
   void notify(journal::OwnerId owner);
-  [[nodiscard]] journal::OwnerId find_host(const std::string& pool);
+  [[nodiscard]] journal::OwnerId find_host(const std::string& pool, std::span<const journal::OwnerId> except = {});
   [[nodiscard]] std::optional<journal::AppendRefusal> find_refusal(const journal::Append& append,
                                                                    journal::OwnerId owner,
                                                                    std::vector<journal::Content>& added) const;
@@ -181,8 +181,10 @@ class SharedConnection final : public journal::StoreConnection,
   bool is_sole() const override { return false; }
   std::uint64_t abandonments() const override { return database_.abandonments_; }
   std::uint64_t given() const override { return database_.given_; }
-  Result<std::vector<journal::RunHead>> claim_abandoned(std::size_t limit) override;
+  Result<std::vector<journal::RunHead>> claim_abandoned(std::size_t limit,
+                                                        std::span<const journal::RunName> except) override;
   Result<void> release(std::span<const journal::RunName> runs) override;
+  Result<void> give_back(std::span<const journal::RunName> runs) override;
   Result<void> rejoin() override;
   Result<std::vector<std::string>> pools_without_hosts() override;
   Result<std::vector<journal::Owner>> owners() override;

@@ -41,6 +41,7 @@ const Statement select_repaired{"SELECT " TENON_HEAD_COLUMNS
 #define TENON_SELECT_ABANDONED                                                           \
   "SELECT r.name, r.epoch FROM runs AS r WHERE r.state = 0 AND r.pool = $2::text "       \
   "AND NOT EXISTS (SELECT FROM owners AS o WHERE o.id = r.owner AND o.dead_at IS NULL) " \
+  "AND r.name <> ALL($4::text[]) "                                                       \
   "ORDER BY hashint8extended(r.id, $1::bigint) LIMIT $3::bigint"
 const Statement select_abandoned{TENON_SELECT_ABANDONED};
 /// Where a transaction that does not end holds one of them, as an administrator's may. It writes more.
@@ -264,11 +265,12 @@ Result<std::vector<RunRow>, StoreError> Claims::take_given() {
   return taken;
 }
 
-Result<void, StoreError> Claims::search(std::size_t limit, std::vector<RunHead>& heads) {
+Result<void, StoreError> Claims::search(const Wanted& wanted, std::vector<RunHead>& heads) {
   for (const Statement* select = &select_abandoned;;) {
-    Parameters wanted;
-    wanted.integer(connection_.owner()).bytes(connection_.options().pool).integer(row_limit(limit));
-    const auto rows = connection_.link().query(*select, wanted);
+    Parameters given;
+    given.integer(connection_.owner()).bytes(connection_.options().pool).integer(row_limit(wanted.limit));
+    given.array(names_of(wanted.except));
+    const auto rows = connection_.link().query(*select, given);
     if (!rows) return failure(rows.error());
     if (rows->size() == 0) return {};
     std::vector<RunName> names;
@@ -285,11 +287,11 @@ Result<void, StoreError> Claims::search(std::size_t limit, std::vector<RunHead>&
     }
     for (RunRow& row : *taken) heads.push_back(std::move(row.head));
     // Where another owner has taken all of them, there may be more.
-    if (!heads.empty() || names.size() < limit) return {};
+    if (!heads.empty() || names.size() < wanted.limit) return {};
   }
 }
 
-Result<std::vector<RunHead>, StoreError> Claims::claim_abandoned(std::size_t limit, std::vector<RunName> given,
+Result<std::vector<RunHead>, StoreError> Claims::claim_abandoned(const Wanted& wanted, std::vector<RunName> given,
                                                                  Search search) {
   if (auto writable = connection_.require_writable(); !writable) return failure(writable.error());
   std::vector<RunHead> heads;
@@ -310,7 +312,7 @@ Result<std::vector<RunHead>, StoreError> Claims::claim_abandoned(std::size_t lim
   if (!found) return failed(found.error());
   for (RunRow& row : *found) heads.push_back(std::move(row.head));
   if (!searches) return heads;
-  if (auto done = this->search(limit, heads); !done) return failed(done.error());
+  if (auto done = this->search(wanted, heads); !done) return failed(done.error());
   searched_at_ = now;
   return heads;
 }

@@ -21,11 +21,16 @@ class Claims {
 
   /// As Store::claim.
   [[nodiscard]] Result<ClaimOutcomes, StoreError> claim(std::span<const RunName> runs, ClaimMode mode);
+  /// Which abandoned runs are claimed, as Ownership::claim_abandoned has them.
+  struct Wanted {
+    std::size_t limit = 0;
+    std::span<const RunName> except;
+  };
   /// As Ownership::claim_abandoned. `given`: runs that others said they have given to this owner. When there are some,
   /// no others are looked for, unless that is due.
   enum class Search : bool { WhenDue, Now };
-  [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit, std::vector<RunName> given,
-                                                                         Search search);
+  [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(const Wanted& wanted,
+                                                                         std::vector<RunName> given, Search search);
   /// As Ownership::release.
   [[nodiscard]] Result<void, StoreError> release(std::span<const RunName> runs);
   /// The owner has no runs any more.
@@ -36,7 +41,7 @@ class Claims {
 
  private:
   /// Adds to `heads` runs that have no living owner.
-  [[nodiscard]] Result<void, StoreError> search(std::size_t limit, std::vector<RunHead>& heads);
+  [[nodiscard]] Result<void, StoreError> search(const Wanted& wanted, std::vector<RunHead>& heads);
   /// Claims those that may be claimed, and returns them.
   [[nodiscard]] Result<std::vector<RunRow>, StoreError> take(std::span<const RunName> runs, ClaimMode mode);
   struct Found {

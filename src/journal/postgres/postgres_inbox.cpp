@@ -11,25 +11,32 @@
 namespace tenon::journal::postgres {
 namespace {
 
-/// The living owner of the run `name`, as a subquery.
-#define TENON_OWNER_OF_RUN(NAME) \
-  "(SELECT r.owner FROM runs AS r JOIN owners AS o ON o.id = r.owner AND o.dead_at IS NULL WHERE r.name = " NAME ")"
+/// The living owner of a run, as a subquery. CONDITION: when it counts.
+#define TENON_OWNER_WHERE(NAME, CONDITION)                                                                       \
+  "(SELECT r.owner FROM runs AS r JOIN owners AS o ON o.id = r.owner AND o.dead_at IS NULL WHERE r.name = " NAME \
+      CONDITION ")"
+#define TENON_OWNER_OF_RUN(NAME) TENON_OWNER_WHERE(NAME, "")
 
-/// Of the hosts of a pool, the one that has the fewest runs and commands.
-#define TENON_HOST_OF_POOL(POOL)                                                                           \
-  "(SELECT o.id FROM owners AS o WHERE o.dead_at IS NULL AND o.role = 1 AND o.pool = " POOL                \
+/// Of the hosts of a pool, the one that has the fewest runs and commands. CONDITION: which ones.
+#define TENON_HOST_WHERE(POOL, CONDITION)                                                                  \
+  "(SELECT o.id FROM owners AS o WHERE o.dead_at IS NULL AND o.role = 1 AND o.pool = " POOL CONDITION      \
   " ORDER BY o.runs + (SELECT count(*) FROM (SELECT FROM inbox AS i WHERE i.target = o.id AND i.reply IS " \
   "NULL LIMIT 1000) AS waiting), random() LIMIT 1)"
+#define TENON_HOST_OF_POOL(POOL) TENON_HOST_WHERE(POOL, "")
 
-/// $1 the run, $2 the bytes, $3 the sender, $4 the pool of a new run, $5 the token, $6 whether it starts the run.
+#define TENON_MAY_GET_IT " AND o.id <> ALL($7::bigint[])"
+/// $1 the run, $2 the bytes, $3 the sender, $4 the pool of a new run, $5 the token, $6 whether it starts the run, $7
+/// the owners that do not get it.
 const Statement insert_command{
     "INSERT INTO inbox(target, sender, run, pool, token, bytes) "
-    "SELECT coalesce(" TENON_OWNER_OF_RUN("$1::text") ", " TENON_HOST_OF_POOL("p.pool")
-        R"sql(),
-    $3::bigint, $1::text, p.pool, $5::bigint, $2::bytea
-  FROM (SELECT coalesce((SELECT r.pool FROM runs AS r WHERE r.name = $1::text), $4::text)) AS p(pool)
-  WHERE $6::boolean OR EXISTS (SELECT FROM runs AS r WHERE r.name = $1::text AND r.state <> 6)
+    "SELECT p.target, $3::bigint, $1::text, p.pool, $5::bigint, $2::bytea FROM (SELECT q.pool, "
+    "coalesce(" TENON_OWNER_WHERE("$1::text", TENON_MAY_GET_IT) ", " TENON_HOST_WHERE("q.pool", TENON_MAY_GET_IT)
+        R"sql() AS target
+    FROM (SELECT coalesce((SELECT r.pool FROM runs AS r WHERE r.name = $1::text), $4::text)) AS q(pool)) AS p
+  WHERE ($6::boolean OR EXISTS (SELECT FROM runs AS r WHERE r.name = $1::text AND r.state <> 6))
+    AND (p.target IS NOT NULL OR $7::bigint[] = '{}')
   RETURNING id, set_config('tenon.notified', target::text, false))sql"};
+#undef TENON_MAY_GET_IT
 /// Wakes the owner that the statement before has named; in a transaction of its own, because a NOTIFY in a transaction
 /// that writes makes all others wait for it. $1: the beginning of the channel's name.
 const Statement notify_named{R"sql(
@@ -80,6 +87,8 @@ const Statement select_command{"SELECT id FROM inbox WHERE id = $1::bigint"};
 const Statement withdraw_command{"DELETE FROM inbox WHERE id = $1::bigint AND reply IS NULL RETURNING id"};
 #undef TENON_OWNER_OF_RUN
 #undef TENON_HOST_OF_POOL
+#undef TENON_HOST_WHERE
+#undef TENON_OWNER_WHERE
 
 std::int64_t random_token() {
   std::int64_t bits = 0;
@@ -119,6 +128,9 @@ Result<std::optional<std::uint64_t>, StoreError> PostgresInbox::try_send(const N
   given.bytes(command.run.text).bytes(command.bytes);
   command.sender.number == 0 ? given.null() : given.integer(command.sender.number);
   given.bytes(command.pool).integer(token).boolean(command.starts_run == NewCommand::StartsRun::Yes);
+  ArrayValue except(ArrayValue::Element::Bigint);
+  for (const OwnerId owner : command.except) except.add(owner.number);
+  given.array(std::move(except));
   Parameters announcement;
   announcement.own_bytes(channel_prefix(connection_.number())).bytes("command");
   // Without the notice, the owner finds the command when it looks by itself.
@@ -128,6 +140,9 @@ Result<std::optional<std::uint64_t>, StoreError> PostgresInbox::try_send(const N
   if (!results) return failure(connection_.error(results.error()));
   const Rows& inserted = results->front();
   if (inserted.size() == 1) return std::optional(inserted.get_unsigned(0, 0));
+  if (!command.except.empty())
+    return failure(StoreError{StoreError::Kind::Missing,
+                              fmt::format("{}: no other process can take the command", connection_.name())});
   return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: there is no run {}, or it was forgotten",
                                                                    connection_.name(), command.run.text)});
 }

@@ -15,13 +15,20 @@ const Statement select_pools{R"sql(
 
 }  // namespace
 
-Result<std::vector<RunHead>, StoreError> PostgresOwnership::claim_abandoned(std::size_t limit) {
+Result<std::vector<RunHead>, StoreError> PostgresOwnership::claim_abandoned(std::size_t limit,
+                                                                            std::span<const RunName> except) {
   if (auto writable = connection_.require_writable(); !writable) return failure(writable.error());
   const std::uint64_t abandonments = keeper_->abandonments();
   const auto search = abandonments == searched_after_ ? Claims::Search::WhenDue : Claims::Search::Now;
-  auto claimed = claims_.claim_abandoned(limit, keeper_->take_given(), search);
+  auto claimed = claims_.claim_abandoned({limit, except}, keeper_->take_given(), search);
   if (claimed) searched_after_ = abandonments;
   return claimed;
+}
+
+Result<void, StoreError> PostgresOwnership::give_back(std::span<const RunName> runs) {
+  auto released = claims_.release(runs);
+  if (released && keeper_ != nullptr) keeper_->announce_moves({runs.begin(), runs.end()});
+  return released;
 }
 
 Result<void, StoreError> PostgresOwnership::rejoin() {

@@ -20,10 +20,13 @@ class PostgresOwnership final : public Ownership {
   [[nodiscard]] bool is_sole() const override { return false; }
   [[nodiscard]] std::uint64_t abandonments() const override { return keeper_ == nullptr ? 0 : keeper_->abandonments(); }
   [[nodiscard]] std::uint64_t given() const override { return keeper_ == nullptr ? 0 : keeper_->given(); }
-  [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit) override;
+  [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit,
+                                                                         std::span<const RunName> except) override;
+  using Ownership::claim_abandoned;
   [[nodiscard]] Result<void, StoreError> release(std::span<const RunName> runs) override {
     return claims_.release(runs);
   }
+  [[nodiscard]] Result<void, StoreError> give_back(std::span<const RunName> runs) override;
   [[nodiscard]] Result<void, StoreError> rejoin() override;
   [[nodiscard]] Result<std::vector<std::string>, StoreError> pools_without_hosts() override;
   [[nodiscard]] Result<std::vector<Owner>, StoreError> owners() override;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "journal/sqlite/owner_lock.h"
 
 namespace tenon::journal::sqlite {
@@ -11,9 +13,11 @@ OwnerId SqliteOwnership::self() const {
   return {connection_.access() == Access::Owner ? std::uint64_t{1} : std::uint64_t{0}};
 }
 
-Result<std::vector<RunHead>, StoreError> SqliteOwnership::claim_abandoned(std::size_t limit) {
+Result<std::vector<RunHead>, StoreError> SqliteOwnership::claim_abandoned(std::size_t limit,
+                                                                          std::span<const RunName> except) {
   auto runs = store_.take_unclaimed(limit);
   if (!runs) return failure(runs.error());
+  std::erase_if(*runs, [&](const RunName& run) { return std::ranges::find(except, run) != except.end(); });
   auto claimed = store_.claim(*runs, ClaimMode::IfFree);
   if (!claimed) return failure(claimed.error());
   std::vector<RunHead> heads;

@@ -16,8 +16,11 @@ class SqliteOwnership final : public Ownership {
   [[nodiscard]] bool is_sole() const override { return true; }
   [[nodiscard]] std::uint64_t abandonments() const override { return 0; }
   [[nodiscard]] std::uint64_t given() const override { return 0; }
-  [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit) override;
+  [[nodiscard]] Result<std::vector<RunHead>, StoreError> claim_abandoned(std::size_t limit,
+                                                                         std::span<const RunName> except) override;
+  using Ownership::claim_abandoned;
   [[nodiscard]] Result<void, StoreError> release(std::span<const RunName> /*runs*/) override { return {}; }
+  [[nodiscard]] Result<void, StoreError> give_back(std::span<const RunName> /*runs*/) override { return {}; }
   [[nodiscard]] Result<void, StoreError> rejoin() override { return {}; }
   [[nodiscard]] Result<std::vector<std::string>, StoreError> pools_without_hosts() override {
     return std::vector<std::string>{};

@@ -69,7 +69,9 @@ void Host::begin(DrivenBy driver) {
       .images = parts_.images,
       .model = parts_.model,
       .counts = counts_,
-      .on_unread = [this](const journal::RunName& run) { schedule_->retry(run, RunSchedule::Reason::Other); }});
+      .on_unread = [this](const journal::RunName& run) { schedule_->retry(run, RunSchedule::Reason::Other); },
+      .now_ms = now,
+      .wall_ms = wall});
   schedule_ = std::make_unique<RunSchedule>(RunSchedule::Parts{.store = parts_.store,
                                                                .runtime = *runtime_,
                                                                .residents = *residents_,
@@ -113,15 +115,17 @@ void Host::begin(DrivenBy driver) {
                          .take = [this](const journal::Command& command) { router_->take_command(command); },
                          .report = report,
                          .counts = counts_});
-  router_ = std::make_unique<RequestRouter>(RequestRouter::Parts{.gate = *gate_,
-                                                                 .performing = *performing_,
-                                                                 .forwarder = *forwarder_,
-                                                                 .inbox = *inbox_,
-                                                                 .secrets = parts_.secrets,
-                                                                 .now_ms = wall,
-                                                                 .resolve = parts_.resolve,
-                                                                 .pools = options_.runtime.pools,
-                                                                 .is_gateway = is_gateway()});
+  router_ = std::make_unique<RequestRouter>(
+      RequestRouter::Parts{.gate = *gate_,
+                           .performing = *performing_,
+                           .forwarder = *forwarder_,
+                           .inbox = *inbox_,
+                           .secrets = parts_.secrets,
+                           .now_ms = wall,
+                           .resolve = parts_.resolve,
+                           .pools = options_.runtime.pools,
+                           .self = [this] { return parts_.store.owner().ownership().self(); },
+                           .is_gateway = is_gateway()});
   if (!is_gateway()) schedule_->begin();
   if (driver == DrivenBy::Caller) return;
   std::promise<void> ended;

@@ -2,9 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "runtime/host/stall_note.h"
+
 namespace tenon::runtime {
+namespace {
+
+/// For how long a run that this process cannot continue is left to others: what it lacks rarely comes later.
+constexpr std::int64_t given_back_ms = 60'000;
+/// Such runs; of more, those come again soonest that were given back first.
+constexpr std::size_t given_back_max = 1'000;
+
+}  // namespace
 
 void RunLoader::load(const journal::RunName& run, Then then) {
   if (stopped_) return then(failure(*stopped_));
@@ -17,6 +28,7 @@ void RunLoader::load(const journal::RunName& run, Then then) {
     parts_.residents.touch(*found);
     return then(*found);
   }
+  if (!has_claimed(run) && was_given_back(run)) return then(failure(given_back_.at(run.text).why));
   std::vector<Then>& waiting = loading_[run.text];
   waiting.push_back(std::move(then));
   if (waiting.size() > 1) return;
@@ -116,12 +128,54 @@ void RunLoader::on_loaded(const journal::RunName& run, LoadedRun& loaded) {
 }
 
 void RunLoader::on_failed(const journal::RunHead& head, const RecoveryError& why) {
+  const bool may_be_continued_elsewhere = why.is_of_process && !parts_.store.owner().ownership().is_sole();
+  if (may_be_continued_elsewhere) return give_back(head, {HostFailure::Kind::Unequipped, why.message});
   const HostFailure failed =
       why.store ? make_failure({*why.store, why.message}) : HostFailure{HostFailure::Kind::Damaged, why.message};
   const bool may_be_read_later = failed.kind == HostFailure::Kind::Unavailable;
   const bool has_work = head.summary.state == journal::RunState::Running;
   if (may_be_read_later && has_work && parts_.on_unread) parts_.on_unread(head.run);
   end(head.run, failure(failed));
+}
+
+/// The run is free for the others before the load ends, so that a request for it can be passed on.
+void RunLoader::give_back(const journal::RunHead& head, const HostFailure& why) {
+  if (given_back_.size() >= given_back_max) forget_given_back();
+  given_back_.insert_or_assign(head.run.text, GivenBack{why, parts_.now_ms() + given_back_ms});
+  const std::int64_t now = parts_.wall_ms();
+  journal::Note reason = make_stall_note(head, why.message, now);
+  parts_.store.write(
+      [reason = std::move(reason), run = head.run, now](journal::StoreConnection& store) {
+        // A reason that cannot be kept is only not shown.
+        static_cast<void>(store.admin().keep_note(reason, now));
+        static_cast<void>(store.ownership().give_back({&run, 1}));
+      },
+      [this, run = head.run, why] { end(run, failure(why)); });
+}
+
+/// Those whose time is over, or else the one whose time is over first.
+void RunLoader::forget_given_back() {
+  const std::int64_t now = parts_.now_ms();
+  std::erase_if(given_back_, [&](const auto& entry) { return entry.second.until <= now; });
+  if (given_back_.size() < given_back_max) return;
+  const auto earlier = [](const auto& one, const auto& other) { return one.second.until < other.second.until; };
+  given_back_.erase(std::min_element(given_back_.begin(), given_back_.end(), earlier));
+}
+
+bool RunLoader::was_given_back(const journal::RunName& run) {
+  const auto found = given_back_.find(run.text);
+  if (found == given_back_.end()) return false;
+  if (found->second.until > parts_.now_ms()) return true;
+  given_back_.erase(found);
+  return false;
+}
+
+std::vector<journal::RunName> RunLoader::given_back() {
+  const std::int64_t now = parts_.now_ms();
+  std::vector<journal::RunName> runs;
+  for (const auto& [name, entry] : given_back_)
+    if (entry.until > now) runs.push_back({name});
+  return runs;
 }
 
 void RunLoader::end(const journal::RunName& run, const Result<RunId, HostFailure>& outcome) {

@@ -32,13 +32,16 @@ class RunLoader {
     HostCounts& counts;
     /// A run that has work to do was claimed, and then could not be read: it is to be loaded again in a while.
     std::function<void(const journal::RunName& run)> on_unread = {};
+    std::function<std::int64_t()> now_ms;   ///< by the monotonic clock
+    std::function<std::int64_t()> wall_ms;  ///< since 1970
   };
   using Then = std::function<void(const Result<RunId, HostFailure>& run)>;
 
   explicit RunLoader(Parts parts) : parts_(std::move(parts)) {}
 
   /// Calls `then` with the run in memory: at once if it is there, otherwise when it has been loaded, in the order of
-  /// the calls. `Conflict` for a run that has ended, `Elsewhere` for one that another owner of the store continues.
+  /// the calls. `Conflict` for a run that has ended, `Elsewhere` for one that another owner of the store continues,
+  /// `Unequipped` for one that only another process can continue: it was given back, and is not claimed for a while.
   void load(const journal::RunName& run, Then then);
   /// Counts how often this owner has lost its runs.
   [[nodiscard]] std::uint64_t term() const { return term_; }
@@ -49,6 +52,10 @@ class RunLoader {
   /// This owner has lost its runs: what it has claimed counts no more, and loads in progress begin again.
   void forget_claims();
   [[nodiscard]] bool is_loading(const journal::RunName& run) const { return loading_.contains(run.text); }
+  /// Whether the run was given back a short while ago, for something that this process lacks.
+  [[nodiscard]] bool was_given_back(const journal::RunName& run);
+  /// All such runs.
+  [[nodiscard]] std::vector<journal::RunName> given_back();
   /// The model that follows a script has answered this new run itself.
   void note_started(const journal::RunName& run);
   /// Loads in progress, and later ones, end with this failure.
@@ -62,6 +69,8 @@ class RunLoader {
   void on_loaded(const journal::RunName& run, LoadedRun& loaded);
   void on_failed(const journal::RunHead& head, const RecoveryError& why);
   void end(const journal::RunName& run, const Result<RunId, HostFailure>& outcome);
+  void give_back(const journal::RunHead& head, const HostFailure& why);
+  void forget_given_back();
 
   const Parts parts_;
   std::unordered_map<std::string, std::vector<Then>> loading_;  ///< what waits for each, by the run's name
@@ -71,6 +80,11 @@ class RunLoader {
   std::unordered_map<std::string, journal::RunHead> claimed_;  ///< that no one wanted to load yet, by the run's name
   std::set<std::string> script_followed_;  ///< runs whose answers a model that follows a script knows
   std::optional<HostFailure> stopped_;
+  struct GivenBack {
+    HostFailure why;
+    std::int64_t until = 0;  ///< when it may be claimed again, by the monotonic clock
+  };
+  std::unordered_map<std::string, GivenBack> given_back_;  ///< by the run's name
 };
 
 }  // namespace tenon::runtime

@@ -41,7 +41,9 @@ void RunSchedule::claim_interrupted() {
   using Heads = Result<std::vector<journal::RunHead>, journal::StoreError>;
   const auto heads = std::make_shared<Heads>();
   parts_.store.write(
-      [heads](journal::StoreConnection& store) { *heads = store.ownership().claim_abandoned(claims_max); },
+      [heads, except = parts_.loader.given_back()](journal::StoreConnection& store) {
+        *heads = store.ownership().claim_abandoned(claims_max, except);
+      },
       [this, heads, term = parts_.loader.term()] {
         is_claiming_ = false;
         if (!*heads) return on_read_failed(heads->error());
@@ -171,6 +173,8 @@ void RunSchedule::on_interrupted_loaded(const journal::RunName& run, const Resul
     interrupted_.emplace(parts_.now_ms() + retry_ms, run);
   } else if (loaded.error().kind == HostFailure::Kind::Damaged) {
     parts_.report(loaded.error().message);
+  } else if (loaded.error().kind == HostFailure::Kind::Unequipped) {
+    parts_.report(loaded.error().message + "; it was given back to the other servers of the store");
   }
   if (!loaded && loaded.error().kind != HostFailure::Kind::Unavailable) parts_.runtime.forget_released(run);
 }
@@ -233,7 +237,8 @@ void RunSchedule::load_due(const std::vector<journal::DueRun>& due, std::size_t 
     const auto& [wake_at, run] = due[seen];
     due_pass_.after = due[seen++];
     if (parts_.loader.is_loading(run)) continue;
-    if (parts_.residents.find(run) || parts_.runtime.is_released_until_later(run, wake_at)) {
+    if (parts_.loader.was_given_back(run) || parts_.residents.find(run) ||
+        parts_.runtime.is_released_until_later(run, wake_at)) {
       due_pass_.has_skipped = true;
       continue;
     }

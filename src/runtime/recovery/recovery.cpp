@@ -20,8 +20,8 @@ RecoveryError store_error(const journal::StoreError& error) {
 }
 
 RecoveryError replay_error(const journal::RunName& run, const ReplayError& error) {
-  if (error.record == 0) return {fmt::format("run {}: {}", run.text, error.message)};
-  return {fmt::format("run {}, record {}: {}", run.text, error.record, error.message)};
+  const std::string place = error.record == 0 ? "" : fmt::format(", record {}", error.record);
+  return {fmt::format("run {}{}: {}", run.text, place, error.message), std::nullopt, error.is_of_process};
 }
 
 /// The total size of the newest entries of a conversation that its snapshot contains, so that they need not be looked
@@ -259,7 +259,7 @@ class Recovery {
     auto bundle = store_.content(run_.head.run, hash);
     if (!bundle) return wrong(number, bundle.error().message);
     auto image = images_(hash, *bundle);
-    if (!image) return wrong(number, image.error().message);
+    if (!image) return failure(ReplayError{number, image.error().message, image.error().is_of_process});
     if (!run_.conversation->restore_program(*image, agent)) {
       return wrong(number, fmt::format("the program has no agent `{}`", agent));
     }
@@ -612,7 +612,7 @@ Result<RecoveredRun, RecoveryError> recover(journal::RunReader& store, const jou
   auto bundle = store.content(run, started->program);
   if (!bundle) return failure(store_error(bundle.error()));
   auto image = images(started->program, *bundle);
-  if (!image) return failure(RecoveryError{fmt::format("run {}: {}", run.text, image.error().message)});
+  if (!image) return failure(replay_error(run, {0, image.error().message, image.error().is_of_process}));
 
   RecoveredRun recovered;
   recovered.head = head;

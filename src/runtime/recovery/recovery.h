@@ -22,6 +22,7 @@ using ImageSource =
 struct RecoveryError {
   std::string message;
   std::optional<journal::StoreError::Kind> store = std::nullopt;  ///< when it is the store's
+  bool is_of_process = false;  ///< this process lacks something that another one may have: a library, or the key
 };
 
 /// A run as its journal leaves it.

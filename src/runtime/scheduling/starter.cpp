@@ -210,7 +210,8 @@ Result<RunId, RecoveryError> Starter::resume(LoadedRun& loaded, const ImageSourc
   if (!recovered) return failure(std::move(recovered.error()));
   if (!recovered->ended) {
     if (const auto key = secrets_.require(recovered->started.secret_key); !key) {
-      return failure(RecoveryError{fmt::format("run {}: {}", head.run.text, key.error().message)});
+      const std::string why = fmt::format("run {}: {}", head.run.text, key.error().message);
+      return failure(RecoveryError{.message = why, .is_of_process = true});
     }
   }
   const RunId id = add_recovered(loaded, *recovered);

@@ -102,6 +102,8 @@ export interface Run {
   unavailable?: Unavailable[];
   /** When what the run sleeps for ends, earliest first; at most 100 times. */
   timers?: number[];
+  /** Why no server continues the run: what those lack that have tried. */
+  stalled?: string;
   end?: Event | null;
 }
 

@@ -23,11 +23,13 @@ struct HostFailure {
     Unavailable,  ///< the store cannot be written, the host is stopping or has too much to do
     Raced,        ///< another owner of the store has just accepted a request with the same key or name
     Elsewhere,    ///< another owner of the store continues the run
+    Unequipped,   ///< this process lacks something that the run needs: a library, or the key. Another one may have it
     Damaged,      ///< the run cannot continue: its program or its journal is damaged
   };
   Kind kind = Kind::NotFound;
   std::string message;
-  std::string wait = {};  ///< the question that the message shows; may be empty
+  std::string wait = {};      ///< the question that the message shows; may be empty
+  std::uint64_t refuser = 0;  ///< Unequipped: the number of the owner that lacks it; 0: this one
 };
 [[nodiscard]] HostFailure make_failure(const journal::StoreError& error);
 /// The run's state does not allow the request.

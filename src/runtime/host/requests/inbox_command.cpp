@@ -126,7 +126,7 @@ Result<RunAction, std::string> read_action(const Json& json) {
 }
 
 /// The kinds of failures by the names that they have in replies.
-constexpr std::array<std::pair<HostFailure::Kind, std::string_view>, 8> failure_names{{
+constexpr std::array<std::pair<HostFailure::Kind, std::string_view>, 9> failure_names{{
     {HostFailure::Kind::NotFound, "not_found"},
     {HostFailure::Kind::Conflict, "conflict"},
     {HostFailure::Kind::WrongInput, "wrong_input"},
@@ -134,6 +134,7 @@ constexpr std::array<std::pair<HostFailure::Kind, std::string_view>, 8> failure_
     {HostFailure::Kind::Unavailable, "unavailable"},
     {HostFailure::Kind::Raced, "raced"},
     {HostFailure::Kind::Elsewhere, "elsewhere"},
+    {HostFailure::Kind::Unequipped, "unequipped"},
     {HostFailure::Kind::Damaged, "damaged"},
 }};
 
@@ -197,13 +198,19 @@ Result<InboxCommand, std::string> open_command(std::string_view bytes, effects::
   return decode_command(*text);
 }
 
-std::string encode_reply(const HostReply& reply) {
+bool is_sealed(std::string_view bytes) {
+  const auto json = read_object(bytes);
+  return json && json->find("sealed") != nullptr;
+}
+
+std::string encode_reply(const HostReply& reply, journal::OwnerId owner) {
   Json json = Json::object();
   if (reply) {
     json.set("run", reply->run.text).set("wait", reply->wait).set("after", reply->after);
     return json.dump();
   }
   json.set("error", reply.error().message).set("wait", reply.error().wait);
+  if (reply.error().kind == HostFailure::Kind::Unequipped) json.set("by", owner.number);
   for (const auto& [kind, name] : failure_names) {
     if (kind == reply.error().kind) json.set("kind", name);
   }
@@ -219,6 +226,7 @@ HostReply decode_reply(std::string_view bytes) {
     return Accepted{{json->text_or("run", "")}, json->text_or("wait", ""), json->count_or("after", 0)};
   }
   HostFailure why{HostFailure::Kind::WrongInput, json->text_or("error", ""), json->text_or("wait", "")};
+  why.refuser = json->count_or("by", 0);
   const std::string kind = json->text_or("kind", "");
   for (const auto& [known, name] : failure_names) {
     if (kind == name) why.kind = known;

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "effects/secret_vault.h"
+#include "journal/ownership.h"
 #include "runtime/host/requests/host_reply.h"
 #include "runtime/host/requests/run_action.h"
 
@@ -30,8 +31,11 @@ struct InboxCommand {
 /// Decodes a command, encrypted or not; `secrets` may be null.
 [[nodiscard]] Result<InboxCommand, std::string> open_command(std::string_view bytes, effects::SecretVault* secrets);
 
-/// JSON: {"run", "wait", "after"}, or {"error", "kind", "wait"}.
-[[nodiscard]] std::string encode_reply(const HostReply& reply);
+/// Whether only a process that has the store's key can decode it.
+[[nodiscard]] bool is_sealed(std::string_view bytes);
+
+/// JSON: {"run", "wait", "after"}, or {"error", "kind", "wait", "by"}. `owner`: who replies.
+[[nodiscard]] std::string encode_reply(const HostReply& reply, journal::OwnerId owner);
 /// A reply that cannot be read is `Unavailable`.
 [[nodiscard]] HostReply decode_reply(std::string_view bytes);
 

@@ -53,16 +53,20 @@ TEST(InboxCommandTest, OtherBytesAreRejectedWithTheReason) {
 }
 
 TEST(InboxCommandTest, RepliesRoundTrip) {
-  const auto accepted = decode_reply(encode_reply(Accepted{{"run"}, "0.1", 12}));
+  const auto accepted = decode_reply(encode_reply(Accepted{{"run"}, "0.1", 12}, {3}));
   ASSERT_TRUE(accepted.has_value());
   EXPECT_EQ(accepted->run.text, "run");
   EXPECT_EQ(accepted->wait, "0.1");
   EXPECT_EQ(accepted->after, 12U);
-  const auto refused = decode_reply(encode_reply(failure(HostFailure{HostFailure::Kind::Conflict, "no", "0.2"})));
+  const auto refused = decode_reply(encode_reply(failure(HostFailure{HostFailure::Kind::Conflict, "no", "0.2"}), {3}));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().kind, HostFailure::Kind::Conflict);
   EXPECT_EQ(refused.error().message, "no");
   EXPECT_EQ(refused.error().wait, "0.2");
+  EXPECT_EQ(refused.error().refuser, 0U);
+  const auto lacking = decode_reply(encode_reply(failure(HostFailure{HostFailure::Kind::Unequipped, "no key"}), {3}));
+  EXPECT_EQ(lacking.error().kind, HostFailure::Kind::Unequipped);
+  EXPECT_EQ(lacking.error().refuser, 3U);
   EXPECT_EQ(decode_reply("[]").error().kind, HostFailure::Kind::Unavailable);
 }
 

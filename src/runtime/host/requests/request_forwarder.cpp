@@ -13,6 +13,8 @@ namespace {
 constexpr std::int64_t reply_wait_ms = 30'000;
 /// How often replies are looked for without a notice, which may have been lost.
 constexpr std::int64_t reply_interval_ms = 500;
+/// Processes that are asked one after the other.
+constexpr std::size_t refusers_max = 16;
 
 Result<std::string, std::string> to_bytes(const InboxCommand& command, effects::SecretVault* secrets) {
   // The answer to a question may be a secret.
@@ -31,26 +33,51 @@ RequestForwarder::RequestForwarder(Parts parts) : parts_(std::move(parts)) {
 }
 
 void RequestForwarder::forward(const journal::RunName& run, const InboxCommand& command, std::string pool,
-                               OnReply reply) {
+                               OnReply reply, std::optional<HostFailure> refused) {
   auto bytes = to_bytes(command, parts_.secrets);
   if (!bytes) return reply(failure(HostFailure{HostFailure::Kind::Unavailable, std::move(bytes.error())}));
   const bool starts = std::holds_alternative<StartRun>(command.action);
+  auto outgoing = std::make_shared<Outgoing>(Outgoing{.run = run,
+                                                      .bytes = std::move(*bytes),
+                                                      .starts = starts,
+                                                      .pool = std::move(pool),
+                                                      .reply = std::move(reply),
+                                                      .refusers = {},
+                                                      .refusal = std::nullopt});
+  if (refused) return refuse(outgoing, std::move(*refused));
+  send(outgoing);
+}
+
+void RequestForwarder::send(const std::shared_ptr<Outgoing>& command) {
   const auto id = std::make_shared<Result<std::uint64_t, journal::StoreError>>();
   const journal::OwnerId sender = parts_.store.owner().ownership().self();
   parts_.store.read(
-      [id, run, starts, sender, bytes = std::move(*bytes), pool = std::move(pool)](journal::StoreConnection& store) {
+      [id, sender, command](journal::StoreConnection& store) {
         using StartsRun = journal::NewCommand::StartsRun;
-        *id = store.inbox().send({.run = run,
-                                  .bytes = bytes,
-                                  .starts_run = starts ? StartsRun::Yes : StartsRun::No,
-                                  .pool = pool,
-                                  .sender = sender});
+        *id = store.inbox().send({.run = command->run,
+                                  .bytes = command->bytes,
+                                  .starts_run = command->starts ? StartsRun::Yes : StartsRun::No,
+                                  .pool = command->pool,
+                                  .sender = sender,
+                                  .except = command->refusers});
       },
-      [this, id, reply = std::move(reply)] {
-        if (!*id) return reply(failure(make_failure(id->error())));
-        sent_.emplace(**id, Sent{reply, parts_.now_ms() + reply_wait_ms});
+      [this, id, command] {
+        if (!*id) return command->reply(failure(command->refusal ? *command->refusal : make_failure(id->error())));
+        sent_.emplace(**id, Sent{command, parts_.now_ms() + reply_wait_ms});
         read_at_ = std::min(read_at_, parts_.now_ms() + reply_interval_ms);
       });
+}
+
+/// Sends the command to another process than those that lack something.
+void RequestForwarder::refuse(const std::shared_ptr<Outgoing>& command, HostFailure why) {
+  const journal::OwnerId by{why.refuser};
+  const bool was_asked_before = std::ranges::find(command->refusers, by) != command->refusers.end();
+  if (by.number == 0 || was_asked_before || command->refusers.size() == refusers_max) {
+    return command->reply(failure(std::move(why)));
+  }
+  command->refusers.push_back(by);
+  command->refusal = std::move(why);
+  send(command);
 }
 
 void RequestForwarder::poll() {
@@ -111,11 +138,15 @@ void RequestForwarder::withdraw(std::uint64_t command) {
 
 void RequestForwarder::end(std::uint64_t command, HostReply reply) {
   const auto ended = sent_.extract(command);
-  if (!ended.empty()) ended.mapped().reply(std::move(reply));
+  if (ended.empty()) return;
+  const std::shared_ptr<Outgoing>& sent = ended.mapped().command;
+  const bool is_unequipped = !reply && reply.error().kind == HostFailure::Kind::Unequipped;
+  if (is_unequipped) return refuse(sent, std::move(reply.error()));
+  sent->reply(std::move(reply));
 }
 
 void RequestForwarder::fail_all(const HostFailure& why) {
-  for (const auto& [command, sent] : std::exchange(sent_, {})) sent.reply(failure(why));
+  for (const auto& [command, sent] : std::exchange(sent_, {})) sent.command->reply(failure(why));
 }
 
 }  // namespace tenon::runtime

@@ -6,7 +6,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "effects/secret_vault.h"
 #include "journal/async_store.h"
@@ -30,8 +32,10 @@ class RequestForwarder {
   RequestForwarder& operator=(const RequestForwarder&) = delete;
 
   /// `pool`: of the hosts that may take the command while no owner has the run. `Unavailable` if there was no reply
-  /// for a while; then the command was withdrawn.
-  void forward(const journal::RunName& run, const InboxCommand& command, std::string pool, OnReply reply);
+  /// for a while; then the command was withdrawn. A process that lacks what the run needs (`Unequipped`) does not get
+  /// the command again; when there is no other one, that is the reply. `refused`: by a first one.
+  void forward(const journal::RunName& run, const InboxCommand& command, std::string pool, OnReply reply,
+               std::optional<HostFailure> refused = std::nullopt);
   /// Takes replies that have come.
   void poll();
   /// Until `poll` looks by itself.
@@ -39,12 +43,24 @@ class RequestForwarder {
   void fail_all(const HostFailure& why);
 
  private:
-  struct Sent {
+  /// A command on its way to a process that can perform it.
+  struct Outgoing {
+    journal::RunName run;
+    std::string bytes;
+    bool starts = false;
+    std::string pool;
     OnReply reply;
+    std::vector<journal::OwnerId> refusers;  ///< that lack something
+    std::optional<HostFailure> refusal;      ///< of the last of them
+  };
+  struct Sent {
+    std::shared_ptr<Outgoing> command;
     std::int64_t withdraw_at = 0;  ///< milliseconds since 1970
     bool is_withdrawing = false;
     bool was_withdrawn_late = false;  ///< it was answered, or is gone
   };
+  void send(const std::shared_ptr<Outgoing>& command);
+  void refuse(const std::shared_ptr<Outgoing>& command, HostFailure why);
   void take_replies();
   void withdraw(std::uint64_t command);
   void end(std::uint64_t command, HostReply reply);

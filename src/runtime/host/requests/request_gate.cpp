@@ -91,7 +91,9 @@ void RequestGate::check_refusal(std::shared_ptr<Request> request, std::uint64_t 
   }
   parts_.loader.load(request->run, [this, request, records, refusal](const Result<RunId, HostFailure>& loaded) {
     const OnReply& reply = request->reply;
-    const bool is_elsewhere = !loaded && loaded.error().kind == HostFailure::Kind::Elsewhere;
+    using Kind = HostFailure::Kind;
+    const bool is_elsewhere =
+        !loaded && (loaded.error().kind == Kind::Elsewhere || loaded.error().kind == Kind::Unequipped);
     if (is_elsewhere && !refusal) return perform(request, {.records = records});
     if (!loaded) return reply(failure(refusal ? *refusal : loaded.error()));
     if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));

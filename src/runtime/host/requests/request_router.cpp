@@ -33,10 +33,25 @@ void RequestRouter::act(const journal::RunName& run, RunAction action, const Req
                              [this, run, reply](HostReply given) { answer(run, std::move(given), reply); });
   };
   if (parts_.is_gateway) return forward();
-  parts_.performing.perform(run, command.action, key, [this, run, forward, reply](HostReply outcome) {
+  parts_.performing.perform(run, command.action, key, [this, run, command, forward, reply](HostReply outcome) {
     if (!outcome && outcome.error().kind == HostFailure::Kind::Elsewhere) return forward();
+    if (!outcome && outcome.error().kind == HostFailure::Kind::Unequipped)
+      return act_elsewhere(run, command, std::move(outcome.error()), reply);
     answer(run, std::move(outcome), reply);
   });
+}
+
+/// Another host may have what this one lacks. A run that no one can continue can still be cancelled.
+void RequestRouter::act_elsewhere(const journal::RunName& run, const InboxCommand& command, HostFailure why,
+                                  const OnReply& reply) {
+  why.refuser = parts_.self().number;
+  const auto end = [this, run, action = command.action, key = command.key, reply](HostReply given) {
+    const auto* const cancel = std::get_if<CancelRun>(&action);
+    const bool is_for_no_one = !given && given.error().kind == HostFailure::Kind::Unequipped;
+    if (is_for_no_one && cancel != nullptr) return parts_.performing.cancel_unloaded(run, cancel->reason, key, reply);
+    answer(run, std::move(given), reply);
+  };
+  parts_.forwarder.forward(run, command, "", end, std::move(why));
 }
 
 void RequestRouter::answer(const journal::RunName& run, HostReply outcome, const OnReply& reply) {
@@ -107,10 +122,14 @@ void RequestRouter::take_command(const journal::Command& command) {
     if (!outcome && outcome.error().kind == HostFailure::Kind::Elsewhere) return parts_.inbox.redirect(id);
     // What was accepted is recognized by the key that was recorded with it; what was refused could be accepted then.
     using journal::ReplyDurability;
-    parts_.inbox.answer(id, encode_reply(outcome), outcome ? ReplyDurability::MayBeRepeated : ReplyDurability::Full);
+    parts_.inbox.answer(id, encode_reply(outcome, parts_.self()),
+                        outcome ? ReplyDurability::MayBeRepeated : ReplyDurability::Full);
   };
   auto wanted = open_command(command.bytes, parts_.secrets);
-  if (!wanted) return answer(failure(HostFailure{HostFailure::Kind::WrongInput, wanted.error()}));
+  if (!wanted) {
+    using Kind = HostFailure::Kind;
+    return answer(failure(HostFailure{is_sealed(command.bytes) ? Kind::Unequipped : Kind::WrongInput, wanted.error()}));
+  }
   if (wanted->key.key.empty()) {
     wanted->key.key = fmt::format("inbox/{}", command.id);
     wanted->key.fingerprint = sha256(command.bytes);

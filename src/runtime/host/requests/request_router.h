@@ -29,6 +29,7 @@ class RequestRouter {
     std::function<std::int64_t()> now_ms;     ///< since 1970
     StartResolver resolve;                    ///< may be empty: no runs are started for other processes
     const AgentPools& pools;                  ///< outlives this
+    std::function<journal::OwnerId()> self;   ///< the number of this owner
     bool is_gateway = false;                  ///< nothing is performed here
   };
   explicit RequestRouter(Parts parts) : parts_(std::move(parts)) {}
@@ -49,6 +50,7 @@ class RequestRouter {
 
  private:
   void answer(const journal::RunName& run, HostReply outcome, const OnReply& reply);
+  void act_elsewhere(const journal::RunName& run, const InboxCommand& command, HostFailure why, const OnReply& reply);
   void begin_elsewhere(const journal::RunName& run, RunStart start, const std::string& note, const RequestKey& key,
                        const OnReply& reply);
   void begin_for_other(const journal::RunName& run, const StartRun& start, const RequestKey& key, const OnReply& reply);

@@ -264,7 +264,7 @@ void RunRequests::cancel_run(const journal::RunName& run, const CancelRun& cance
     if (parts_.is_stopped()) return reply(failure(RequestQueue::stopping()));
     if (loaded) return cancel_resident(*loaded, cancel.scope, cancel.reason, key, reply);
     if (loaded.error().kind != HostFailure::Kind::Damaged) return reply(failure(loaded.error()));
-    cancel_damaged(run, cancel.reason, key, reply);
+    cancel_unloaded(run, cancel.reason, key, reply);
   });
 }
 
@@ -282,8 +282,8 @@ void RunRequests::cancel_resident(RunId run, CancelScope scope, const std::strin
 }
 
 /// It cannot continue, but it can end.
-void RunRequests::cancel_damaged(const journal::RunName& run, const std::string& reason, const RequestKey& key,
-                                 const OnReply& reply) {
+void RunRequests::cancel_unloaded(const journal::RunName& run, const std::string& reason, const RequestKey& key,
+                                  const OnReply& reply) {
   const auto cancelled = std::make_shared<Result<void, RecoveryError>>();
   parts_.store.write(
       [cancelled, run, reason, now = parts_.now_ms()](journal::StoreConnection& store) {

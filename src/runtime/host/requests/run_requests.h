@@ -52,6 +52,9 @@ class RunRequests {
                  const OnReply& reply);
   /// Adds a run of this name.
   void add_run(const journal::RunName& name, const MakeRun& make, const RequestKey& key, const OnReply& reply);
+  /// Ends a run that cannot be loaded: what its program does at its end is not done.
+  void cancel_unloaded(const journal::RunName& run, const std::string& reason, const RequestKey& key,
+                       const OnReply& reply);
 
  private:
   using UseRun = std::function<void(RunId run)>;
@@ -74,8 +77,6 @@ class RunRequests {
   void say_in(RunId run, const SayInConversation& say, const RequestKey& key, const OnReply& reply);
   void cancel_resident(RunId run, CancelScope scope, const std::string& reason, const RequestKey& key,
                        const OnReply& reply);
-  void cancel_damaged(const journal::RunName& run, const std::string& reason, const RequestKey& key,
-                      const OnReply& reply);
   [[nodiscard]] bool refuse_detached(RunId run, const OnReply& reply);
   [[nodiscard]] Result<void, HostFailure> upgrade_program(RunId run);
   [[nodiscard]] Result<void, HostFailure> begin_turn(RunId run, const Json& input);
