@@ -88,11 +88,11 @@ def test_after_a_stop_the_file_alone_has_all_runs(work):
 
 
 @contextlib.contextmanager
-def small_disk(work):
-    """A folder on a disk of 8 MiB; nothing where this process may not mount one."""
+def small_disk(work, megabytes=8):
+    """A folder on a disk of that size; nothing where this process may not mount one."""
     folder = work / "disk"
     folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)], capture_output=True, check=False)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], capture_output=True, check=False)
     if mounted.returncode != 0:
         print("left out: a full disk: this user may not mount a tmpfs")
         yield None
