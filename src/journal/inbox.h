@@ -81,6 +81,10 @@ class Inbox {
   /// Returns and removes the replies to those of the commands that were answered.
   [[nodiscard]] virtual Result<std::vector<CommandReply>, StoreError> take_replies(
       std::span<const std::uint64_t> commands) = 0;
+  /// Those of the commands that are unanswered, and that no process which lives will take: their target has died or
+  /// there was none, and their pool has no host.
+  [[nodiscard]] virtual Result<std::vector<std::uint64_t>, StoreError> without_taker(
+      std::span<const std::uint64_t> commands) = 0;
   /// Removes an unanswered command. False when it has been answered or removed.
   [[nodiscard]] virtual Result<bool, StoreError> withdraw(std::uint64_t command) = 0;
 };

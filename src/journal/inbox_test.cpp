@@ -129,6 +129,30 @@ TEST_P(InboxContract, WhoWouldTakeACommandIsKnown) {
   EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::Owner);
 }
 
+TEST_P(InboxContract, CommandsThatNoOneWillTakeAreFound) {
+  const std::vector<std::uint64_t> sent = {reader->inbox().send({run, "a"}).value(),
+                                           reader->inbox().send({run, "b"}).value()};
+  EXPECT_TRUE(reader->inbox().without_taker(sent)->empty());
+  ASSERT_TRUE(store->inbox().answer(sent[0], "done").has_value());
+  const bool is_sole = store->ownership().is_sole();
+  reopen({.durability = Durability::Process, .role = OwnerRole::Visitor});  // the host has left
+  const std::vector<std::uint64_t> left = is_sole ? std::vector<std::uint64_t>{} : std::vector{sent[1]};
+  EXPECT_EQ(reader->inbox().without_taker(sent).value(), left);
+  reopen(host);
+  EXPECT_TRUE(reader->inbox().without_taker(sent)->empty());
+}
+
+TEST_P(InboxContract, SomeOwnersAreLeftOutByASender) {
+  if (store->ownership().is_sole()) return;  // there is one owner
+  const OwnerId self = store->ownership().self();
+  EXPECT_EQ(reader->inbox().send({.run = run, .bytes = "a", .except = {&self, 1}}).error().kind,
+            StoreError::Kind::Missing);
+  const auto other = open(host);
+  ASSERT_TRUE(reader->inbox().send({.run = run, .bytes = "b", .except = {&self, 1}}).has_value());
+  EXPECT_TRUE(store->inbox().unanswered(self, 10)->empty());
+  EXPECT_EQ(other->inbox().unanswered(other->ownership().self(), 10)->size(), 1U);
+}
+
 TEST_P(InboxContract, AnUnknownRunAndTooManyBytesAreRejected) {
   EXPECT_EQ(reader->inbox().send({make_run_name(5), "x"}).error().kind, StoreError::Kind::Missing);
   EXPECT_EQ(reader->inbox().send({run, std::string(command_bytes_max + 1, 'x')}).error().kind,

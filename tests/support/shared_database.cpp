@@ -468,6 +468,19 @@ Result<std::vector<journal::CommandReply>, journal::StoreError> SharedConnection
   return replies;
 }
 
+Result<std::vector<std::uint64_t>, journal::StoreError> SharedConnection::without_taker(
+    std::span<const std::uint64_t> commands) {
+  if (auto why = problem()) return failure(std::move(*why));
+  std::vector<std::uint64_t> left;
+  for (const std::uint64_t id : commands) {
+    const auto found = database_.inbox_.find(id);
+    if (found == database_.inbox_.end() || found->second.reply) continue;
+    const SharedDatabase::CommandRow& row = found->second;
+    if (!database_.lives(row.target) && database_.find_host(row.pool).number == 0) left.push_back(id);
+  }
+  return left;
+}
+
 Result<bool, journal::StoreError> SharedConnection::withdraw(std::uint64_t command) {
   if (auto why = problem()) return failure(std::move(*why));
   const auto found = database_.inbox_.find(command);

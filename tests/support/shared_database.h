@@ -173,6 +173,7 @@ class SharedConnection final : public journal::StoreConnection,
   Result<void> answer(std::uint64_t command, std::string_view reply, journal::ReplyDurability durability) override;
   Result<std::optional<std::string>> take_reply(std::uint64_t command) override;
   Result<std::vector<journal::CommandReply>> take_replies(std::span<const std::uint64_t> commands) override;
+  Result<std::vector<std::uint64_t>> without_taker(std::span<const std::uint64_t> commands) override;
   Result<bool> withdraw(std::uint64_t command) override;
   // Ownership
   journal::OwnerId self() const override { return id(); }

@@ -83,6 +83,10 @@ const Statement select_replies{"SELECT id, reply FROM inbox WHERE id = ANY($1::b
 const Statement delete_taken{R"sql(
   WITH quickly AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
   DELETE FROM inbox USING quickly WHERE id = ANY($1::bigint[]) AND reply IS NOT NULL)sql"};
+const Statement select_without_taker{R"sql(
+  SELECT i.id FROM inbox AS i WHERE i.id = ANY($1::bigint[]) AND i.reply IS NULL
+    AND NOT EXISTS (SELECT FROM owners AS o WHERE o.dead_at IS NULL
+                    AND (o.id = i.target OR (o.role = 1 AND o.pool = i.pool))))sql"};
 const Statement select_command{"SELECT id FROM inbox WHERE id = $1::bigint"};
 const Statement withdraw_command{"DELETE FROM inbox WHERE id = $1::bigint AND reply IS NULL RETURNING id"};
 #undef TENON_OWNER_OF_RUN
@@ -253,6 +257,16 @@ Result<std::vector<CommandReply>, StoreError> PostgresInbox::take_replies(std::s
     taken_.push_back(replies.back().command);
   }
   return replies;
+}
+
+Result<std::vector<std::uint64_t>, StoreError> PostgresInbox::without_taker(std::span<const std::uint64_t> commands) {
+  ArrayValue ids(ArrayValue::Element::Bigint);
+  for (const std::uint64_t id : commands) ids.add(id);
+  const auto rows = connection_.link().query(select_without_taker, Parameters().array(std::move(ids)));
+  if (!rows) return failure(rows.error());
+  std::vector<std::uint64_t> found;
+  for (std::size_t row = 0; row < rows->size(); ++row) found.push_back(rows->get_unsigned(row, 0));
+  return found;
 }
 
 Result<bool, StoreError> PostgresInbox::withdraw(std::uint64_t command) {

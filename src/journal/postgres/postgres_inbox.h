@@ -21,6 +21,8 @@ class PostgresInbox final : public Inbox {
   [[nodiscard]] Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) override;
   [[nodiscard]] Result<std::vector<CommandReply>, StoreError> take_replies(
       std::span<const std::uint64_t> commands) override;
+  [[nodiscard]] Result<std::vector<std::uint64_t>, StoreError> without_taker(
+      std::span<const std::uint64_t> commands) override;
   [[nodiscard]] Result<bool, StoreError> withdraw(std::uint64_t command) override;
 
  private:

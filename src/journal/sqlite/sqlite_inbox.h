@@ -22,6 +22,11 @@ class SqliteInbox final : public Inbox {
   [[nodiscard]] Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) override;
   [[nodiscard]] Result<std::vector<CommandReply>, StoreError> take_replies(
       std::span<const std::uint64_t> commands) override;
+  /// Only the owner's death would leave them, which the sender cannot know.
+  [[nodiscard]] Result<std::vector<std::uint64_t>, StoreError> without_taker(
+      std::span<const std::uint64_t> /*commands*/) override {
+    return std::vector<std::uint64_t>{};
+  }
   [[nodiscard]] Result<bool, StoreError> withdraw(std::uint64_t command) override;
 
  private:

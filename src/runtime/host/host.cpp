@@ -60,7 +60,8 @@ void Host::begin(DrivenBy driver) {
                         .secrets = parts_.secrets,
                         .clock = parts_.clock,
                         .replies_kept = options_.replies_kept,
-                        .on_broken = [this](std::string_view message) { note_broken(message); }});
+                        .on_broken = [this](std::string_view message) { note_broken(message); },
+                        .hosts_of = is_gateway() ? std::optional(options_.runtime.pools.here()) : std::nullopt});
   residents_ = std::make_unique<ResidentRuns>(*runtime_);
   loader_ = std::make_unique<RunLoader>(RunLoader::Parts{
       .store = parts_.store,

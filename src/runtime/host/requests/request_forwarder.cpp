@@ -11,6 +11,9 @@ namespace {
 
 /// How long the reply of another owner is waited for. It may have to be found dead first, and its runs be taken over.
 constexpr std::int64_t reply_wait_ms = 30'000;
+/// How long a host that takes commands may be away, because it is being restarted, and how often it is looked for.
+constexpr std::int64_t taker_wait_ms = 3'000;
+constexpr std::int64_t taker_interval_ms = 1'000;
 /// How often replies are looked for without a notice, which may have been lost.
 constexpr std::int64_t reply_interval_ms = 500;
 /// Processes that are asked one after the other.
@@ -63,7 +66,8 @@ void RequestForwarder::send(const std::shared_ptr<Outgoing>& command) {
       },
       [this, id, command] {
         if (!*id) return command->reply(failure(command->refusal ? *command->refusal : make_failure(id->error())));
-        sent_.emplace(**id, Sent{command, parts_.now_ms() + reply_wait_ms});
+        const std::int64_t now = parts_.now_ms();
+        sent_.emplace(**id, Sent{command, now + reply_wait_ms, now + taker_wait_ms});
         read_at_ = std::min(read_at_, parts_.now_ms() + reply_interval_ms);
       });
 }
@@ -84,10 +88,15 @@ void RequestForwarder::poll() {
   if (sent_.empty() || is_reading_) return;
   const std::int64_t now = parts_.now_ms();
   if (has_notice_.exchange(false) || read_at_ <= now) take_replies();
-  std::vector<std::uint64_t> late;
-  for (const auto& [id, sent] : sent_) {
-    if (sent.withdraw_at <= now && !sent.is_withdrawing) late.push_back(id);
+  std::vector<std::uint64_t> late, doubtful;
+  for (auto& [id, sent] : sent_) {
+    if (sent.is_withdrawing) continue;
+    if (sent.withdraw_at <= now) late.push_back(id);
+    if (sent.withdraw_at <= now || sent.look_at > now) continue;
+    sent.look_at = now + taker_interval_ms;
+    doubtful.push_back(id);
   }
+  if (!doubtful.empty()) look_for_takers(std::move(doubtful));
   for (const std::uint64_t id : late) withdraw(id);
 }
 
@@ -113,6 +122,21 @@ void RequestForwarder::take_replies() {
       });
 }
 
+void RequestForwarder::look_for_takers(std::vector<std::uint64_t> commands) {
+  const auto left = std::make_shared<Result<std::vector<std::uint64_t>, journal::StoreError>>();
+  parts_.store.read([left, commands = std::move(commands)](
+                        journal::StoreConnection& store) { *left = store.inbox().without_taker(commands); },
+                    [this, left] {
+                      if (!*left) return;  // looked for again after a while
+                      for (const std::uint64_t command : **left) {
+                        const auto found = sent_.find(command);
+                        if (found == sent_.end() || found->second.is_withdrawing) continue;
+                        found->second.has_no_taker = true;
+                        withdraw(command);
+                      }
+                    });
+}
+
 /// A command that is left in the inbox could be performed much later, when its sender has long given up.
 void RequestForwarder::withdraw(std::uint64_t command) {
   sent_.at(command).is_withdrawing = true;
@@ -127,12 +151,15 @@ void RequestForwarder::withdraw(std::uint64_t command) {
         const bool is_late = *withdrawn && !**withdrawn;
         if (!*withdrawn || (is_late && !std::exchange(sent.was_withdrawn_late, true))) {
           sent.withdraw_at = parts_.now_ms() + reply_interval_ms;
+          sent.has_no_taker = false;
           has_notice_ = true;  // its reply may have come
           return;
         }
-        end(command, failure(HostFailure{HostFailure::Kind::Unavailable,
-                                         fmt::format("the process that continues the run has not replied within {} s",
-                                                     reply_wait_ms / 1'000)}));
+        std::string why =
+            sent.has_no_taker
+                ? "no server of the store continues runs now: all hosts of the run's pool have ended"
+                : fmt::format("the process that continues the run has not replied within {} s", reply_wait_ms / 1'000);
+        end(command, failure(HostFailure{HostFailure::Kind::Unavailable, std::move(why)}));
       });
 }
 

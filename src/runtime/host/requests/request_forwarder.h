@@ -32,8 +32,9 @@ class RequestForwarder {
   RequestForwarder& operator=(const RequestForwarder&) = delete;
 
   /// `pool`: of the hosts that may take the command while no owner has the run. `Unavailable` if there was no reply
-  /// for a while; then the command was withdrawn. A process that lacks what the run needs (`Unequipped`) does not get
-  /// the command again; when there is no other one, that is the reply. `refused`: by a first one.
+  /// for a while, or there is no process that could take the command; then it was withdrawn. A process that lacks what
+  /// the run needs (`Unequipped`) does not get the command again; when there is no other one, that is the reply.
+  /// `refused`: by a first one.
   void forward(const journal::RunName& run, const InboxCommand& command, std::string pool, OnReply reply,
                std::optional<HostFailure> refused = std::nullopt);
   /// Takes replies that have come.
@@ -56,12 +57,15 @@ class RequestForwarder {
   struct Sent {
     std::shared_ptr<Outgoing> command;
     std::int64_t withdraw_at = 0;  ///< milliseconds since 1970
+    std::int64_t look_at = 0;      ///< when it is seen whether there is someone to take it
+    bool has_no_taker = false;
     bool is_withdrawing = false;
     bool was_withdrawn_late = false;  ///< it was answered, or is gone
   };
   void send(const std::shared_ptr<Outgoing>& command);
   void refuse(const std::shared_ptr<Outgoing>& command, HostFailure why);
   void take_replies();
+  void look_for_takers(std::vector<std::uint64_t> commands);
   void withdraw(std::uint64_t command);
   void end(std::uint64_t command, HostReply reply);
 

@@ -155,6 +155,31 @@ void StoreNotes::on_checked(const Stored& kept, std::size_t bytes) {
                                       : kind == Kind::Denied ? "cannot write the store: permission denied"
                                                              : "cannot write the store"});
   }
+  if (last_check_ && parts_.hosts_of) return look_for_host();
+  end_check();
+}
+
+void StoreNotes::look_for_host() {
+  using Owners = Result<std::vector<journal::Owner>, journal::StoreError>;
+  const auto owners = std::make_shared<Owners>();
+  parts_.store.read([owners](journal::StoreConnection& store) { *owners = store.ownership().owners(); },
+                    [this, owners] {
+                      const std::string& pool = *parts_.hosts_of;
+                      const bool has_host = *owners && std::ranges::any_of(**owners, [&](const journal::Owner& owner) {
+                        return owner.role == journal::OwnerRole::Host && owner.pool == pool;
+                      });
+                      const std::string where = pool.empty() ? "" : fmt::format(" of the pool `{}`", pool);
+                      const std::string why = fmt::format("no server{} continues runs of the store now", where);
+                      if (!*owners) {
+                        last_check_ = failure(make_failure(owners->error()));
+                      } else if (!has_host) {
+                        last_check_ = failure(HostFailure{HostFailure::Kind::Unavailable, why});
+                      }
+                      end_check();
+                    });
+}
+
+void StoreNotes::end_check() {
   for (const auto& then : std::exchange(checking_, {})) then(last_check_);
 }
 

@@ -24,6 +24,8 @@ class StoreNotes {
     Clock& clock;
     std::chrono::milliseconds replies_kept;
     std::function<void(std::string_view message)> on_broken;  ///< a write has broken the store
+    /// Of a gateway: the pool whose hosts perform its requests.
+    std::optional<std::string> hosts_of = std::nullopt;
   };
   explicit StoreNotes(Parts parts) : parts_(std::move(parts)) {}
   StoreNotes(const StoreNotes&) = delete;
@@ -55,7 +57,8 @@ class StoreNotes {
   /// Keeps the reply to a request whose effect on a run is durable already, as far as that is possible.
   void keep_reply(const RequestKey& key, const Accepted& accepted, std::function<void()> then);
   /// Makes a change durable that is as large as a small step of a run, to see whether requests could be accepted now.
-  /// Within a second the result of the last check is repeated. The message names no file.
+  /// For a gateway, a host has to live, too. Within a second the result of the last check is repeated. The message
+  /// names no file.
   void check_store(std::function<void(Done)> then);
   /// An append of that size did not fit on the disk: until as much has been written, a check writes as much, as far as
   /// a check may.
@@ -69,6 +72,8 @@ class StoreNotes {
   using Stored = Result<void, journal::StoreError>;
   void keep(journal::Note note, std::function<void(const Stored&)> then);
   void on_checked(const Stored& kept, std::size_t bytes);
+  void look_for_host();
+  void end_check();
   [[nodiscard]] std::string fingerprint_of(const RequestKey& key) const;
   [[nodiscard]] std::int64_t now_ms() const;
 
