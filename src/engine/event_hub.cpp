@@ -96,23 +96,28 @@ void Changes::add(Change change) {
 }
 
 std::shared_ptr<Feed> EventHub::watch(const journal::RunName& run) {
+  auto [feed, repeat] = open(run);
+  if (repeat) repeat(run);
+  return feed;
+}
+
+/// The feed, and what is to be called if it was created.
+std::pair<std::shared_ptr<Feed>, EventHub::Repeat> EventHub::open(const journal::RunName& run) {
   const std::scoped_lock lock(mutex_);
   if (feeds_.size() >= sweep_at_) {
     std::erase_if(feeds_, [](const auto& entry) { return entry.second.expired(); });
     sweep_at_ = std::max<std::size_t>(64, feeds_.size() * 2);
   }
   std::weak_ptr<Feed>& kept = feeds_[run.text];
-  auto feed = kept.lock();
-  if (!feed) {
-    feed = std::make_shared<Feed>();
-    if (wakeups_ != nullptr) {
-      feed->remote_ = std::make_unique<RemoteRun>(
-          *wakeups_, run, [this, &feed = *feed] { feed.append_change(queue_bytes_); },
-          [this, run, &feed = *feed](const runtime::TextProgress& text) { add_text(feed, run, text); });
-    }
-    kept = feed;
+  if (auto feed = kept.lock()) return {std::move(feed), nullptr};
+  auto feed = std::make_shared<Feed>();
+  if (wakeups_ != nullptr) {
+    feed->remote_ = std::make_unique<RemoteRun>(
+        *wakeups_, run, [this, &feed = *feed] { feed.append_change(queue_bytes_); },
+        [this, run, &feed = *feed](const runtime::TextProgress& text) { add_text(feed, run, text); });
   }
-  return feed;
+  kept = feed;
+  return {std::move(feed), repeat_};
 }
 
 void EventHub::forget_others() {
@@ -120,6 +125,7 @@ void EventHub::forget_others() {
   {
     const std::scoped_lock lock(mutex_);
     wakeups_ = nullptr;
+    repeat_ = nullptr;
     for (const auto& [run, kept] : feeds_) {
       if (auto feed = kept.lock()) feeds.push_back(std::move(feed));
     }
@@ -178,15 +184,20 @@ void EventHub::on_text(const journal::RunName& run, const runtime::TextProgress&
   if (const auto feed = find(run)) add_text(*feed, run, text);
 }
 
-void EventHub::add_text(Feed& feed, const journal::RunName& run, const runtime::TextProgress& text) const {
+void EventHub::add_text(Feed& feed, const journal::RunName& run, const runtime::TextProgress& received) const {
+  const std::scoped_lock lock(feed.text_mutex_);
+  const auto joined = feed.text_.take(received);
+  if (!joined) return;
+  const runtime::TextProgress& text = *joined;
   const auto now =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
   auto entry = std::make_shared<FeedEntry>();
   entry->delta = protocol::make_text_delta({run.text, text.author, 0}, now,
                                            {text.generation, text.attempt, text.offset, text.piece});
+  entry->generation = text.generation;
   entry->is_answer = text.is_answer;
-  entry->bytes = entry->delta.json.size() + sizeof(FeedEntry);
+  entry->bytes = entry->delta.json.size() + entry->generation.size() + sizeof(FeedEntry);
   feed.append(std::move(entry), queue_bytes_);
   feed.notify();
 }

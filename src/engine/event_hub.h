@@ -10,8 +10,10 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "engine/text_join.h"
 #include "journal/wakeups.h"
 #include "protocol/record_events.h"
 #include "runtime/host/host.h"
@@ -23,6 +25,7 @@ struct FeedEntry {
   std::uint64_t number = 0;  ///< 0: no record
   bool is_change = false;    ///< the store has records that are not in the feed
   effects::Record record;    ///< with a number
+  std::string generation;    ///< for a piece: which one writes it
   protocol::Event delta;     ///< for a piece
   bool is_answer = false;    ///< the piece belongs to the run's answer
   std::size_t bytes = 0;     ///< approximately
@@ -69,6 +72,8 @@ class Feed {
   std::uint64_t changes_ = 0;
   std::uint64_t next_reader_ = 1;
   std::unordered_map<std::uint64_t, std::function<void()>> readers_;
+  std::mutex text_mutex_;  ///< so that pieces are added in the order in which they are joined
+  TextJoin text_;
   std::unique_ptr<RemoteRun> remote_;  ///< last: it uses the others; null where no other process can own the run
 };
 
@@ -119,7 +124,12 @@ class EventHub final : public runtime::HostObserver {
 
   /// Runs of other owners of the store are watched, too; set before the first feed is opened.
   void watch_others(journal::Wakeups& wakeups) { wakeups_ = &wakeups; }
-  /// From now on they are not: the wakeups are not used any more.
+  /// `repeat` makes the host tell once more what was written so far of a run's answers (Host::repeat_text); it is
+  /// called for each new feed, whose first reader may have come too late for the beginning. Set before the first is
+  /// opened.
+  using Repeat = std::function<void(const journal::RunName& run)>;
+  void catch_up_by(Repeat repeat) { repeat_ = std::move(repeat); }
+  /// From now on they are not: neither the wakeups nor the host are used any more.
   void forget_others();
   /// The run's feed, created for its first reader and kept while a caller holds it.
   [[nodiscard]] std::shared_ptr<Feed> watch(const journal::RunName& run);
@@ -141,6 +151,7 @@ class EventHub final : public runtime::HostObserver {
     if (waiting_) waiting_(effects, grace);
   }
   void add_change(const Change& change);
+  [[nodiscard]] std::pair<std::shared_ptr<Feed>, Repeat> open(const journal::RunName& run);
   [[nodiscard]] std::shared_ptr<Feed> find(const journal::RunName& run);
   void add_text(Feed& feed, const journal::RunName& run, const runtime::TextProgress& text) const;
 
@@ -149,6 +160,7 @@ class EventHub final : public runtime::HostObserver {
   std::function<void(std::string_view)> stop_;
   OnWaiting waiting_;
   journal::Wakeups* wakeups_ = nullptr;
+  Repeat repeat_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Feed>> feeds_;
   std::vector<std::weak_ptr<Changes>> watchers_;

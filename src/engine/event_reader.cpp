@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t records_per_read = 256;
 /// How many records before an outcome are searched for its request, which the reader has not taken.
 constexpr std::uint64_t records_looked_back_max = 10'000;
+/// Outcomes that are remembered, for pieces of their answers that come after them.
+constexpr std::size_t outcomes_max = 1'024;
 
 /// The key of the request or of the call that the record is about; empty for records of other kinds.
 std::string_view key_of(const effects::Record& record) {
@@ -107,15 +109,19 @@ void EventReader::take_stored(std::vector<Read>& events, std::size_t& bytes, std
 
 void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::size_t bytes_max) {
   const auto entries = feed_->entries(position_, records_per_read);
-  // Pieces of answers that were read from the store as a whole are skipped.
+  // What was read from the store is skipped, and so are the pieces of answers that it has as a whole.
   const auto was_read = [&](std::size_t at) {
     if (entries[at]->is_change) return position_ + at < read_until_;
     return entries[at]->number > 0 && entries[at]->number <= last_;
   };
   std::size_t known = entries.size();
   while (known > 0 && !was_read(known - 1)) --known;
+  std::map<std::string, bool> written;
   for (std::size_t at = 0; at < known; ++at) {
-    if (entries[at]->is_change) ++changes_;
+    const FeedEntry& entry = *entries[at];
+    if (entry.is_change) ++changes_;
+    const bool is_piece = !entry.is_change && entry.number == 0;
+    if (is_piece && !is_written(entry, written)) add_piece(entries[at], events, bytes);
   }
   position_ += known;
   for (std::size_t at = known; at < entries.size(); ++at) {
@@ -129,8 +135,8 @@ void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::s
     }
     if (entry->number == 0) {
       ++position_;
-      events.push_back({std::shared_ptr<const protocol::Event>(entry, &entry->delta), entry->is_answer});
-      bytes += entry->delta.json.size();
+      const bool is_late = std::ranges::find(outcomes_, entry->generation) != outcomes_.end();
+      if (!is_late) add_piece(entry, events, bytes);
     } else {
       if (entry->number > last_ + 1) {
         has_read_store_ = false;  // the feed has dropped the records between; the store has them
@@ -152,6 +158,44 @@ void EventReader::take_fed(std::vector<Read>& events, std::size_t& bytes, std::s
     }
     if (bytes >= bytes_max) return;
   }
+}
+
+void EventReader::add_piece(const std::shared_ptr<const FeedEntry>& entry, std::vector<Read>& events,
+                            std::size_t& bytes) const {
+  events.push_back({std::shared_ptr<const protocol::Event>(entry, &entry->delta), entry->is_answer});
+  bytes += entry->delta.json.size();
+}
+
+/// Whether the answer to which the piece belongs is complete. `known`: of which generations that was looked up.
+bool EventReader::is_written(const FeedEntry& piece, std::map<std::string, bool>& known) const {
+  if (std::ranges::find(outcomes_, piece.generation) != outcomes_.end()) return true;
+  const auto [found, is_new] = known.try_emplace(piece.generation, false);
+  if (is_new) found->second = has_outcome(piece.generation);
+  return found->second;
+}
+
+/// Whether the newest of the records up to the last one that was taken, and that are about this generation, is its
+/// outcome. One whose request is not durable yet has none.
+bool EventReader::has_outcome(const std::string& generation) const {
+  const std::uint64_t oldest = last_ > records_looked_back_max ? last_ - records_looked_back_max : 0;
+  for (std::uint64_t end = last_; end > oldest;) {
+    const std::uint64_t begin = end > oldest + records_per_read ? end - records_per_read : oldest;
+    const auto records = store_.read(head_.run, begin, end - begin);
+    if (!records) return true;  // the complete answer is read later, or the problem is seen then
+    for (const journal::Record& raw : std::ranges::reverse_view(*records)) {
+      const auto record = effects::decode_record(raw.bytes);
+      if (record && key_of(*record) == generation) return std::holds_alternative<effects::Finished>(record->body);
+    }
+    end = begin;
+  }
+  return false;
+}
+
+void EventReader::note_outcome(const effects::Record& record) {
+  const auto* const finished = std::get_if<effects::Finished>(&record.body);
+  if (finished == nullptr) return;
+  if (outcomes_.size() == outcomes_max) outcomes_.pop_front();
+  outcomes_.push_back(finished->key);
 }
 
 std::optional<std::string> EventReader::content_of(const effects::StoredText& text) const {
@@ -192,11 +236,13 @@ bool EventReader::prepare(std::uint64_t number, const effects::Record& record) {
 
 /// Of a record whose event another reader has made.
 void EventReader::follow(std::uint64_t number, const effects::Record& record) {
+  note_outcome(record);
   if (!prepare(number, record)) return;
   values_.follow(record, [this](const effects::StoredText& text) { return content_of(text); });
 }
 
 std::shared_ptr<const protocol::Event> EventReader::event_of(std::uint64_t number, const effects::Record& record) {
+  note_outcome(record);
   if (!prepare(number, record)) return nullptr;
   if (values_.misses_request(record)) look_back(number, key_of(record));
   const protocol::Contents contents = [this](const effects::StoredText& text) { return content_of(text); };

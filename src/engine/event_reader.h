@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +56,10 @@ class EventReader {
   void follow(std::uint64_t number, const effects::Record& record);
   void look_back(std::uint64_t number, std::string_view key);
   [[nodiscard]] std::shared_ptr<const protocol::Event> event_of(std::uint64_t number, const effects::Record& record);
+  [[nodiscard]] bool is_written(const FeedEntry& piece, std::map<std::string, bool>& known) const;
+  [[nodiscard]] bool has_outcome(const std::string& generation) const;
+  void note_outcome(const effects::Record& record);
+  void add_piece(const std::shared_ptr<const FeedEntry>& entry, std::vector<Read>& events, std::size_t& bytes) const;
   void look_for_end();
 
   EventHub& hub_;
@@ -65,11 +71,12 @@ class EventReader {
   std::shared_ptr<Feed> feed_;
   std::uint64_t position_ = 0;  ///< in the feed
   std::uint64_t reader_ = 0;
-  std::uint64_t changes_ = 0;     ///< entries with `is_change` that were taken
-  std::uint64_t read_until_ = 0;  ///< of the feed: the store was read after these entries had come
-  bool has_read_store_ = false;   ///< since the feed was opened or has changed
-  protocol::RunValues values_;    ///< as far as records were taken
-  bool has_program_ = false;      ///< `values_` has the program of the next record
+  std::uint64_t changes_ = 0;         ///< entries with `is_change` that were taken
+  std::uint64_t read_until_ = 0;      ///< of the feed: the store was read after these entries had come
+  bool has_read_store_ = false;       ///< since the feed was opened or has changed
+  protocol::RunValues values_;        ///< as far as records were taken
+  bool has_program_ = false;          ///< `values_` has the program of the next record
+  std::deque<std::string> outcomes_;  ///< keys of the newest outcomes that were taken
   bool may_have_ended_ = true;
   bool is_at_end_ = false;
   std::optional<std::string> problem_;

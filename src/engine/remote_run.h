@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,16 +22,8 @@ class RemoteRun final : private journal::Wakeups::Watcher {
   void on_changed() override { changed_(); }
   void on_message(std::string_view message) override;
 
-  /// Attempts are counted by each owner from 0, and a reader sees those of one owner after those of another.
-  struct Writing {
-    std::uint32_t owners_attempt = 0;
-    std::uint32_t attempt = 0;
-    std::uint64_t end = 0;  ///< the offset after the newest piece
-  };
-
   const std::function<void()> changed_;
   const OnText text_;
-  std::map<std::string, Writing> writing_;               ///< by generation
   std::unique_ptr<journal::Subscription> subscription_;  ///< last: it uses the others
 };
 

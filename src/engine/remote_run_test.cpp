@@ -56,16 +56,6 @@ TEST_F(RemoteRunTest, PassesOnChangesAndPieces) {
   EXPECT_THAT(pieces, ElementsAre(Piece{0, 0, "ab"}, Piece{0, 2, "c"}, Piece{0, 0, "x"}, Piece{1, 0, "again"}));
 }
 
-TEST_F(RemoteRunTest, TheAttemptsOfTheNextOwnerFollowThoseOfTheFirst) {
-  receive("0.1", 0, 0, "ab");
-  receive("0.1", 1, 0, "cd");
-  receive("0.1", 0, 0, "ef");  // another process, which counts from 0
-  receive("0.1", 0, 2, "g");
-  receive("0.1", 0, 0, "h");  // and one more
-  EXPECT_THAT(pieces,
-              ElementsAre(Piece{0, 0, "ab"}, Piece{1, 0, "cd"}, Piece{2, 0, "ef"}, Piece{2, 2, "g"}, Piece{3, 0, "h"}));
-}
-
 TEST_F(RemoteRunTest, OtherMessagesAreIgnored) {
   for (const std::string_view message : {"", "{", "[]", "{\"piece\":\"a\"}"}) wakeups.watching->on_message(message);
   EXPECT_TRUE(pieces.empty());

@@ -37,6 +37,9 @@ class Wakeups {
   [[nodiscard]] virtual std::unique_ptr<Subscription> watch(const RunName& run, Watcher& watcher) = 0;
   /// Whether an owner elsewhere would receive what is published for this run.
   [[nodiscard]] virtual bool is_watched(const RunName& run) = 0;
+  /// Calls `notify` on another thread when an owner elsewhere has begun to watch a run: what was published before has
+  /// not reached it. An empty one ends that: no call is made afterwards.
+  virtual void on_watched(std::function<void(const RunName& run)> /*notify*/) {}
   /// Passes a message to the watchers of a run of this owner, soon after those before.
   virtual void publish(const RunName& run, std::string message) = 0;
 };

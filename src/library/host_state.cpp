@@ -127,6 +127,7 @@ Result<void, EngineError> HostState::open(journal::OwnerRole role, const std::ve
   description_ = describe(hosting_->programs());
   placements_ = describe_placements(hosting_->programs(), options_.pool);
   hub_.watch_others(hosting_->wakeups());
+  hub_.catch_up_by([&host = hosting_->host()](const journal::RunName& run) { host.repeat_text(run); });
   return {};
 }
 

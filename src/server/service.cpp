@@ -44,6 +44,7 @@ Service::Service(engine::Hosting& hosting, engine::EventHub& hub, ServiceOptions
             .studio = options_.studio}),
       http_(api_, options_.limits, counts_, options_.stopped_by) {
   hub.watch_others(hosting.wakeups());
+  hub.catch_up_by([&host = hosting.host()](const journal::RunName& run) { host.repeat_text(run); });
   if (options_.programs == nullptr) return;
   std::vector<std::string> paths;
   for (const ProgramFiles::File& file : options_.programs->files) paths.push_back(file.path);

@@ -23,6 +23,9 @@ class PostgresWakeups final : public Wakeups {
   [[nodiscard]] bool is_watched(const RunName& run) override {
     return keeper_ != nullptr && keeper_->watches().is_watched(run);
   }
+  void on_watched(std::function<void(const RunName& run)> notify) override {
+    if (keeper_ != nullptr) keeper_->watches().on_watched(std::move(notify));
+  }
   void publish(const RunName& run, std::string message) override {
     if (keeper_ != nullptr) keeper_->watches().publish(run, message);
   }

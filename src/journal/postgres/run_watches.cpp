@@ -97,9 +97,24 @@ void RunWatches::on_messages(const MessagesNotice& notice) {
 }
 
 void RunWatches::on_watch(const WatchNotice& notice, std::chrono::nanoseconds now) {
-  const std::scoped_lock lock(elsewhere_mutex_);
-  for (const RunName& run : notice.runs) elsewhere_[run.text][notice.watcher].until = now + watch_time;
-  elsewhere_count_ = elsewhere_.size();
+  std::vector<RunName> begun;
+  {
+    const std::scoped_lock lock(elsewhere_mutex_);
+    for (const RunName& run : notice.runs) {
+      const auto [watch, is_new] = elsewhere_[run.text].try_emplace(notice.watcher);
+      watch->second.until = now + watch_time;
+      if (is_new) begun.push_back(run);
+    }
+    elsewhere_count_ = elsewhere_.size();
+  }
+  const std::scoped_lock lock(watched_mutex_);
+  if (!watched_) return;
+  for (const RunName& run : begun) watched_(run);
+}
+
+void RunWatches::on_watched(std::function<void(const RunName& run)> notify) {
+  const std::scoped_lock lock(watched_mutex_);
+  watched_ = std::move(notify);
 }
 
 bool RunWatches::is_watched(const RunName& run) const {

@@ -48,6 +48,8 @@ class RunWatches {
   /// An owner elsewhere has asked for them; it asks again from time to time.
   void on_watch(const WatchNotice& notice, std::chrono::nanoseconds now);
   [[nodiscard]] bool is_watched(const RunName& run) const;
+  /// As Wakeups::on_watched.
+  void on_watched(std::function<void(const RunName& run)> notify);
   /// These runs were changed by a commit.
   void note_changed(std::span<const RunName> runs);
   void publish(const RunName& run, std::string_view message);
@@ -80,6 +82,9 @@ class RunWatches {
   };
   std::unordered_map<std::string, Here> here_;
   std::atomic<bool> has_new_{false};
+
+  std::mutex watched_mutex_;  ///< held while it is called, so that it is not called after its end
+  std::function<void(const RunName& run)> watched_;
 
   mutable std::mutex elsewhere_mutex_;
   /// Of a run of this owner, for an owner elsewhere that watches it.

@@ -14,6 +14,14 @@ namespace {
 /// How long the loop waits at most, in case a wake-up is lost while the model is waited for.
 constexpr std::chrono::milliseconds poll_interval_max{100};
 
+/// Work with the store that is in progress ends, and so does what follows from it.
+void finish_work(journal::AsyncStore& store) {
+  while (store.in_progress() > 0) {
+    store.finish();
+    store.deliver();
+  }
+}
+
 }  // namespace
 
 Host::Host(Parts parts, HostOptions options)
@@ -127,6 +135,8 @@ void Host::begin(DrivenBy driver) {
                            .pools = options_.runtime.pools,
                            .self = [this] { return parts_.store.owner().ownership().self(); },
                            .is_gateway = is_gateway()});
+  parts_.store.wakeups().on_watched(
+      [this](const journal::RunName& run) { repeat_text(run, HostListener::Follower::OtherOwners); });
   if (!is_gateway()) schedule_->begin();
   if (driver == DrivenBy::Caller) return;
   std::promise<void> ended;
@@ -184,6 +194,7 @@ void Host::abandon(std::string_view message) {
   } catch (const std::exception&) {  // the other requests get no reply
     requests_.end(std::chrono::milliseconds{0});
   }
+  parts_.store.wakeups().on_watched({});
   inbox_.reset();  // its thread would call the host, as would that of the next
   forwarder_.reset();
   tenon::abandon(router_);
@@ -266,18 +277,11 @@ std::chrono::milliseconds Host::time_to_next() {
   return next;
 }
 
-/// Work with the store that is in progress ends, and so does what follows from it.
-void Host::finish_store() {
-  while (parts_.store.in_progress() > 0) {
-    parts_.store.finish();
-    parts_.store.deliver();
-  }
-}
-
 void Host::finish(std::chrono::milliseconds grace) {
   is_ending_ = true;
+  parts_.store.wakeups().on_watched({});
   loader_->stop(RequestQueue::stopping());
-  finish_store();
+  finish_work(parts_.store);
   if (!is_broken_) {
     // What was taken becomes durable.
     if (grace.count() == 0) static_cast<void>(runtime_->poll(std::chrono::milliseconds{0}));
@@ -287,7 +291,7 @@ void Host::finish(std::chrono::milliseconds grace) {
   }
   pending_.fail_all(RequestQueue::stopping());
   forwarder_->fail_all(RequestQueue::stopping());
-  finish_store();
+  finish_work(parts_.store);
   inbox_.reset();
   forwarder_.reset();
   runtime_.reset();

@@ -121,6 +121,10 @@ class Host final {
   /// not wait.
   void use_notes(std::function<void(Result<StoreNotes*, HostFailure>)> use);
 
+  /// Tells the observer, or other owners, once more what was written so far of the run's answers that are being
+  /// written: one that follows the run has come late. It knows the parts that it has by their offsets.
+  void repeat_text(journal::RunName run, HostListener::Follower follower = HostListener::Follower::Observer);
+
   /// Gives up at most `count` runs that only wait, those that have waited longest first: the next one that is asked
   /// for them continues them. `then` is called on the host's thread with how many they were.
   void release_waiting(std::size_t count, std::function<void(std::size_t released)> then);
@@ -134,7 +138,6 @@ class Host final {
   void wake() const;
   void post(std::function<void()> request, const OnReply& reply);
   void finish(std::chrono::milliseconds grace);
-  void finish_store();
   std::size_t release_idle(std::size_t idle_max);
   void retry_detached();
   void note_broken(std::string_view message);

@@ -27,6 +27,14 @@ void HostListener::on_text(RunId run, std::string_view key, std::uint32_t attemp
   });
 }
 
+void HostListener::repeat_text(RunId run, Follower follower) {
+  const journal::RunName& name = (*parts_.residents)[run].name;
+  pieces_.repeat(run, [&](const TextProgress& progress) {
+    follower == Follower::Observer ? parts_.observer.on_text(name, progress)
+                                   : parts_.wakeups.publish(name, encode(progress));
+  });
+}
+
 void HostListener::on_run_ended(RunId run, const EndedRun& ended) {
   parts_.residents->touch(run);
   if (const auto* detached = std::get_if<RunDetached>(&ended.end)) {

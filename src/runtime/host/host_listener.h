@@ -39,6 +39,10 @@ class HostListener final : public Listener {
   /// The runs that were detached since the last call.
   [[nodiscard]] DetachedRuns take_detached() { return std::exchange(detached_, {}); }
 
+  /// Who gets what was written so far of a run's answers, because they have begun to follow it late.
+  enum class Follower : bool { Observer, OtherOwners };
+  void repeat_text(RunId run, Follower follower);
+
  private:
   void on_generation_started(const SentGeneration& generation) override;
   void on_text(RunId run, std::string_view key, std::uint32_t attempt, std::uint32_t transport_attempt,

@@ -43,6 +43,7 @@ const TextPieces::Writing& TextPieces::advance(RunId run, std::string_view key,
     ++writing.attempts;
     writing.newest = attempt;
     writing.bytes = 0;
+    writing.text.clear();
   }
   return writing;
 }

@@ -48,7 +48,17 @@ class TextPieces {
            const Receive& receive) {
     const Writing& writing = advance(run, key, attempt);
     receive(TextProgress{key, writing.attempts - 1, writing.bytes, piece, writing.is_answer, writing.author.view()});
-    find(run, key).bytes += piece.size();
+    find(run, key).add(piece);
+  }
+  /// Calls `receive(progress)` with all that was written so far of each answer of the run that is being written.
+  template <class Receive>
+  void repeat(RunId run, const Receive& receive) const {
+    for (auto at = writing_.lower_bound({run, ""}); at != writing_.end() && at->first.first == run; ++at) {
+      const Writing& writing = at->second;
+      if (writing.attempts == 0 || writing.text.empty()) continue;
+      receive(TextProgress{at->first.second, writing.attempts - 1, 0, writing.text, writing.is_answer,
+                           writing.author.view()});
+    }
   }
   /// The generation has an outcome.
   void end(RunId run, const std::string& key) { writing_.erase({run, key}); }
@@ -56,12 +66,25 @@ class TextPieces {
   void end(RunId run);
 
  private:
+  /// Of an answer that is longer, those who come later see nothing until it is complete.
+  static constexpr std::size_t repeated_bytes_max = std::size_t{256} << 10U;
+
   struct Writing {
+    void add(std::string_view piece) {
+      bytes += piece.size();
+      if (bytes <= repeated_bytes_max) {
+        text += piece;
+      } else {
+        text = {};
+      }
+    }
+
     effects::AgentScope author;
     bool is_answer = false;
     std::uint32_t attempts = 0;  ///< begun
     std::pair<std::uint32_t, std::uint32_t> newest{};
     std::uint64_t bytes = 0;  ///< of the newest attempt
+    std::string text;         ///< of the newest attempt; empty when it is longer than `repeated_bytes_max`
   };
   Writing& find(RunId run, std::string_view key) { return writing_[{run, std::string(key)}]; }
   const Writing& advance(RunId run, std::string_view key, std::pair<std::uint32_t, std::uint32_t> attempt);

@@ -86,6 +86,14 @@ void Host::answer(std::string name, std::vector<GivenAnswer> answers, RequestKey
       {.key = std::move(key), .reply = std::move(reply), .conversation = conversation_note(name), .perform = perform});
 }
 
+void Host::repeat_text(journal::RunName run, HostListener::Follower follower) {
+  const auto repeat = [this, run = std::move(run), follower] {
+    if (is_broken_ || is_ending_ || is_gateway()) return;
+    if (const auto resident = residents_->find(run)) listener_->repeat_text(*resident, follower);
+  };
+  post(repeat, [](const HostReply&) {});  // without it, the answer is seen when it is complete
+}
+
 void Host::use_notes(std::function<void(Result<StoreNotes*, HostFailure>)> use) {
   post(
       [this, use] {
