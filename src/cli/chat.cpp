@@ -8,12 +8,14 @@
 #include "cli/commands.h"
 #include "cli/compiled_file.h"
 #include "cli/engine_report.h"
+#include "cli/remote_chat.h"
 #include "cli/run_report.h"
 #include "cli/shown_store.h"
 #include "cli/stopping.h"
 #include "cli/terminal_engine.h"
 #include "engine/program.h"
 #include "engine/stored_program.h"
+#include "journal/inbox.h"
 #include "runtime/arguments.h"
 #include "runtime/recovery/migration.h"
 
@@ -238,6 +240,18 @@ int begin(const ChatCommand& command, Beginning& beginning, TerminalEngine& loca
   return exit_done;
 }
 
+/// Whether a server has the conversation, or would continue it with all that it needs. Options that say how this
+/// process is to continue it keep one that no one has here.
+bool is_for_server(const ChatCommand& command, journal::StoreConnection& store) {
+  const auto head = store.journals().head({command.run});
+  const auto taker = store.inbox().taker_of({command.run});
+  if (!head || !taker) return false;
+  if (*taker == journal::CommandTaker::Owner) return true;
+  const bool has_options = !command.model.spec.empty() || !command.model.judge.empty() || !command.externs.empty() ||
+                           !command.file.empty() || !command.trace.empty() || command.show_prompts;
+  return *taker == journal::CommandTaker::Host && !has_options;
+}
+
 }  // namespace
 
 int chat(const ChatCommand& command, const Environment& environment) {
@@ -247,6 +261,10 @@ int chat(const ChatCommand& command, const Environment& environment) {
   if (!is_new) {
     auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
     if (!store) return report(store.error(), environment);
+    if (is_for_server(command, **store)) {
+      store->reset();
+      return chat_with_server(command, environment);
+    }
     options.store = std::move(*store);
   }
   Beginning beginning;

@@ -122,6 +122,7 @@ std::optional<int> leave_to_others(const ResumeCommand& command, const journal::
     case CommandTaker::None:
       return std::nullopt;
     case CommandTaker::Owner:
+    case CommandTaker::Visitor:
       store.reset();  // the store is used by others while this process waits for the reply
       return resume_with_owner(command, run,
                                fmt::format("another process owns run {} of {} and continues it", run.text,

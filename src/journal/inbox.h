@@ -50,9 +50,10 @@ enum class ReplyDurability : bool {
 
 /// Who takes a command for a run, if one were sent now.
 enum class CommandTaker : std::uint8_t {
-  None,   ///< no process that lives; of a run that has ended, too
-  Owner,  ///< the process that has the run
-  Host,   ///< no one has the run, and a host of its pool would claim it
+  None,     ///< no process that lives; of a run that has ended, too
+  Owner,    ///< the host that has the run
+  Visitor,  ///< the process that has claimed the run by name, and only takes commands of some kinds
+  Host,     ///< no one has the run, and a host of its pool would claim it
 };
 
 /// How processes ask the owner of a run to do something with it. A command goes to the run's owner. While the run has

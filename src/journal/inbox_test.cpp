@@ -126,7 +126,7 @@ TEST_P(InboxContract, WhoWouldTakeACommandIsKnown) {
   reopen({.durability = Durability::Process, .role = OwnerRole::Visitor});
   EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::None);
   ASSERT_TRUE(claim_run(store->journals(), run).has_value());
-  EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::Owner);
+  EXPECT_EQ(reader->inbox().taker_of(run).value(), CommandTaker::Visitor);
 }
 
 TEST_P(InboxContract, CommandsThatNoOneWillTakeAreFound) {

@@ -19,9 +19,9 @@ def expect(command, code, text):
     assert command.returncode == code and text in command.stderr, (command.returncode, command.stdout, command.stderr)
 
 
-def left_alone(server, run):
-    """The run waits, and no process has it."""
-    server.wait_for(run, "waiting")
+def left_alone(server, run, state="waiting"):
+    """The run is in this state, and no process has it."""
+    server.wait_for(run, state)
     server.kill()
     server.start()
 
@@ -67,3 +67,32 @@ def test_options_for_this_process_keep_a_run_at_the_terminal(work):
         server.stop()
         alone = at_a_terminal(work, "resume", run, "--store", cluster.url, "--input", "true")  # no other process is there
         expect(alone, 1, "requires an API key")
+
+
+def chat_at_a_terminal(work, run, store, lines):
+    return at_a_terminal(work, "chat", "--run", run, "--store", store, stdin=None, input=lines)
+
+
+def test_a_conversation_of_a_server_continues_at_a_terminal(work):
+    with Cluster(work) as cluster:
+        server = cluster.server("server", model="openai:m", environment=MODEL)
+        said = server.post("/v1/chat/completions", {"model": "Counter", "conversation": "ann", "messages": [{"role": "user", "content": "x"}]})
+        assert said.json["choices"][0]["message"]["content"] == "1: x", said.body
+        (shown,) = server.get("/v1/runs").json["runs"]
+        talk = chat_at_a_terminal(work, shown["run"], cluster.url, "hello\nthere\n")
+        assert (talk.returncode, talk.stdout) == (0, "2: hello\n3: there\n"), (talk.stdout, talk.stderr)
+        left_alone(server, shown["run"], "idle")
+        talk = chat_at_a_terminal(work, shown["run"], cluster.url, "again\n")
+        assert (talk.returncode, talk.stdout) == (0, "4: again\n"), (talk.stdout, talk.stderr)
+        said = server.post("/v1/chat/completions", {"model": "Counter", "conversation": "ann", "messages": [{"role": "user", "content": "y"}]})
+        assert said.json["choices"][0]["message"]["content"] == "5: y", said.body
+
+
+def test_questions_of_a_servers_conversation_are_answered_at_a_terminal(work):
+    with Cluster(work) as cluster:
+        server = cluster.server("server", model="openai:m", environment=MODEL)
+        run = server.begin({"agent": "Asker"})
+        server.wait_for(run, "idle")
+        talk = chat_at_a_terminal(work, run, cluster.url, "cake\nperhaps\ntrue\n")
+        assert talk.returncode == 0 and talk.stdout.endswith("cake: true\n") and "Really cake?" in talk.stdout, (talk.stdout, talk.stderr)
+        assert "expected true or false" in talk.stderr, talk.stderr

@@ -393,7 +393,10 @@ Result<journal::CommandTaker, journal::StoreError> SharedConnection::taker_of(co
   const auto found = database_.runs_.find(run.text);
   if (found == database_.runs_.end() || journal::has_ended(found->second.head.summary.state))
     return journal::CommandTaker::None;
-  if (database_.owner_of(run).number != 0) return journal::CommandTaker::Owner;
+  if (const OwnerId owner = database_.owner_of(run); owner.number != 0) {
+    const bool is_visitor = database_.owners_.at(owner.number).role == OwnerRole::Visitor;
+    return is_visitor ? journal::CommandTaker::Visitor : journal::CommandTaker::Owner;
+  }
   const bool has_host = database_.find_host(found->second.pool).number != 0;
   return has_host ? journal::CommandTaker::Host : journal::CommandTaker::None;
 }

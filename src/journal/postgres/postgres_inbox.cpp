@@ -42,8 +42,9 @@ const Statement insert_command{
 const Statement notify_named{R"sql(
   SELECT pg_notify($1::text || current_setting('tenon.notified'), $2::text)
   WHERE current_setting('tenon.notified', true) <> '')sql"};
-const Statement select_taker{"SELECT " TENON_OWNER_OF_RUN("p.name") " IS NOT NULL, " TENON_HOST_OF_POOL(
-    "p.pool") " IS NOT NULL FROM runs AS p WHERE p.name = $1::text AND p.state < 3"};
+const Statement select_taker{
+    "SELECT (SELECT o.role FROM owners AS o WHERE o.id = p.owner AND o.dead_at IS NULL), " TENON_HOST_OF_POOL(
+        "p.pool") " IS NOT NULL FROM runs AS p WHERE p.name = $1::text AND p.state < 3"};
 const Statement select_by_token{"SELECT id FROM inbox WHERE token = $1::bigint"};
 
 /// Commands whose target has left or died, or that never had one: a host of their pool takes them, unless their run has
@@ -155,7 +156,9 @@ Result<CommandTaker, StoreError> PostgresInbox::taker_of(const RunName& run) {
   const auto found = connection_.link().query(select_taker, Parameters().bytes(run.text));
   if (!found) return failure(found.error());
   if (found->size() == 0) return CommandTaker::None;
-  if (found->get_boolean(0, 0)) return CommandTaker::Owner;
+  const auto role = found->find_integer(0, 0);
+  const bool is_visitor = role && static_cast<OwnerRole>(*role) == OwnerRole::Visitor;
+  if (role) return is_visitor ? CommandTaker::Visitor : CommandTaker::Owner;
   return found->get_boolean(0, 1) ? CommandTaker::Host : CommandTaker::None;
 }
 
