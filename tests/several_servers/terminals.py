@@ -33,7 +33,7 @@ def test_answers_need_nothing_of_the_server(work):
         run = server.begin({"fn": "ask_where"})
         server.wait_for(run, "waiting")
         expect(at_a_terminal(work, "resume", run, *store), 1, f"another process owns run {run}")
-        expect(at_a_terminal(work, "resume", run, *store, "--input", "maybe"), 2, "expected true or false")
+        expect(at_a_terminal(work, "resume", run, *store, "--input", "maybe"), 2, "expected yes or no")
         expect(at_a_terminal(work, "resume", run, *store, "--input", "true"), 0, "accepted by the process that owns the run")
         assert server.wait_for(run, "done")["end"]["value"] == "true at server"
         run = server.begin({"fn": "ask_where"})
@@ -95,4 +95,4 @@ def test_questions_of_a_servers_conversation_are_answered_at_a_terminal(work):
         server.wait_for(run, "idle")
         talk = chat_at_a_terminal(work, run, cluster.url, "cake\nperhaps\ntrue\n")
         assert talk.returncode == 0 and talk.stdout.endswith("cake: true\n") and "Really cake?" in talk.stdout, (talk.stdout, talk.stderr)
-        assert "expected true or false" in talk.stderr, talk.stderr
+        assert "expected yes or no" in talk.stderr, talk.stderr
