@@ -124,10 +124,10 @@ std::optional<int> leave_to_others(const ResumeCommand& command, const journal::
     case CommandTaker::Owner:
     case CommandTaker::Visitor:
       store.reset();  // the store is used by others while this process waits for the reply
-      return resume_with_owner(command, run,
-                               fmt::format("another process owns run {} of {} and continues it", run.text,
-                                           journal::name_of_store(command.store.path)),
-                               environment);
+      return resume_with_owner(
+          command, run,
+          fmt::format("{}: run {}: another process continues it", journal::name_of_store(command.store.path), run.text),
+          environment);
     case CommandTaker::Host:
       break;
   }
