@@ -32,7 +32,7 @@ def test_answers_need_nothing_of_the_server(work):
         store = ("--store", cluster.url)
         run = server.begin({"fn": "ask_where"})
         server.wait_for(run, "waiting")
-        expect(at_a_terminal(work, "resume", run, *store), 1, f"another process owns run {run}")
+        expect(at_a_terminal(work, "resume", run, *store), 1, f"run {run}: another process continues it")
         expect(at_a_terminal(work, "resume", run, *store, "--input", "maybe"), 2, "expected yes or no")
         expect(at_a_terminal(work, "resume", run, *store, "--input", "true"), 0, "accepted by the process that owns the run")
         assert server.wait_for(run, "done")["end"]["value"] == "true at server"
