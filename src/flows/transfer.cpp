@@ -47,6 +47,7 @@ enum Rule : std::uint8_t {
   NewsContext,
   Injects,
   InjectsUnlessSaid,
+  InjectsInRole,
   GetsEntries,
   LoadsState,
   TakesState,
@@ -144,7 +145,7 @@ constexpr Row rows[] = {
     {Opcode::Inject, Injects, Fails::Can},
     {Opcode::InjectAs, Injects, Fails::Can},
     {Opcode::InjectPrompt, InjectsUnlessSaid, Fails::Can},
-    {Opcode::InjectRole, Injects, Fails::Can},
+    {Opcode::InjectRole, InjectsInRole, Fails::Can},
     {Opcode::ContextEntries, GetsEntries, Fails::Never},
     {Opcode::LoadState, LoadsState, Fails::Never},
     {Opcode::TakeState, TakesState, Fails::Never},
@@ -179,6 +180,7 @@ enum class Made : std::uint8_t {
   InnerOption,  ///< likewise
   EntryOption,  ///< of a value of the first one, a map
   Items,        ///< a list of items of the first one
+  NamedItems,   ///< likewise; texts in the second one say which
   InnerItems,   ///< likewise
   BothItems,    ///< of both
   Keys,         ///< a list of the first one's keys
@@ -210,9 +212,10 @@ Made made_by(Builtin builtin) {
       return Made::EntryOption;
     case Builtin::ListSlice:
     case Builtin::ListReverse:
+      return Made::Items;
     case Builtin::ToolsOnly:
     case Builtin::ToolsWithout:
-      return Made::Items;
+      return Made::NamedItems;
     case Builtin::ListSort:
       return Made::InnerItems;
     case Builtin::ListConcatenate:
@@ -290,6 +293,13 @@ bool Transfer::apply(FrameState& state, Instruction i, Step at) {
     case InjectsUnlessSaid:
       inject(r, i, at, rule == Injects);
       return true;
+    case InjectsInRole: {
+      const Label role = values_.own(r[i.c]);
+      inject(r, i, at, true);
+      at.kind = StepKind::Injected;
+      r[i.a] = values_.raise(r[i.a], labels_.step(role, at));
+      return true;
+    }
     case LoadsState:
     case TakesState:
     case StoresState:
@@ -476,7 +486,6 @@ void Transfer::change(Registers& r, Instruction i, std::uint8_t rule) {
 void Transfer::inject(Registers& r, Instruction i, Step at, bool is_certain) {
   at.kind = StepKind::Injected;
   Label added = values_.whole(r[i.b]);
-  // The name of an entry's role fails if it is none, but the entry does not say which it was.
   if (!is_certain) added = added.possible();
   const Label entries = labels_.join(values_.whole(values_.part(r[i.a], 0)), labels_.step(added, at));
   r[i.a] = values_.context(values_.own(r[i.a]), entries);
@@ -536,7 +545,7 @@ ValueId Transfer::vouched(types::TypeId of, Label source, std::size_t depth) {
     case types::TypeKind::List:
       return values_.list({}, part(program_.types.get(type).arguments[0]));
     case types::TypeKind::Map:
-      return values_.make(Shape::Items, {}, {Values::clean, part(program_.types.get(type).arguments[0])});
+      return values_.make(Shape::Items, {}, {values_.plain(source), part(program_.types.get(type).arguments[0])});
     case types::TypeKind::Struct:
       for (const types::Field& field : program_.types.struct_type(type).fields) {
         parts.push_back(field.is_trusted ? Values::clean : part(field.type));
@@ -603,6 +612,8 @@ ValueId Transfer::call_builtin(const Registers& r, Instruction i) {
     case Made::Items:
     case Made::InnerItems:
       return values_.list(own, values_.part(first, 0));
+    case Made::NamedItems:
+      return values_.list(labels_.join(own, values_.whole(r[i.c + 1])), values_.part(first, 0));
     case Made::BothItems:
       return values_.list(own, values_.merge(values_.part(first, 0), values_.part(r[i.c + 1], 0)));
     case Made::Keys:

@@ -207,6 +207,22 @@ constexpr Case cases[] = {
   {"an_item_at_a_place", R"(fn main() { sink(["a", "b", "c", "d"][count()]) })", "extern count"},
   {"an_assignment_at_a_place", R"(fn main() { let l = ["a", "b", "c", "d"]; l[count()] = "x"; sink(l[0]) })", "extern count"},
   {"a_key_of_a_map", R"(fn main() { let m = Map::from([("a", 1)]); m[word()] = 2; sink(m.len().to_string()) })", "extern word"},
+  {"a_key_that_is_not_there_to_remove", R"(fn main() { let m = Map::from([("a", 1)]); m.remove(word()); sink(m.len().to_string()) })", "extern word"},
+  {"names_of_tools_that_are_kept", R"(
+    fn f() -> String { "f" }
+    fn main() { sink(tools { f as peace, f as attack }.only([word()]).names().join(",")) })", "extern word"},
+  {"names_of_tools_that_are_left_out", R"(
+    fn f() -> String { "f" }
+    fn main() { sink(tools { f as peace, f as attack }.without([word()]).names().join(",")) })", "extern word"},
+  {"a_name_of_no_tool", R"(
+    fn f() -> String { "f" }
+    fn main() {
+      let x = "there"; let t = tools { f as peace }
+      t = t.only(["peace", word()]) catch _ { x = "not there"; t }
+      sink(x)
+    })", "extern word"},
+  {"a_role_of_an_entry", R"(fn main(ctx: Context) {
+    ctx.inject_as(if flag() { "user" } else { "system" }, "text"); sink(ctx.entries()[0].role) })", "extern flag"},
 };
 // clang-format on
 

@@ -85,6 +85,26 @@ constexpr ProofCase proof_cases[] = {
     struct Mail { to: String, body: String }
     fn send(mail: Mail) { sink(mail.to) }
     fn main(to: String) { send(Mail { to: to, body: word() }) })", "sink.text proved"},
+  {"a_key_that_is_removed", R"(
+    fn main() { let m = Map::from([("a", 1)]); m.remove(word()); sink("{{ m.len() }}") })",
+    "sink.text refused extern word"},
+  {"tools_that_are_kept", R"(
+    fn f() -> String { "f" }
+    fn main() { sink(tools { f as a, f as b }.only(words()).names().join(",")) })", "sink.text refused extern words"},
+  {"tools_that_are_named_by_items", R"(
+    fn f() -> String { "f" }
+    fn main() { sink(tools { f as a, f as b }.without([word()]).names().join(",")) })",
+    "sink.text tested extern word"},
+  {"a_role_of_an_entry", R"(fn main(ctx: Context) {
+      ctx.inject_as(if flag() { "user" } else { "system" }, "text"); sink(ctx.entries()[0].role)
+    })", "sink.text refused extern flag"},
+  {"a_key_of_a_vouched_map", R"(
+    struct Mail { id: trusted i64, body: String }
+    extern fn mails() -> Map<Mail>
+    fn main() {
+      let m = mails(); sink("{{ m.len() }}"); sink(m.keys()[0]); for (_, mail) in m { sink("{{ mail.id }}") }
+    })",
+    "sink.text proved; sink.text refused extern mails; sink.text proved"},
   {"a_field_of_an_item", R"(
     struct Mail { to: String, body: String }
     fn main(to: String) { let mails = [Mail { to: to, body: word() }]; for mail in mails { sink(mail.to) } })",

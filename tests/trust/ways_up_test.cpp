@@ -23,6 +23,7 @@ struct Payment { id: trusted i64, subject: String, sender: Sender?, notes: List<
 extern fn word() -> String
 extern fn code(of: String) -> trusted String
 extern fn payments() -> List<Payment>
+extern fn by_name() -> Map<Payment>
 extern fn found() -> Result<Payment>
 extern fn missed() -> Result<Payment>
 extern fn sink(text: String)
@@ -61,6 +62,7 @@ vm::Outcome answer_bank(vm::Machine& machine, const vm::Request& request) {
   if (name == "ask_before") return returns(vm::Value::string("done"));
   if (name == "ask") return returns(sender(program));
   if (name == "payments") return returns(vm::Value::list({payment(program)}));
+  if (name == "by_name") return returns(vm::Value::map({{vm::Value::string("attack"), payment(program)}}));
   if (name == "found") return returns(vm::Value::ok(payment(program)));
   if (name == "missed") {
     return returns(vm::Value::err(vm::Value::failure(types::FailureKind::ToolFailed, "attack", "", "")));
@@ -117,6 +119,7 @@ constexpr WayUp ways[] = {
   {"a_field_of_a_result", R"(fn main() { match found() { Ok(p) => { sink("{{ p.id }}"); sink(p.subject) }, Err(_) => sink("none") } })", "program; extern found\nvalue"},
   {"a_failure_as_a_result", R"(fn main() { match missed() { Ok(_) => sink("one"), Err(f) => sink(f.message) } })", "extern missed\nvalue"},
   {"what_a_person_says", R"(fn main() { let p = ask<Sender>("Who?"); sink(p.iban) })", "person\nvalue"},
+  {"a_key_of_a_map", R"(fn main() { let m = by_name(); sink("{{ m.len() }}"); sink(m.keys()[0]); for (_, p) in m { sink("{{ p.id }}") } })", "program; extern by_name; program\nvalue"},
   {"how_many_there_are", R"(fn main() { sink("{{ payments().len() }}") })", "program\nvalue"},
   {"the_whole_of_it", R"(fn main() { sink("{{ payments() }}") })", "extern payments\nvalue"},
   {"what_a_model_sees_of_it", R"(fn yes(ctx: Context) -> String { payments()! } fn main() { sink(yes(Context::new())) })", "extern payments, model\nvalue"},
@@ -148,7 +151,7 @@ constexpr WayUp ways[] = {
   {"a_text_with_an_endorsed_part", R"(fn main() { let w = word(); sink("{{ endorse(w, "why") }} {{ w }}"); sink(w) })", "extern word, endorsed as why; extern word\nvalue"},
   {"an_approval", R"(fn main() { let x = approve(word(), "Yes?"); safe(x); sink(x) })", "approved\nvalue"},
   {"an_approved_list", R"(fn main() { let x = approve(payments(), "Yes?"); sink(x[0].subject) })", "approved\nvalue"},
-  {"a_refusal", R"(fn main() { sink(approve(word(), "No?")) })", "failed Refused: a person does not approve of the value (program.tn:12:18; person)"},
+  {"a_refusal", R"(fn main() { sink(approve(word(), "No?")) })", "failed Refused: a person does not approve of the value (program.tn:13:18; person)"},
   {"what_a_refusal_decides", R"(fn main() { let x = "yes"; approve(word(), "No?") catch _ { x = "no"; "" }; sink(x) })", "extern word, person\nvalue"},
   {"an_approval_in_an_if", R"(fn main() { if word() == "attack" { sink(approve("a", "Yes?")) } })", "extern word, approved\nvalue"},
   {"a_call_that_is_asked_for", R"(fn main() { sink(ask_before(word(), word())) })", "approved, extern ask_before\nvalue"},

@@ -272,8 +272,8 @@ OpStatus operate_remove_entry(MachineState& state, Value* r, Instruction i) {
   if (map_of(r[i.b]).find(text_of(key).bytes) != MapObject::no_slot) {
     MapObject& map = change_map(state, r[i.b]);
     removed = Value::some(map.remove(map.find(text_of(key).bytes)));
-    raise_shape(state, r[i.b], key);
   }
+  raise_shape(state, r[i.b], key);  // that nothing was removed depends on the key, too
   static_cast<void>(put(state, r[i.a], std::move(removed), label));
   return done(state);
 }

@@ -176,7 +176,11 @@ OpStatus operate_inject_role(MachineState& state, Value* r, Instruction i) {
     return fail(state, FailureKind::Conversion,
                 "a context has no entries of the role " + std::string(name.substr(0, 60)), r[i.c].label());
   }
-  return inject(state, r, i, static_cast<std::uint8_t>(role - entry_role_names.begin()));
+  const LabelId label = r[i.c].label();
+  const OpStatus status = inject(state, r, i, static_cast<std::uint8_t>(role - entry_role_names.begin()));
+  // The entry says which role it was; what is read of the context has the context's label.
+  if (label != LabelTable::program_text) r[i.a].set_label(state.labels.join(r[i.a].label(), label));
+  return status;
 }
 
 OpStatus operate_context_entries(MachineState& state, Value* r, Instruction i) {

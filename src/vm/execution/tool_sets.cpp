@@ -64,9 +64,12 @@ OpStatus filter(BuiltinCall& call, Kept kept) {
   const Program& program = call.state.program->program();
   const auto tools = find_tools(call.arguments[0], program);
   if (!tools || call.arguments[1].tag() != Tag::List) return refuse_set(call);
-  std::vector<bool> is_named(tools->size(), false);
   for (const Value& name : call.arguments[1].items()) {
     if (name.tag() != Tag::String) return damage(call.state, "a name was expected");
+    call.label = call.state.labels.join(call.label, name.label());  // each decides which tools are left
+  }
+  std::vector<bool> is_named(tools->size(), false);
+  for (const Value& name : call.arguments[1].items()) {
     const auto found =
         std::ranges::find_if(*tools, [&](std::uint32_t tool) { return name_of(program, tool) == name.as_text(); });
     if (found == tools->end()) return fail_unknown(call, *tools, name.as_text());

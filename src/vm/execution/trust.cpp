@@ -92,7 +92,10 @@ std::vector<Part> parts_of(const types::TypeTable& types, const Part& whole) {
       for (Value& item : own_list(*whole.value).items) parts.push_back({&item, arguments[0]});
       break;
     case TypeKind::Map:
-      for (MapEntry& entry : own_map(*whole.value).slots) parts.push_back({&entry.value, arguments[0]});
+      for (MapEntry& entry : own_map(*whole.value).slots) {
+        parts.push_back({&entry.key, types::TypeTable::string});
+        parts.push_back({&entry.value, arguments[0]});
+      }
       break;
     case TypeKind::Struct:
       for (const types::Field& field : types.struct_type(type).fields) {
