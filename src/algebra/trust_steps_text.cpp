@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "algebra/trust_steps.h"
+#include "base/counted.h"
 #include "base/utf8.h"
 #include "json/writer.h"
 
@@ -17,10 +18,6 @@ constexpr std::size_t drawn_bytes_max = 160;
 std::string drawn(const std::string& text) {
   if (text.size() <= drawn_bytes_max) return text;
   return std::string(cut_utf8(text, drawn_bytes_max)) + "…";
-}
-
-std::string counted_bits(std::uint64_t bits) {
-  return bits == 1 ? "1 bit" : fmt::format("{} bits", bits);
 }
 
 std::string name_of(const BitBudget& budget) {
@@ -84,7 +81,7 @@ class TrustDrawing {
       if (budget.spent == 0) continue;
       const std::string turn_of = budget.turn > 0 ? fmt::format(" in turn {}", budget.turn) : "";
       out_ +=
-          fmt::format("{}{}: {} of {} spent\n", name_of(budget), turn_of, counted_bits(budget.spent), budget.allowed);
+          fmt::format("{}{}: {} of {} spent\n", name_of(budget), turn_of, counted(budget.spent, "bit"), budget.allowed);
     }
     return std::move(out_);
   }
@@ -124,13 +121,13 @@ class TrustDrawing {
                                                                       : std::string("…");
         begin(step, fmt::format("narrow answer of {}: {}", step.name, answer));
         const BitBudget& budget = found_.budgets[step.budget];
-        return line(fmt::format("{}, {} of {} of {}; sees {}", counted_bits(step.bits), step.spent, budget.allowed,
+        return line(fmt::format("{}, {} of {} of {}; sees {}", counted(step.bits, "bit"), step.spent, budget.allowed,
                                 name_of(budget), depends_on(step.sources)));
       }
       case Kind::Spent: {
         begin(step, fmt::format("narrow answer of {}", step.name));
         const BitBudget& budget = found_.budgets[step.budget];
-        return line(fmt::format("refused: it costs {}, and {} of {} of {} are spent", counted_bits(step.bits),
+        return line(fmt::format("refused: it costs {}, and {} of {} of {} are spent", counted(step.bits, "bit"),
                                 step.spent, budget.allowed, name_of(budget)));
       }
       case Kind::Endorsed:

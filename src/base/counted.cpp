@@ -9,4 +9,8 @@ std::string counted(std::uint64_t count, std::string_view noun, std::string_view
   return plural.empty() ? fmt::format("{} {}s", count, noun) : fmt::format("{} {}", count, plural);
 }
 
+std::string counted_were(std::uint64_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "was" : "were");
+}
+
 }  // namespace tenon

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "cli/commands.h"
 #include "cli/diagnostics_output.h"
 #include "compiler/compile.h"
@@ -47,7 +48,7 @@ std::string describe_verdict(const bytecode::Program& program, const Sink& sink,
 std::string describe_way_up(const flows::WayUp& way_up) {
   switch (way_up.kind) {
     case flows::WayUp::Kind::Narrow:
-      return fmt::format("narrow answer of `{}`, {}", way_up.name, diagnostics::counted(way_up.bits, "bit"));
+      return fmt::format("narrow answer of `{}`, {}", way_up.name, counted(way_up.bits, "bit"));
     case flows::WayUp::Kind::Endorsed:
       return fmt::format("endorsed, because {}", way_up.name);
     case flows::WayUp::Kind::Approved:

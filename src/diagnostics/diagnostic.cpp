@@ -3,18 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/counted.h"
 #include "base/utf8.h"
 
 namespace tenon::diagnostics {
-
-std::string counted(std::size_t count, std::string_view noun) {
-  return tenon::counted(count, noun);
-}
-
-std::string counted_were(std::size_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "was" : "were");
-}
 
 std::string Code::text() const {
   const char letter = severity == Severity::Error ? 'E' : severity == Severity::Warning ? 'W' : 'N';

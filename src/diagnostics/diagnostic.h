@@ -62,11 +62,6 @@ struct Diagnostic {
   }
 };
 
-/// `1 argument`, `2 arguments`.
-[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
-/// `1 was`, `2 were`.
-[[nodiscard]] std::string counted_were(std::size_t count);
-
 /// Longer messages, which quote very long names, are truncated.
 inline constexpr std::size_t message_bytes_max = 600;
 /// Diagnostics of one file beyond this limit are only counted.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "diagnostics/kinds.h"
 #include "flows/call_text.h"
 #include "types/table/type_parts.h"
@@ -166,7 +167,7 @@ class FindingReport {
     }
     return fmt::format("let the answer be trusted: `{}` with the result `-> trusted {}` costs {}", answering.name,
                        program_.types.describe_briefly(answering.result),
-                       diagnostics::counted(static_cast<std::size_t>(std::ceil(*bits)), "bit"));
+                       counted(static_cast<std::size_t>(std::ceil(*bits)), "bit"));
   }
 
   /// The function whose answer by a model decides it: the way ends with its value, or with a decision on it.

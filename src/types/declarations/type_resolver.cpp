@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/counted.h"
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
@@ -310,8 +311,8 @@ TypeId TypeResolver::resolve_named_type(NodeId node) {
   }
   const auto count = [&](std::size_t expected) {
     if (arguments.size() == expected) return true;
-    diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(node), name,
-                        diagnostics::counted(expected, "type argument"), diagnostics::counted_were(arguments.size()));
+    diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(node), name, counted(expected, "type argument"),
+                        counted_were(arguments.size()));
     return false;
   };
   if (is_generic_name(name)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
@@ -47,8 +48,8 @@ TypeId CallChecker::check_handoff(NodeId node, FunctionId id, std::span<const No
 
 bool CallChecker::expect_count(NodeId node, const std::string& name, std::size_t expected, std::size_t given) {
   if (expected == given) return true;
-  diagnostics_.report(diagnostics::ArgumentCount, tree().span(node), name, diagnostics::counted(expected, "argument"),
-                      diagnostics::counted_were(given));
+  diagnostics_.report(diagnostics::ArgumentCount, tree().span(node), name, counted(expected, "argument"),
+                      counted_were(given));
   return false;
 }
 
@@ -432,9 +433,8 @@ std::vector<TypeId> CallChecker::check_type_arguments(NodeId node, const std::st
                                                       NodeId type_arguments) {
   std::vector<TypeId> given = body_.resolver.resolve_type_arguments(type_arguments);
   if (given.size() == expected) return given;
-  auto& report =
-      diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), name,
-                          diagnostics::counted(expected, "type argument"), diagnostics::counted_were(given.size()));
+  auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(tree().first(node)), name,
+                                     counted(expected, "type argument"), counted_were(given.size()));
   if (given.empty()) report.hint(fmt::format("specify the type: `{}<…>(…)`", name));
   given.resize(expected, TypeTable::error);
   return given;
@@ -452,8 +452,8 @@ void CallChecker::check_arguments(NodeId node, const std::string& name, std::spa
   };
   if (parameters.size() != arguments.size()) {
     diagnostics_
-        .report(diagnostics::ArgumentCount, tree().span(node), name,
-                diagnostics::counted(parameters.size(), "argument"), diagnostics::counted_were(arguments.size()))
+        .report(diagnostics::ArgumentCount, tree().span(node), name, counted(parameters.size(), "argument"),
+                counted_were(arguments.size()))
         .hint(fmt::format("it is declared as `{}`", declared()));
     // Which argument is missing or too many is unknown, so none is held against a parameter.
     for (const NodeId argument : arguments) {

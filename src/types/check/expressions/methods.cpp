@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "types/builtin_methods.h"
@@ -91,8 +92,7 @@ TypeId MethodChecker::check_declared_method(NodeId node, const Target& target, T
   if (is_function) type_parameters = program_.functions[target.index].type_parameter_types;
   if (given.size() != type_parameters.size()) {
     diagnostics_.report(diagnostics::TypeArgumentCount, tree().main_span(node), name,
-                        diagnostics::counted(type_parameters.size(), "type argument"),
-                        diagnostics::counted_were(given.size()));
+                        counted(type_parameters.size(), "type argument"), counted_were(given.size()));
     given.resize(type_parameters.size(), TypeTable::error);
   }
   facts(node).type_arguments = given;
@@ -312,8 +312,8 @@ TypeId MethodChecker::check_closure(NodeId node, std::span<const TypeId> paramet
     checker_.patterns.check_pattern(part, count < parameters.size() ? parameters[count] : TypeTable::error);
   }
   if (count != parameters.size()) {
-    diagnostics_.report(diagnostics::ClosureParameterCount, tree().span(node),
-                        diagnostics::counted(parameters.size(), "parameter"), count);
+    diagnostics_.report(diagnostics::ClosureParameterCount, tree().span(node), counted(parameters.size(), "parameter"),
+                        count);
   }
   if (!part.exists()) return TypeTable::error;
   ++body_.depth.closures;

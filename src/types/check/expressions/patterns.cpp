@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "diagnostics/kinds.h"
 #include "syntax/literals.h"
 #include "types/check/body_checker.h"
@@ -221,7 +222,7 @@ void PatternChecker::check_tuple_pattern(NodeId pattern, TypeId type) {
   const bool is_unit = parts.empty() && base == TypeTable::unit;
   if (parts.size() == 1 && !is_tuple) return check_pattern(parts[0], type);
   if (!is_unit && (!is_tuple || items.size() != parts.size())) {
-    report_mismatch(pattern, type, "a tuple of " + diagnostics::counted(parts.size(), "item"));
+    report_mismatch(pattern, type, "a tuple of " + counted(parts.size(), "item"));
   }
   for (std::size_t at = 0; at < parts.size(); ++at) {
     check_pattern(parts[at], is_tuple && at < items.size() ? items[at] : TypeTable::error);
@@ -351,7 +352,7 @@ void PatternChecker::check_case_pattern(NodeId pattern, TypeId type) {
   facts(pattern).target = {TargetKind::EnumCase, base.index, *index};
   if (parts.size() != payload.size()) {
     diagnostics_.report(diagnostics::ArgumentCount, tree().span(pattern), std::string(tree().text(path.back())),
-                        diagnostics::counted(payload.size(), "value"), diagnostics::counted_were(parts.size()));
+                        counted(payload.size(), "value"), counted_were(parts.size()));
   }
   for (std::size_t at = 0; at < parts.size(); ++at)
     check_pattern(parts[at], at < payload.size() ? payload[at] : TypeTable::error);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/counted.h"
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/limited_call.h"
@@ -124,8 +125,7 @@ void ToolChecker::check_tool_entry(NodeId entry) {
   std::vector<TypeId> given = body_.resolver.resolve_type_arguments(tree().find_child(callee, NodeKind::TypeArguments));
   if (given.size() != type_parameters.size()) {
     auto& report = diagnostics_.report(diagnostics::TypeArgumentCount, tree().span(callee), name,
-                                       diagnostics::counted(type_parameters.size(), "type argument"),
-                                       diagnostics::counted_were(given.size()));
+                                       counted(type_parameters.size(), "type argument"), counted_were(given.size()));
     if (given.empty()) report.hint(fmt::format("specify the type: `{}<…>(_)`", name));
     given.resize(type_parameters.size(), TypeTable::error);
   }
@@ -143,8 +143,7 @@ void ToolChecker::check_tool_entry(NodeId entry) {
   const bool leaves_contexts_out = is_call && arguments.size() + contexts == parameters.size();
   if (is_call && !leaves_contexts_out && arguments.size() != parameters.size()) {
     diagnostics_.report(diagnostics::ArgumentCount, tree().span(expression), name,
-                        diagnostics::counted(parameters.size(), "argument"),
-                        diagnostics::counted_were(arguments.size()));
+                        counted(parameters.size(), "argument"), counted_were(arguments.size()));
     check_given(arguments);
     return;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/counted.h"
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
@@ -149,8 +150,7 @@ void ScriptChecker::check_arguments(NodeId entry, const Target& target) {
   const std::vector<NodeId> arguments = tree().children(list);
   if (arguments.size() != callee.parameters.size()) {
     diagnostics_.report(diagnostics::ArgumentCount, tree().span(list), callee.name,
-                        diagnostics::counted(callee.parameters.size(), "argument"),
-                        diagnostics::counted_were(arguments.size()));
+                        counted(callee.parameters.size(), "argument"), counted_were(arguments.size()));
     return;
   }
   for (std::size_t at = 0; at < arguments.size(); ++at) {
