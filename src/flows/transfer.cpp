@@ -290,9 +290,15 @@ bool Transfer::apply(FrameState& state, Instruction i, Step at) {
       r[i.a] = values_.raise(values_.without_labels(r[i.a]), labels_.way_up(at.function, at.pc));
       return true;
     case Injects:
-    case InjectsUnlessSaid:
-      inject(r, i, at, rule == Injects);
+      inject(r, i, at, true);
       return true;
+    case InjectsUnlessSaid: {
+      const Label compared = labels_.join(values_.whole(values_.part(r[i.a], 0)), values_.whole(r[i.b])).possible();
+      inject(r, i, at, false);
+      at.kind = StepKind::Injected;
+      r[i.a] = values_.raise(r[i.a], labels_.step(compared, at));
+      return true;
+    }
     case InjectsInRole: {
       const Label role = values_.own(r[i.c]);
       inject(r, i, at, true);

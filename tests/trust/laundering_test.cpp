@@ -221,6 +221,10 @@ constexpr Case cases[] = {
       t = t.only(["peace", word()]) catch _ { x = "not there"; t }
       sink(x)
     })", "extern word"},
+  {"what_was_said_already", R"(
+    agent B { fn turn(ctx: Context, input: String) -> String { sink("{{ ctx.len() }}"); "b" } }
+    agent A { fn turn(ctx: Context, input: String) -> String { B::handoff(word()) } }
+    fn main() { A::run("attack") })", "extern word"},
   {"a_role_of_an_entry", R"(fn main(ctx: Context) {
     ctx.inject_as(if flag() { "user" } else { "system" }, "text"); sink(ctx.entries()[0].role) })", "extern flag"},
 };

@@ -144,7 +144,12 @@ OpStatus inject(MachineState& state, Value* r, Instruction i, std::uint8_t role,
   defer_cost(state, text_of(*text).bytes.size());
   if (unless_said) {
     const Value* const said = newest_entry(r[i.a], role);
-    if (said != nullptr && said->as_text() == text->as_text()) return done(state);
+    if (said != nullptr) {
+      // How many entries there are depends on both.
+      const LabelId label = state.labels.join(whole_label(*said, state.labels), whole_label(*text, state.labels));
+      if (label != LabelTable::program_text) r[i.a].set_label(state.labels.join(r[i.a].label(), label));
+      if (said->as_text() == text->as_text()) return done(state);
+    }
   }
   if (!push_entry(r[i.a], std::move(*text), state.labels, role)) {
     return fail(state, FailureKind::Index,
