@@ -78,6 +78,24 @@ void add_written_registers(const Program& program, const Function& function, Ins
   for (std::size_t k = 0; k < count; ++k) registers.insert(static_cast<std::uint16_t>(instruction.a + k));
 }
 
+/// The functions of the program that the instruction may run.
+std::vector<std::uint32_t> callees_of(const Program& program, Instruction instruction) {
+  std::vector<std::uint32_t> callees;
+  if (opcode_of(instruction) == Opcode::Call) callees.push_back(instruction.wide());
+  if (calls_tool(instruction)) {
+    for (const Tool& tool : program.tools) callees.push_back(tool.function);
+  }
+  const bool calls_native = opcode_of(instruction) == Opcode::CallExtern &&
+                            program.externs[instruction.wide()].builtin_effect == types::BuiltinEffect::Native;
+  // An extern can let an agent take a turn.
+  for (std::size_t at = 0; calls_native && at < program.agents.size(); ++at) {
+    for (const std::uint32_t turn : {program.agents[at].run, program.agents[at].take_over}) {
+      if (turn != no_function) callees.push_back(turn);
+    }
+  }
+  return callees;
+}
+
 /// The entries that the StoreState at `pc` changes: those that were set since its register got the state.
 StateWrites writes_of_store(const Function& function, std::uint32_t pc) {
   const std::uint16_t at = function.code[pc].a;
@@ -156,7 +174,8 @@ class ControlRegions::FunctionRegions {
         size_(static_cast<std::uint32_t>(function.code.size())),
         by_decision_(decision_of_cleanup(function, function.finally_handlers.size()) + 1U) {
     find_post_dominators();
-    mark_ends();
+    find_trials();
+    mark();
   }
   ~FunctionRegions() {
     for (auto& region : by_decision_) delete region.load();
@@ -175,6 +194,12 @@ class ControlRegions::FunctionRegions {
   }
 
   [[nodiscard]] const Instruction* marked_code() const { return marked_.data(); }
+  [[nodiscard]] const Instruction* code_with_trials() const {
+    return with_trials_.empty() ? function_.code.data() : with_trials_.data();
+  }
+  [[nodiscard]] HandlerFacts handler_facts(std::size_t handler) const {
+    return handler_facts_.empty() ? HandlerFacts() : handler_facts_[handler];
+  }
 
  private:
   static constexpr std::uint32_t unknown = UINT32_MAX;
@@ -250,8 +275,40 @@ class ControlRegions::FunctionRegions {
     return cleanup < function_.finally_handlers.size() ? function_.finally_handlers[cleanup].end : size_;
   }
 
-  void mark_ends() {
-    marked_ = function_.code;
+  void find_trials() {
+    // Programs compiled by older versions have handlers in the functions of agents that only restore a state.
+    if (!regions_.has_actions() || function_.is_agent_run) return;
+    for (std::size_t at = 0; at < function_.handlers.size(); ++at) {
+      const Handler& handler = function_.handlers[at];
+      const std::uint32_t end = end_of_handler(handler);
+      HandlerFacts facts{tried_by(handler, end), false, order_[handler.target] != unknown};
+      walk({handler.target}, end, handler.target,
+           [&](std::uint32_t pc) { facts.can_fail_again |= can_fail(opcode_of(function_.code[pc])); });
+      handler_facts_.push_back(facts);
+    }
+  }
+
+  /// What the paths from the handler's body to the region's end call, but for those through the handler.
+  [[nodiscard]] Tried tried_by(const Handler& handler, std::uint32_t end) const {
+    std::size_t tools = 0, actions = 0;
+    bool has_loop = false;
+    walk({handler.begin}, end, handler.begin, [&](std::uint32_t pc) {
+      const Instruction instruction = function_.code[pc];
+      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) has_loop |= next <= pc;
+      if (!regions_.may_act(instruction)) return;
+      ++(calls_tool(instruction) ? tools : actions);
+    });
+    if (actions == 0 && tools == 0) return Tried::NoAction;
+    return actions == 0 && tools == 1 && !has_loop ? Tried::ToolOfASet : Tried::Action;
+  }
+
+  void mark() {
+    for (std::size_t at = 0; at < handler_facts_.size(); ++at) {
+      if (!handler_facts_[at].is_watched) continue;
+      if (with_trials_.empty()) with_trials_ = function_.code;
+      with_trials_[function_.handlers[at].begin].opcode = trial_begin;
+    }
+    marked_ = with_trials_.empty() ? function_.code : with_trials_;
     for (Decision decision = 0; decision + 1 < by_decision_.size(); ++decision) {
       if (!is_decision(function_, decision)) continue;
       if (const std::uint32_t end = end_of(decision); end < size_) marked_[end].opcode = region_end;
@@ -275,33 +332,40 @@ class ControlRegions::FunctionRegions {
 
   /// What is written on the paths from `begins` to the region's end. `origin`: a handler around it is not part of the
   /// region.
-  void add_writes(ControlRegion& region, std::vector<std::uint32_t> begins, std::uint32_t origin) {
+  void add_writes(ControlRegion& region, const std::vector<std::uint32_t>& begins, std::uint32_t origin) {
     std::set<std::uint16_t> registers(region.registers.begin(), region.registers.end());
+    walk(begins, region.end, origin, [&](std::uint32_t pc) {
+      const Instruction instruction = function_.code[pc];
+      add_written_registers(regions_.program_, function_, instruction, registers);
+      regions_.add_state_writes(function_, pc, region.state);
+      region.can_fail |= can_fail(opcode_of(instruction));
+      for (const Handler& handler : function_.handlers) {
+        if (is_in(pc, handler) && !is_in(origin, handler)) registers.insert(handler.failure);
+      }
+    });
+    region.registers.assign(registers.begin(), registers.end());
+  }
+
+  /// Visits each instruction on the paths from `begins` to `end` once; also through the handlers on them, but not
+  /// through those around `origin`.
+  void walk(const std::vector<std::uint32_t>& begins, std::uint32_t end, std::uint32_t origin, auto visit) const {
     std::vector<bool> is_seen(size_, false);
     std::vector<std::uint32_t> open;
-    const auto visit = [&](std::uint32_t pc) {
-      if (pc == region.end || is_seen[pc]) return;
+    const auto add = [&](std::uint32_t pc) {
+      if (pc == end || is_seen[pc]) return;
       is_seen[pc] = true;
       open.push_back(pc);
     };
-    // A loop's own instruction may be where its region ends.
-    for (const std::uint32_t pc : begins) {
-      is_seen[pc] = true;
-      open.push_back(pc);
-    }
+    for (const std::uint32_t pc : begins) add(pc);
     while (!open.empty()) {
       const std::uint32_t pc = open.back();
       open.pop_back();
-      add_written_registers(regions_.program_, function_, function_.code[pc], registers);
-      regions_.add_state_writes(function_, pc, region.state);
-      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) visit(next);
+      visit(pc);
+      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) add(next);
       for (const Handler& handler : function_.handlers) {
-        if (!is_in(pc, handler) || is_in(origin, handler)) continue;
-        registers.insert(handler.failure);
-        visit(handler.target);
+        if (is_in(pc, handler) && !is_in(origin, handler)) add(handler.target);
       }
     }
-    region.registers.assign(registers.begin(), registers.end());
   }
 
   const ControlRegions& regions_;
@@ -309,6 +373,8 @@ class ControlRegions::FunctionRegions {
   const std::uint32_t size_;          ///< also the node of the function's end
   std::vector<std::uint32_t> order_;  ///< in post-order from the end, which has the highest; unknown: never comes there
   std::vector<std::uint32_t> post_dominator_;  ///< the immediate one
+  std::vector<HandlerFacts> handler_facts_;    ///< empty in a program without actions
+  std::vector<Instruction> with_trials_;       ///< empty: the function has none
   std::vector<Instruction> marked_;
   std::vector<std::atomic<const ControlRegion*>> by_decision_;
 };
@@ -368,7 +434,40 @@ const std::vector<StateWrites>& ControlRegions::writes_of_calls() const {
   return calls_;
 }
 
-ControlRegions::ControlRegions(const Program& program) : program_(program), functions_(program.functions.size()) {}
+bool ControlRegions::may_act(Instruction instruction) const {
+  if (opcode_of(instruction) == Opcode::CallExtern && acts(program_.externs[instruction.wide()])) return true;
+  return std::ranges::any_of(callees_of(program_, instruction),
+                             [&](std::uint32_t callee) { return functions_that_act_[callee]; });
+}
+
+ControlRegions::ControlRegions(const Program& program)
+    : program_(program),
+      has_actions_(std::ranges::any_of(program.externs, acts)),
+      functions_that_act_(has_actions_ ? program.functions.size() : 0, false),
+      functions_(program.functions.size()) {
+  if (has_actions_) find_functions_that_act();
+}
+
+void ControlRegions::find_functions_that_act() {
+  const std::vector<Function>& functions = program_.functions;
+  std::vector<std::set<std::uint32_t>> callers(functions.size());
+  std::vector<std::uint32_t> found;
+  const auto add = [&](std::uint32_t function) {
+    if (!functions_that_act_[function]) found.push_back(function);
+    functions_that_act_[function] = true;
+  };
+  for (std::uint32_t index = 0; index < functions.size(); ++index) {
+    for (const Instruction instruction : functions[index].code) {
+      if (may_act(instruction)) add(index);
+      for (const std::uint32_t callee : callees_of(program_, instruction)) callers[callee].insert(index);
+    }
+  }
+  while (!found.empty()) {
+    const std::uint32_t callee = found.back();
+    found.pop_back();
+    for (const std::uint32_t caller : callers[callee]) add(caller);
+  }
+}
 
 ControlRegions::~ControlRegions() {
   for (auto& function : functions_) delete function.load();
@@ -380,6 +479,16 @@ const ControlRegion& ControlRegions::region(std::uint32_t function, Decision dec
 
 const Instruction* ControlRegions::marked_code(std::uint32_t function) const {
   return of(function).marked_code();
+}
+
+const Instruction* ControlRegions::code_with_trials(std::uint32_t function) const {
+  // To look for the ends of regions costs more than to look for handlers.
+  const Function& owner = program_.functions[function];
+  return has_actions_ && !owner.handlers.empty() ? of(function).code_with_trials() : owner.code.data();
+}
+
+HandlerFacts ControlRegions::handler_facts(std::uint32_t function, std::size_t handler) const {
+  return has_actions_ ? of(function).handler_facts(handler) : HandlerFacts();
 }
 
 ControlRegions::FunctionRegions& ControlRegions::of(std::uint32_t function) const {

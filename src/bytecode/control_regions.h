@@ -32,6 +32,22 @@ struct ControlRegion {
   std::uint32_t end = 0;
   std::vector<std::uint16_t> registers;  ///< that some path to the end writes; ascending
   StateWrites state;                     ///< likewise, by the functions that it calls, too
+  bool can_fail = false;                 ///< some path to the end has an instruction that can fail
+};
+
+/// What is called only where the body of a handler has not failed: in the body, or behind it where the handler does not
+/// come to.
+enum class Tried : std::uint8_t {
+  NoAction,    ///< no extern that acts
+  ToolOfASet,  ///< one only by the call of a tool of a set, which runs once
+  Action,
+};
+
+/// A handler and its body, of a program with externs that act.
+struct HandlerFacts {
+  Tried tried = Tried::NoAction;
+  bool can_fail_again = true;  ///< what runs because of a failure may fail, too
+  bool is_watched = false;     ///< its body is a trial: some path through the handler comes to the function's end
 };
 
 /// What decides in a function, so that a region begins: a number for each of these.
@@ -48,12 +64,16 @@ inline constexpr Decision whole_function = UINT32_MAX;
 [[nodiscard]] bool is_decision(const Function& function, Decision decision);
 /// Whether the instruction continues at more than one place, or calls what a value says.
 [[nodiscard]] bool decides(Opcode opcode);
+/// Whether the instruction can fail because of what its operands are, not only because they are too large; or does.
+[[nodiscard]] constexpr bool can_fail(Opcode opcode);
 
 /// The regions of a program's functions, each computed when it is first asked for. Any thread may ask.
 class ControlRegions {
  public:
-  /// The opcode that `marked_code` has where a region ends. No instruction has it.
+  /// The opcode that `marked_code` has where a region ends, and perhaps a trial begins. No instruction has it.
   static constexpr std::uint16_t region_end = 255;
+  /// The opcode where a trial begins: the body of a handler that is watched.
+  static constexpr std::uint16_t trial_begin = 254;
 
   /// `program` outlives it, and passes the verifier.
   explicit ControlRegions(const Program& program);
@@ -63,8 +83,15 @@ class ControlRegions {
 
   /// `decision`: one of the function's. Valid as long as this.
   [[nodiscard]] const ControlRegion& region(std::uint32_t function, Decision decision) const;
-  /// The function's code with `region_end` in place of each instruction at which a region ends. Valid as long as this.
+  /// The function's code with `region_end` in place of each instruction at which a region ends, and `trial_begin`.
+  /// Valid as long as this.
   [[nodiscard]] const Instruction* marked_code(std::uint32_t function) const;
+  /// The function's code, with `trial_begin` where a trial begins. Valid as long as this and the program.
+  [[nodiscard]] const Instruction* code_with_trials(std::uint32_t function) const;
+  /// `handler`: an index into the function's handlers.
+  [[nodiscard]] HandlerFacts handler_facts(std::uint32_t function, std::size_t handler) const;
+  /// Whether the program calls externs that act.
+  [[nodiscard]] bool has_actions() const { return has_actions_; }
 
  private:
   class FunctionRegions;
@@ -74,11 +101,65 @@ class ControlRegions {
   void add_state_writes(const Function& function, std::uint32_t pc, StateWrites& writes) const;
   /// What a call of each function may change of the caller's state.
   [[nodiscard]] const std::vector<StateWrites>& writes_of_calls() const;
+  /// Whether the instruction calls an extern that acts, or a function that may come to such a call.
+  [[nodiscard]] bool may_act(Instruction instruction) const;
+  void find_functions_that_act();
 
   const Program& program_;
+  const bool has_actions_;
+  std::vector<bool> functions_that_act_;  ///< or may come to a call that does; empty if there are none
   mutable std::vector<std::atomic<FunctionRegions*>> functions_;
   mutable std::once_flag calls_once_;
   mutable std::vector<StateWrites> calls_;
 };
+
+constexpr bool can_fail(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::AddI32:
+    case Opcode::SubtractI32:
+    case Opcode::MultiplyI32:
+    case Opcode::DivideI32:
+    case Opcode::RemainderI32:
+    case Opcode::NegateI32:
+    case Opcode::AddI32Short:
+    case Opcode::AddI64:
+    case Opcode::SubtractI64:
+    case Opcode::MultiplyI64:
+    case Opcode::DivideI64:
+    case Opcode::RemainderI64:
+    case Opcode::NegateI64:
+    case Opcode::AddI64Short:
+    case Opcode::F64ToInteger:
+    case Opcode::IntegerToI32:
+    case Opcode::ReadJson:
+    case Opcode::GetItem:
+    case Opcode::SetItem:
+    case Opcode::TakeItem:
+    case Opcode::InsertItem:
+    case Opcode::RemoveItem:
+    case Opcode::GetEntry:
+    case Opcode::TakeEntry:
+    case Opcode::InjectRole:
+    case Opcode::CallBuiltin:
+    case Opcode::Check:
+    case Opcode::Assert:
+    case Opcode::Call:
+    case Opcode::CallTool:
+    case Opcode::CallToolInParts:
+    case Opcode::CallExtern:
+    case Opcode::Complete:
+    case Opcode::Fill:
+    case Opcode::Select:
+    case Opcode::Parallel:
+    case Opcode::ParallelFor:
+    case Opcode::Fail:
+    case Opcode::Raise:
+    case Opcode::BreakContract:
+    case Opcode::BreakRequires:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace tenon::bytecode

@@ -114,7 +114,11 @@ void FrameAnalysis::enter_cleanup(std::uint32_t strand, std::uint32_t pc, std::s
 }
 
 void FrameAnalysis::decide(std::uint32_t strand, std::uint32_t pc, FrameState& state, Label label) {
-  open_region(strand, state, pc, labels_.step(label, at(pc, StepKind::Decided)));
+  if (label.is_none()) return;
+  label = labels_.step(label, at(pc, StepKind::Decided));
+  open_region(strand, state, pc, label);
+  // That nothing in it has failed depends on the decision, too (vm/execution/trials.h).
+  if (program_.facts().regions().region(index_, pc).can_fail) fail(strand, pc, state, label);
 }
 
 void FrameAnalysis::open_region(std::uint32_t strand, FrameState& state, Decision decision, Label label) {

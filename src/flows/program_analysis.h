@@ -70,6 +70,8 @@ class ProgramFacts {
   /// By instruction: its number among those to which control can come otherwise than from the one before; `UINT32_MAX`
   /// for the others.
   [[nodiscard]] const std::vector<std::uint32_t>& leaders_of(std::uint32_t function) const;
+  /// Whether the program can go on after it has spent a budget.
+  [[nodiscard]] bool has_budgets() const { return !program_.budgets.empty(); }
   /// Whether the function, or one that it calls, uses an agent's state.
   [[nodiscard]] bool uses_state(std::uint32_t function) const { return uses_state_[function]; }
   /// Likewise, whether it has a `finally`.

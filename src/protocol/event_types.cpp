@@ -77,9 +77,11 @@ constexpr std::array tool_call = {
     EventField{"sources", Value, Sometimes,
                "Of a call that acts: what it depends on, such as `approved` or `extern read_inbox`: a list of texts. "
                "Absent for the program's own."},
-    EventField{"allowed", Value, Sometimes,
-               "Of a call that acts: why it may be made: a list of `approved` (by a person), `endorsed`, `narrow` (a "
-               "narrow answer of a model), or `trusted` alone, when it needs none of them."},
+    EventField{
+        "allowed", Value, Sometimes,
+        "Of a call that acts: why it may be made: a list of `approved` (by a person), `endorsed`, `narrow` (a "
+        "narrow answer of a model), `tried` (that nothing has failed before was charged), or `trusted` alone, when "
+        "it needs none of them."},
     place_field,
     EventField{"until", Time, Sometimes,
                "When the call ends automatically: for `sleep`, and for an extern with a time limit."},

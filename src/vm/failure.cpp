@@ -5,6 +5,7 @@
 #include "base/ensure.h"
 #include "vm/execution/finally_handlers.h"
 #include "vm/execution/implicit_flows.h"
+#include "vm/execution/trials.h"
 #include "vm/machine_state.h"
 #include "vm/messages.h"
 #include "vm/values/object.h"
@@ -12,13 +13,6 @@
 
 namespace tenon::vm {
 namespace {
-
-/// The scope that a frame is in once only `open_budgets` of its own are open.
-ScopeId restored_scope(const MachineState& state, const Frame& frame, std::uint32_t open_budgets) {
-  ScopeId scope = frame.scope;
-  for (std::uint32_t open = frame.open_budgets; open > open_budgets; --open) scope = state.scopes[scope.index].parent;
-  return scope;
-}
 
 /// The caller of an agent has its own state again when the agent's frame ends, and the states that were kept for it;
 /// they are in the registers of the frame's first instructions.
@@ -83,7 +77,7 @@ PendingFailure take_cause(MachineState& state, const Fiber& fiber) {
 }  // namespace
 
 OpStatus fail(MachineState& state, types::FailureKind kind, std::string message, LabelId label, std::string blame) {
-  state.cause = {kind, std::move(message), std::move(blame), label, {}, {}, std::nullopt, std::nullopt};
+  state.cause = {kind, std::move(message), std::move(blame), label, {}, {}, std::nullopt, std::nullopt, false};
   return OpStatus::Failed;
 }
 
@@ -175,7 +169,11 @@ void end_damaged(MachineState& state, const Fiber& fiber) {
 }
 
 void unwind(MachineState& state, FiberId id) {
-  carry(state, id, take_cause(state, state.fiber(id)));
+  const Fiber& fiber = state.fiber(id);
+  const bool is_outcome = state.cause.is_outcome;
+  PendingFailure pending = take_cause(state, fiber);
+  if (!is_outcome) note_doubt_of(state, fiber, pending.failure);
+  carry(state, id, std::move(pending));
 }
 
 OpStatus fail_again(MachineState& state, const Value& kept) {
@@ -196,6 +194,10 @@ void carry(MachineState& state, FiberId id, PendingFailure pending) {
     std::size_t first_listed = fiber.frames.size() - (pending.has_newest_frame ? 1 : 0);
     const Found found = find_handler(state, fiber, pending, first_listed);
     if (found.handler != nullptr) {
+      if (charge_failed_trial(state, fiber, found.frame, found.handler, pending.failure) == OpStatus::Failed) {
+        pending = take_cause(state, fiber);
+        continue;
+      }
       enter_handler(state, fiber, found, std::move(pending.failure));
       return;
     }

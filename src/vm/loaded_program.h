@@ -22,6 +22,7 @@ struct LoadError {
 /// What the interpreter needs to know about a function at a call.
 struct Callable {
   const bytecode::Instruction* code = nullptr;
+  const bytecode::Instruction* entry = nullptr;  ///< what runs first: the code, with marks where trials begin
   std::uint32_t register_count = 0;
   std::uint32_t parameter_count = 0;
 };

@@ -77,7 +77,7 @@ struct Frame {
   std::uint32_t base = 0;
   ScopeId scope;
   std::uint32_t open_budgets = 0;  ///< of this frame
-  std::uint32_t open_regions = 0;  ///< likewise
+  std::uint32_t open_regions = 0;  ///< likewise, and its trials
 };
 
 /// Code that runs because of a decision on labelled values (vm/execution/implicit_flows.h).
@@ -85,6 +85,15 @@ struct OpenRegion {
   std::uint32_t frame = 0;  ///< index into Fiber::frames
   bytecode::Decision decision = 0;
   LabelId label;  ///< of what was decided on
+};
+
+/// What a handler protects, while it runs (vm/execution/trials.h).
+struct Trial {
+  std::uint32_t frame = 0;    ///< index into Fiber::frames
+  std::uint32_t handler = 0;  ///< index into the handlers of its function
+  LabelId label;              ///< of what might have failed in it, and was paid for
+  LabelId doubt;              ///< likewise, since the last call that acts
+  std::uint32_t told = 0;     ///< calls that have said that nothing has failed before
 };
 
 enum class FiberState : std::uint8_t {
@@ -137,6 +146,7 @@ struct Fiber {
   Value kept_states;
   std::vector<Frame> frames;
   std::vector<OpenRegion> regions;  ///< frames in order, and of each the oldest first
+  std::vector<Trial> trials;        ///< likewise: the innermost one comes last
   /// The join of their labels, and of those of the fiber that it is a branch of: what its next instruction depends on.
   LabelId control;
   RegisterStack registers;
@@ -207,6 +217,7 @@ struct MachineState {
     Value raised;                          ///< a Failure record whose place is kept, or ()
     std::optional<PendingFailure> again;   ///< one that a `finally` has kept
     std::optional<bytecode::Place> place;  ///< of the failure, if it is not that of the instruction
+    bool is_outcome = false;               ///< an effect has failed
   } cause;
   std::string damage;  ///< what the instruction that cannot be executed does
 
@@ -277,6 +288,8 @@ void open_cleanup(MachineState& state, Fiber& fiber);
 /// Closes the newest budget of the fiber's newest frame.
 void close_scope(MachineState& state, Fiber& fiber);
 [[nodiscard]] bool encloses(const MachineState& state, ScopeId outer, ScopeId inner);
+/// The scope that a frame is in once only `open_budgets` of its own are open.
+[[nodiscard]] ScopeId restored_scope(const MachineState& state, const Frame& frame, std::uint32_t open_budgets);
 
 // Branches, in execution/branches.cpp.
 

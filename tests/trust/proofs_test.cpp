@@ -344,30 +344,6 @@ TEST(ProofsOf, ArgumentsThatAPersonGives) {
 
 // Whether the machine agrees.
 
-/// Before `TYPE` is replaced: `trusted String`, or `String` where nothing is to be refused.
-constexpr std::string_view random_declarations = R"(
-struct Pair { left: String, right: String }
-struct Item { name: trusted String, body: String }
-extern fn flag() -> Boolean
-extern fn count() -> i32
-extern fn word() -> String
-extern fn item() -> Item
-extern fn vouched() -> trusted String
-extern fn report(text: String)
-extern fn sink(text: TYPE)
-extern fn careful(text: trusted String else approve)
-fn answered(ctx: Context, what: String) -> String { "Which word?"!
-  what! }
-fn chosen(ctx: Context, what: String) -> trusted "w1" | "w2" { what! }
-fn strict(to: TYPE) {
-  PASS(to) }
-fn risky(when: Boolean, what: String) -> String { if when { fail(what) }
-  "fine" }
-fn maybe(when: Boolean, what: String) -> String? { if when { Some(what) } else { None } }
-fn spin(n: i32) -> i32 { let i = 0
-  while i < n { i += 1 }
-  i }
-)";
 constexpr std::size_t looked_at_max = 2'000;
 
 using SinkPlace = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
@@ -450,16 +426,7 @@ class ComparedRuns {
 
  private:
   [[nodiscard]] std::string declare(const std::string& type) const {
-    std::string text(random_declarations);
-    const auto replace = [&](std::string_view word, std::string_view with) {
-      for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word)) {
-        text.replace(at, word.size(), with);
-      }
-    };
-    replace("TYPE", type);
-    // What has passed the test of `strict` is trusted, and what was not tested may be anything.
-    replace("PASS", type == "String" ? "report" : "sink");
-    return text + text_;
+    return test::declarations_of_random_programs(type) + text_;
   }
   [[nodiscard]] std::string describe() const { return " seed " + std::to_string(seed_) + declare("trusted String"); }
 

@@ -14,6 +14,32 @@ namespace {
 enum class Type : std::uint8_t { Number, Truth, Text };
 constexpr std::array<std::string_view, 3> type_names = {"i32", "Boolean", "String"};
 
+/// Before `TYPE` is replaced.
+constexpr std::string_view declarations = R"(
+struct Pair { left: String, right: String }
+struct Item { name: trusted String, body: String }
+extern fn flag() -> Boolean
+extern fn count() -> i32
+extern fn word() -> String
+extern fn item() -> Item
+extern fn vouched() -> trusted String
+extern fn report(text: String)
+extern fn sink(text: TYPE)
+extern fn careful(text: trusted String else approve)
+fn answered(ctx: Context, what: String) -> String { "Which word?"!
+  what! }
+fn chosen(ctx: Context, what: String) -> trusted "w1" | "w2" { what! }
+fn strict(to: TYPE) {
+  PASS(to) }
+fn risky(when: Boolean, what: String) -> String { if when { fail(what) }
+  "fine" }
+fn same(one: String, other: String) { if one != other { fail("not the same") } }
+fn maybe(when: Boolean, what: String) -> String? { if when { Some(what) } else { None } }
+fn spin(n: i32) -> i32 { let i = 0
+  while i < n { i += 1 }
+  i }
+)";
+
 struct Variable {
   std::string name;
   Type type = Type::Number;
@@ -46,7 +72,8 @@ class Writer {
     is_in_agent_ = false;
     variables_.clear();
     has_result_ = false;
-    text += std::string(constructs_ == Constructs::All ? "fn main(ctx: Context)" : "fn main()") + " {\n" + body(5);
+    text += std::string(constructs_ != Constructs::ThatNeverFail ? "fn main(ctx: Context)" : "fn main()") + " {\n" +
+            body(5);
     text += "sink(Desk::run(" + expression(Type::Text, 1) + "))\n";
     text += body(3) + "}\n";
     return text;
@@ -94,7 +121,7 @@ class Writer {
   }
 
   std::string statement() {
-    if (constructs_ == Constructs::All && pick(3) == 0) return rarer_statement();
+    if (constructs_ != Constructs::ThatNeverFail && pick(3) == 0) return rarer_statement();
     switch (depth_ < 3 ? pick(14) : pick(6)) {
       case 0:
       case 1: {
@@ -168,7 +195,15 @@ class Writer {
   std::string rarer_statement() {
     if (has_context_ && pick(3) == 0) return statement_on_context();
     if (depth_ < 3 && pick(3) == 0) return rarer_block();
-    switch (pick(12)) {
+    switch (pick(14)) {
+      case 12:
+        return "{\nsame(" + text_of() + ", " + text_of() + ")\nsink(" + text_of() + ")\n} catch f {\n" +
+               std::string(report) + "}\n";
+      case 13: {
+        const std::string name = fresh();
+        return "for " + name + " in [\"w0\", \"w1\", \"w2\"] {\n{\nsame(" + text_of() + ", " + name + ")\nsink(" +
+               name + ")\n} catch _ { }\n}\n";
+      }
       case 0:
         return caught("sink(" + text_of() + ")", "");
       case 1:
@@ -210,7 +245,9 @@ class Writer {
         return let(caught("spin(" + expression(Type::Number, 1) + " * 8) budget(instructions: 60)", "1\n"),
                    Type::Number);
       case 8:
-        if (pick(2) == 0) return let("answered(Context::new(), " + text_of() + ")");
+        if (constructs_ == Constructs::NoWaysUp || pick(2) == 0) {
+          return let("answered(Context::new(), " + text_of() + ")");
+        }
         return let("\"{{ chosen(Context::new(), " + text_of(0) + ") }}\"");
       case 9: {
         const std::string item = fresh();
@@ -219,6 +256,7 @@ class Writer {
         return text;
       }
       case 10:
+        if (constructs_ == Constructs::NoWaysUp) return let("vouched()");
         if (pick(3) == 0) return caught("careful(" + text_of() + ")", "");
         if (pick(3) == 0) return let(caught("approve(" + text_of() + ", \"Is it so?\")", text_of(0) + "\n"));
         return let(pick(2) == 0 ? "endorse(" + text_of() + ", \"it is random\")" : std::string("vouched()"));
@@ -263,8 +301,9 @@ class Writer {
       case 2:
         return "sink(_)\n";
       case 3:
-        return "select {\nsink(_) => report(\"sunk\")\nchosen(ctx, _) as word => sink(word)\nelse => "
-               "report(\"nothing\")\n}\n";
+        return "select {\nsink(_) => report(\"sunk\")\n" +
+               std::string(constructs_ == Constructs::NoWaysUp ? "answered" : "chosen") +
+               "(ctx, _) as word => sink(word)\nelse => report(\"nothing\")\n}\n";
       default:
         return "select {\n..tools { sink(_), answered(_), risky(_, " + text_of(0) +
                ") } as done => sink(done.arguments)\nelse => report(\"nothing\")\n}\n";
@@ -423,6 +462,19 @@ class Writer {
 
 std::string make_random_program(std::uint64_t seed, Constructs constructs) {
   return Writer(seed, constructs).write();
+}
+
+std::string declarations_of_random_programs(std::string_view type) {
+  std::string text(declarations);
+  const auto replace = [&](std::string_view word, std::string_view with) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word)) {
+      text.replace(at, word.size(), with);
+    }
+  };
+  replace("TYPE", type);
+  // What has passed the test of `strict` is trusted, and what was not tested may be anything.
+  replace("PASS", type == "String" ? "report" : "sink");
+  return text;
 }
 
 std::uint64_t random_program_count() {

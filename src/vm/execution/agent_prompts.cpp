@@ -78,7 +78,7 @@ OpStatus call_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& c
   std::vector<Value> arguments;
   arguments.push_back(std::move(prompted.input));
   push_frame(state, fiber, agent.run, base, frame.scope, std::move(arguments));
-  inherit_regions(state, fiber, fiber.regions.size(), by);
+  inherit_regions(state, fiber, by);
   return OpStatus::Ok;
 }
 
@@ -162,9 +162,7 @@ OpStatus finish_turn(MachineState& state, Fiber& fiber, const bytecode::Extern& 
   arguments.push_back(std::move(prompted.input));
   // The frame replaces that of the turn, so it always fits.
   push_frame(state, fiber, agent.take_over, base, scope, std::move(arguments));
-  const auto left_regions =
-      std::ranges::find_if(fiber.regions, [&](const OpenRegion& open) { return open.frame >= *turn; });
-  inherit_regions(state, fiber, static_cast<std::size_t>(left_regions - fiber.regions.begin()), by);
+  inherit_regions(state, fiber, by);
   return OpStatus::Ok;
 }
 

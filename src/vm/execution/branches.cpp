@@ -51,10 +51,10 @@ void start_branch(MachineState& state, Fiber& parent, Instruction instruction) {
     pc = state.program->program().jump_tables[instruction.wide()].targets[branch->branch];
   }
   branch->frames.push_back({frame.function, pc, 0, frame.scope, frame.open_budgets});
+  Fiber& started = *state.fibers.emplace(branch->id, std::move(branch)).first->second;
   // That the branch runs says how many items there are.
-  if (is_parallel_for(instruction)) inherit_regions(state, *branch, 0, from[instruction.a].label());
-  make_ready(state, *branch);
-  state.fibers.emplace(branch->id, std::move(branch));
+  if (is_parallel_for(instruction)) inherit_regions(state, started, from[instruction.a].label());
+  make_ready(state, started);
 }
 
 void start_branches(MachineState& state, Fiber& parent, Instruction instruction) {

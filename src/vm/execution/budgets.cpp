@@ -247,6 +247,12 @@ void close_all_scopes(MachineState& state, Fiber& fiber) {
   }
 }
 
+ScopeId restored_scope(const MachineState& state, const Frame& frame, std::uint32_t open_budgets) {
+  ScopeId scope = frame.scope;
+  for (std::uint32_t open = frame.open_budgets; open > open_budgets; --open) scope = state.scopes[scope.index].parent;
+  return scope;
+}
+
 bool encloses(const MachineState& state, ScopeId outer, ScopeId inner) {
   for (ScopeId at = inner; at.index != ScopeId::none; at = state.scopes[at.index].parent) {
     if (at == outer) return true;

@@ -6,6 +6,7 @@
 #include "vm/execution/agent_prompts.h"
 #include "vm/execution/finally_handlers.h"
 #include "vm/execution/tool_sets.h"
+#include "vm/execution/trials.h"
 #include "vm/execution/trust.h"
 #include "vm/values/context.h"
 #include "vm/values/text.h"
@@ -188,7 +189,7 @@ OpStatus make_request(MachineState& state, Fiber& fiber) {
     if (kind == RequestKind::Select) {
       if (const OpStatus status = check_options(state, fiber); status != OpStatus::Ok) return status;
     }
-    if (const OpStatus status = charge_bits(state, fiber); status != OpStatus::Ok) return status;
+    if (const OpStatus status = charge_answer(state, fiber); status != OpStatus::Ok) return status;
     if (const OpStatus status = charge_model_call(state, fiber.frames.back().scope); status != OpStatus::Ok)
       return status;
   } else if (const OpStatus status = check_call(state, fiber); status != OpStatus::Ok) {
@@ -275,6 +276,10 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   LabelId label = request.label;
   if (const auto source = source_of(state, request)) label = state.labels.join(label, state.labels.intern(*source));
   label_spending(state, fiber.frames.back().scope, label);
+  note_spending(state, fiber, fiber.frames.back().scope, label);
+  // Whether a person approves is theirs to say. Whether the world has an answer at all is not counted, but what it was
+  // asked is.
+  if (!was_asked && !asks_approval(request, state.program->program())) note_doubt(state, fiber, request.label);
   if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != OpStatus::Ok) {
     unwind(state, fiber.id);
     return {};
@@ -282,6 +287,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   if (declined != nullptr) {
     static_cast<void>(fail(state, declined->kind, make_message(std::move(declined->message)), label,
                            make_message(std::move(declined->blame))));
+    state.cause.is_outcome = true;
     unwind(state, fiber.id);
     return {};
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "vm/execution/trials.h"
 #include "vm/values/object.h"
 
 namespace tenon::vm {
@@ -54,14 +55,31 @@ void open(MachineState& state, Fiber& fiber, Decision decision, LabelId by) {
   }
   fiber.control = state.labels.join(fiber.control, by);
   label_spending(state, fiber.frames.back().scope, by);
+  note_spending(state, fiber, fiber.frames.back().scope, by);
+  if (state.program->control_regions().region(fiber.frames.back().function, decision).can_fail) {
+    note_doubt(state, fiber, by);
+  }
 }
 
 }  // namespace
 
 const bytecode::Instruction* code_of(const MachineState& state, const Fiber& fiber) {
   const Frame& frame = fiber.frames.back();
-  return frame.open_regions == 0 ? state.program->callables()[frame.function].code
+  return frame.open_regions == 0 ? state.program->callables()[frame.function].entry
                                  : state.program->control_regions().marked_code(frame.function);
+}
+
+void raise_region(MachineState& state, Fiber& fiber, const ControlRegion& region, LabelId label) {
+  if (label == LabelTable::program_text) return;
+  Value* const r = fiber.registers.data() + fiber.frames.back().base;
+  for (const std::uint16_t written : region.registers) raise_by_control(state, r[written], label);
+  raise_state(state, fiber, region.state, label);
+}
+
+void raise_at_end(MachineState& state, Fiber& fiber, const ControlRegion& region, LabelId label, Value& result) {
+  if (label == LabelTable::program_text) return;
+  raise_by_control(state, result, label);
+  raise_state(state, fiber, region.state, label);
 }
 
 const bytecode::Instruction* open_region(MachineState& state, Fiber& fiber, std::uint32_t pc, LabelId by) {
@@ -73,32 +91,38 @@ const bytecode::Instruction* open_region(MachineState& state, Fiber& fiber, std:
 const bytecode::Instruction* end_regions(MachineState& state, Fiber& fiber, std::uint32_t pc) {
   const std::uint32_t frame = newest_frame(fiber);
   const auto ends = [&](const OpenRegion& one) { return one.frame == frame && region_of(state, fiber, one).end == pc; };
-  Value* const r = fiber.registers.data() + fiber.frames.back().base;
   bool has_ended = false;
   for (const OpenRegion& one : fiber.regions) {
     if (!ends(one)) continue;
     has_ended = true;
-    const ControlRegion& region = region_of(state, fiber, one);
-    for (const std::uint16_t written : region.registers) raise_by_control(state, r[written], one.label);
-    raise_state(state, fiber, region.state, one.label);
+    raise_region(state, fiber, region_of(state, fiber, one), one.label);
   }
   if (has_ended) drop_regions(state, fiber, ends);
+  if (!fiber.trials.empty()) end_trials(state, fiber, pc);
   return code_of(state, fiber);
 }
 
 void leave_regions(MachineState& state, Fiber& fiber, Value& result) {
   const std::uint32_t frame = newest_frame(fiber);
   for (const OpenRegion& one : fiber.regions) {
-    if (one.frame != frame) continue;
-    raise_by_control(state, result, one.label);
-    raise_state(state, fiber, region_of(state, fiber, one).state, one.label);
+    if (one.frame == frame) raise_at_end(state, fiber, region_of(state, fiber, one), one.label, result);
   }
   drop_regions(state, fiber, [&](const OpenRegion& one) { return one.frame == frame; });
+  if (!fiber.trials.empty()) leave_trials(state, fiber, result);
 }
 
 void open_failure_region(MachineState& state, Fiber& fiber, Decision decision, LabelId by, std::uint32_t begin,
                          std::uint32_t end) {
   const std::uint32_t frame = newest_frame(fiber);
+  if (!fiber.trials.empty()) {
+    const LabelId left = drop_trials(state, fiber, begin, end);
+    const bytecode::Function& function = state.program->program().functions[fiber.frames.back().function];
+    if (decision < bytecode::decision_of_cleanup(function, 0)) {
+      by = state.labels.join(by, left);
+    } else {
+      note_doubt(state, fiber, left);  // the failure goes on to the trials around the `finally`
+    }
+  }
   drop_regions(state, fiber, [&](const OpenRegion& one) {
     const std::uint32_t ends_at = region_of(state, fiber, one).end;
     return one.frame == frame && ends_at >= begin && ends_at < end;
@@ -106,9 +130,16 @@ void open_failure_region(MachineState& state, Fiber& fiber, Decision decision, L
   if (by != LabelTable::program_text) open(state, fiber, decision, by);
 }
 
-void inherit_regions(MachineState& state, Fiber& fiber, std::size_t first, LabelId by) {
-  for (std::size_t k = first; k < fiber.regions.size(); ++k) by = state.labels.join(by, fiber.regions[k].label);
-  fiber.regions.resize(first);
+void inherit_regions(MachineState& state, Fiber& fiber, LabelId by) {
+  const auto is_replaced = [&](const auto& open) { return open.frame >= newest_frame(fiber); };
+  for (const OpenRegion& open : fiber.regions) {
+    if (is_replaced(open)) by = state.labels.join(by, open.label);
+  }
+  for (const Trial& trial : fiber.trials) {
+    if (is_replaced(trial)) by = state.labels.join(by, state.labels.join(trial.label, trial.doubt));
+  }
+  std::erase_if(fiber.regions, is_replaced);
+  std::erase_if(fiber.trials, is_replaced);
   if (by != LabelTable::program_text) open(state, fiber, bytecode::whole_function, by);
 }
 

@@ -26,8 +26,14 @@ void leave_regions(MachineState& state, Fiber& fiber, Value& result);
 void open_failure_region(MachineState& state, Fiber& fiber, bytecode::Decision decision, LabelId by,
                          std::uint32_t begin, std::uint32_t end);
 /// The newest frame, an agent's or the first of a branch, runs because of what `by` labels. It has taken the place of
-/// those that were in the regions from `first` on, if any.
-void inherit_regions(MachineState& state, Fiber& fiber, std::size_t first, LabelId by);
+/// those whose regions are open at its own index or above, if any.
+void inherit_regions(MachineState& state, Fiber& fiber, LabelId by);
+
+/// Raises what any path of a region writes, at its end.
+void raise_region(MachineState& state, Fiber& fiber, const bytecode::ControlRegion& region, LabelId label);
+/// Likewise, where the frame ends with this value.
+void raise_at_end(MachineState& state, Fiber& fiber, const bytecode::ControlRegion& region, LabelId label,
+                  Value& result);
 
 /// What a fiber's next instruction depends on: computed again from its regions, and those of the fibers that it is a
 /// branch of.

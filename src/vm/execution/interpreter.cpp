@@ -11,6 +11,7 @@
 #include "vm/execution/implicit_flows.h"
 #include "vm/execution/operations.h"
 #include "vm/execution/tool_sets.h"
+#include "vm/execution/trials.h"
 #include "vm/execution/trust.h"
 #include "vm/values/object.h"
 
@@ -37,13 +38,15 @@ constexpr Opcode opcodes[] = {
 #undef TENON_OPCODE
 };
 
-/// `labels`: the address of the code at a region's end, then that of each instruction's code in the order of the table.
+/// `labels`: the address of the code at a region's end, at a trial's beginning, then that of each instruction's code
+/// in the order of the table.
 /// The result is indexed by opcode.
 Targets spread(std::initializer_list<const void*> labels) {
   Targets targets{};
   const Opcode* opcode = std::begin(opcodes);
   const void* const* label = labels.begin();
   targets[bytecode::ControlRegions::region_end] = *label++;
+  targets[bytecode::ControlRegions::trial_begin] = *label++;
   while (label != labels.end()) targets[static_cast<std::size_t>(*opcode++)] = *label++;
   return targets;
 }
@@ -123,6 +126,13 @@ std::uint64_t charge_deferred_fuel(MachineState& state, std::uint64_t fuel) {
   return fuel - taken;
 }
 
+/// How much an instruction does depends on what it works on, and so what is left of the budgets, too.
+[[gnu::noinline]] void label_work(MachineState& state, const Fiber& fiber, LabelId label) {
+  if (label == LabelTable::program_text) return;
+  label_spending(state, fiber.frames.back().scope, label);
+  note_spending(state, fiber, fiber.frames.back().scope, label);
+}
+
 /// The key of the newest request. Not inlined: the code of its texts would take registers from `interpret`.
 [[gnu::noinline]] Value request_key(const Fiber& fiber) {
   return Value::string(fiber.key_of(std::max<std::uint64_t>(fiber.next_ordinal, 1) - 1));
@@ -156,14 +166,16 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
     if (how != OpStatus::Ok) [[unlikely]] {       \
       if (how == OpStatus::Failed) goto failed;   \
       if (how == OpStatus::Corrupt) goto damaged; \
+      label_work(state, fiber, r[i.a].label());   \
       fuel = charge_deferred_fuel(state, fuel);   \
     }                                             \
   } while (false)
 /// An instruction that a function executes.
-#define OPERATION(name, function) \
-  CODE(name) {                    \
-    AFTER(function(state, r, i)); \
-    NEXT();                       \
+#define OPERATION(name, function)                                               \
+  CODE(name) {                                                                  \
+    AFTER(function(state, r, i));                                               \
+    if constexpr (bytecode::can_fail(Opcode::name)) NOTE_DOUBT(r[i.a].label()); \
+    NEXT();                                                                     \
   }
 /// A single statement that does not fail.
 #define STATEMENT(name, statement) \
@@ -178,7 +190,16 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
     goto failed;                              \
   } while (false)
 /// What the newest frame executes: the code of `callable`, or the same with marks.
-#define CODE_BEGIN (frame->open_regions == 0 ? callable->code : code_of(state, fiber))
+#define CODE_BEGIN (frame->open_regions == 0 ? callable->entry : code_of(state, fiber))
+/// The instruction might have failed because of what has this label, and has not.
+#define NOTE_DOUBT(label_expression)                           \
+  do {                                                         \
+    const LabelId doubt = (label_expression);                  \
+    if (doubt.index != 0 && watches) [[unlikely]] {            \
+      frame->pc = static_cast<std::uint32_t>(pc - CODE_BEGIN); \
+      note_doubt(state, fiber, doubt);                         \
+    }                                                          \
+  } while (false)
 /// What follows depends on what has this label.
 #define DECIDE(name, label_expression)                                       \
   do {                                                                       \
@@ -221,7 +242,7 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
     frame = &frames.back();                                                                    \
     callable = callee;                                                                         \
     r = window;                                                                                \
-    pc = callee->code;                                                                         \
+    pc = callee->entry;                                                                        \
     if (state.observer != nullptr) [[unlikely]]                                                \
       state.observer->on_call(fiber.key, frame->function, {r, callee->parameter_count});       \
     DISPATCH();                                                                                \
@@ -238,7 +259,7 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
   }
 
 Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std::uint64_t depth_max) {
-  static const Targets targets = spread({&&region_end,
+  static const Targets targets = spread({&&region_end, &&trial_begin,
 #define TENON_LABEL(number, name, a, b, c, meaning) &&code_##name,
                                          TENON_INSTRUCTIONS(TENON_LABEL)
 #undef TENON_LABEL
@@ -262,6 +283,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   LabelId within;                 // a label that `fiber.control` includes: deciding on it adds nothing
   const void* decided = nullptr;  // where the instruction continues then
   std::uint32_t at = 0;           // the index of `pc`
+  const bool watches = program.control_regions().has_actions();  // trials may be open
 
   DISPATCH();
 
@@ -301,21 +323,27 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     const auto sum = static_cast<std::int64_t>(r[i.b].bits() + r[i.c].bits());
     if (!fits_i32(sum)) [[unlikely]]
       FAIL(explain_add);
-    put_integer(r[i.a], sum, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], sum, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(SubtractI32) {
     const auto difference = static_cast<std::int64_t>(r[i.b].bits() - r[i.c].bits());
     if (!fits_i32(difference)) [[unlikely]]
       FAIL(explain_subtract);
-    put_integer(r[i.a], difference, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], difference, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(MultiplyI32) {
     const auto product = static_cast<std::int64_t>(r[i.b].bits() * r[i.c].bits());
     if (!fits_i32(product)) [[unlikely]]
       FAIL(explain_multiply);
-    put_integer(r[i.a], product, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], product, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(DivideI32) {
@@ -326,7 +354,9 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
         divisor == -1 ? static_cast<std::int64_t>(0 - r[i.b].bits()) : whole(r[i.b]) / divisor;
     if (!fits_i32(quotient)) [[unlikely]]
       FAIL(explain_divide);
-    put_integer(r[i.a], quotient, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], quotient, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(RemainderI32) {
@@ -334,42 +364,54 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int32_t>::min();
     if (divisor == 0 || overflows) [[unlikely]]
       FAIL(explain_divide);
-    put_integer(r[i.a], divisor == -1 ? 0 : whole(r[i.b]) % divisor, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], divisor == -1 ? 0 : whole(r[i.b]) % divisor, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(NegateI32) {
     const auto negative = static_cast<std::int64_t>(0 - r[i.b].bits());
     if (!fits_i32(negative)) [[unlikely]]
       FAIL(explain_negate);
-    put_integer(r[i.a], negative, r[i.b].label());
+    const LabelId label = r[i.b].label();
+    put_integer(r[i.a], negative, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(AddI32Short) {
     const auto sum = static_cast<std::int64_t>(r[i.b].bits() + static_cast<std::uint64_t>(std::int64_t{i.signed_c()}));
     if (!fits_i32(sum)) [[unlikely]]
       FAIL(explain_add_short);
-    put_integer(r[i.a], sum, r[i.b].label());
+    const LabelId label = r[i.b].label();
+    put_integer(r[i.a], sum, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(AddI64) {
     std::int64_t sum = 0;
     if (__builtin_add_overflow(whole(r[i.b]), whole(r[i.c]), &sum)) [[unlikely]]
       FAIL(explain_add);
-    put_integer(r[i.a], sum, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], sum, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(SubtractI64) {
     std::int64_t difference = 0;
     if (__builtin_sub_overflow(whole(r[i.b]), whole(r[i.c]), &difference)) [[unlikely]]
       FAIL(explain_subtract);
-    put_integer(r[i.a], difference, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], difference, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(MultiplyI64) {
     std::int64_t product = 0;
     if (__builtin_mul_overflow(whole(r[i.b]), whole(r[i.c]), &product)) [[unlikely]]
       FAIL(explain_multiply);
-    put_integer(r[i.a], product, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], product, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(DivideI64) {
@@ -377,7 +419,9 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int64_t>::min();
     if (divisor == 0 || overflows) [[unlikely]]
       FAIL(explain_divide);
-    put_integer(r[i.a], whole(r[i.b]) / divisor, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], whole(r[i.b]) / divisor, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(RemainderI64) {
@@ -385,20 +429,26 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
     const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int64_t>::min();
     if (divisor == 0 || overflows) [[unlikely]]
       FAIL(explain_divide);
-    put_integer(r[i.a], whole(r[i.b]) % divisor, join(state, r[i.b], r[i.c]));
+    const LabelId label = join(state, r[i.b], r[i.c]);
+    put_integer(r[i.a], whole(r[i.b]) % divisor, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(NegateI64) {
     if (whole(r[i.b]) == std::numeric_limits<std::int64_t>::min()) [[unlikely]]
       FAIL(explain_negate);
-    put_integer(r[i.a], -whole(r[i.b]), r[i.b].label());
+    const LabelId label = r[i.b].label();
+    put_integer(r[i.a], -whole(r[i.b]), label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   CODE(AddI64Short) {
     std::int64_t sum = 0;
     if (__builtin_add_overflow(whole(r[i.b]), std::int64_t{i.signed_c()}, &sum)) [[unlikely]]
       FAIL(explain_add_short);
-    put_integer(r[i.a], sum, r[i.b].label());
+    const LabelId label = r[i.b].label();
+    put_integer(r[i.a], sum, label);
+    NOTE_DOUBT(label);
     NEXT();
   }
   REAL_ARITHMETIC(AddF64, real(r[i.b]) + real(r[i.c]))
@@ -533,11 +583,13 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
         }
         if (!item.is_object()) {
           r[i.a].set_plain(item.tag(), item.bits(), state.labels.join(item.label(), label));
+          NOTE_DOUBT(label);
           NEXT();
         }
       }
     }
     AFTER(operate_get_item(state, r, i));
+    NOTE_DOUBT(r[i.a].label());
     NEXT();
   }
   OPERATION(SetItem, operate_set_item)
@@ -617,7 +669,7 @@ leave_slowly:
     at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
     leave_regions(state, fiber, *r);
     within = {};
-    pc = callable->code + at;
+    pc = callable->entry + at;
   }
   if (frames.size() == 1) {
     if (fiber.parent.number != FiberId::none) {
@@ -636,13 +688,20 @@ leave_slowly:
 
 decide:
   at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
+  frame->pc = at;
   pc = open_region(state, fiber, at, by) + at;
   within = by;
   goto* decided;
 region_end:
   at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
   within = {};
-  pc = end_regions(state, fiber, at) + at;
+  static_cast<void>(end_regions(state, fiber, at));
+  goto trials;
+trial_begin:
+  at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
+trials:
+  if (watches) begin_trials(state, fiber, at);
+  pc = CODE_BEGIN + at;
   i = callable->code[at];
   goto* targets[i.opcode];
 
@@ -666,7 +725,14 @@ region_end:
     if (break_requires(state, fiber, r[i.a], r[i.b]) == OpStatus::Corrupt) goto damaged;
     goto failed;
   }
-  OPERATION(Check, operate_check)
+  CODE(Check) {
+    AFTER(operate_check(state, r, i));
+    if (watches) {
+      frame->pc = static_cast<std::uint32_t>(pc - CODE_BEGIN);
+      note_doubt_of(state, fiber, r[i.a]);
+    }
+    NEXT();
+  }
   CODE(Endorse) {
     frame->pc = static_cast<std::uint32_t>(pc - CODE_BEGIN);
     endorse(state, fiber, r[i.a], state.program->constant(i.wide()).as_text());

@@ -7,6 +7,7 @@
 
 #include "types/table/type_parts.h"
 #include "vm/execution/operations.h"
+#include "vm/execution/trials.h"
 #include "vm/values/object.h"
 
 namespace tenon::vm {
@@ -194,7 +195,7 @@ OpStatus check_call(MachineState& state, Fiber& fiber) {
                            std::move(untrusted));
     }
   }
-  return OpStatus::Ok;
+  return charge_trials(state, fiber);
 }
 
 void ask_about_call(const MachineState& state, const Fiber& fiber, Request& request) {
@@ -256,22 +257,25 @@ ScopeId scope_of_bits(const MachineState& state, const Fiber& fiber) {
   return at;
 }
 
-OpStatus charge_bits(MachineState& state, const Fiber& fiber) {
-  const Instruction instruction = instruction_of(state, fiber);
-  if (instruction.opcode != static_cast<std::uint16_t>(Opcode::Complete)) return OpStatus::Ok;
-  const auto bits = state.program->program().sites[instruction.wide()].narrow_bits;
-  if (!bits) return OpStatus::Ok;
+OpStatus charge_bits(MachineState& state, const Fiber& fiber, std::uint32_t bits) {
   const ScopeId at = scope_of_bits(state, fiber);
   BudgetScope& scope = state.scopes[at.index];
   const std::uint64_t allowed = scope.bounds.bits.value_or(bytecode::default_bits);
-  if (*bits > allowed || scope.bits > allowed - *bits) {
+  if (bits > allowed || scope.bits > allowed - bits) {
     if (state.observer != nullptr) {
-      state.observer->on_bits_spent(fiber.key, place_of(state, fiber), *bits, scope.bits, allowed);
+      state.observer->on_bits_spent(fiber.key, place_of(state, fiber), bits, scope.bits, allowed);
     }
     return fail_budget(state, at, "bits", allowed, "bits");
   }
-  scope.bits += *bits;
+  scope.bits += bits;
   return OpStatus::Ok;
+}
+
+OpStatus charge_answer(MachineState& state, const Fiber& fiber) {
+  const Instruction instruction = instruction_of(state, fiber);
+  if (instruction.opcode != static_cast<std::uint16_t>(Opcode::Complete)) return OpStatus::Ok;
+  const auto bits = state.program->program().sites[instruction.wide()].narrow_bits;
+  return bits ? charge_bits(state, fiber, *bits) : OpStatus::Ok;
 }
 
 std::vector<std::string_view> reasons_for_call(MachineState& state, const Request& request) {
@@ -300,6 +304,7 @@ std::vector<std::string_view> reasons_for_call(MachineState& state, const Reques
   if (is_approved) reasons.emplace_back("approved");
   if (is_endorsed) reasons.emplace_back("endorsed");
   if (is_narrow) reasons.emplace_back("narrow");
+  if (is_tried(state, fiber)) reasons.emplace_back("tried");
   if (reasons.empty()) reasons.emplace_back("trusted");
   return reasons;
 }

@@ -36,14 +36,17 @@ void label_result(MachineState& state, const bytecode::Extern& callee, Value& va
 [[nodiscard]] OpStatus take_approval(MachineState& state, Value& answer, const std::string& what, LabelId call);
 /// The label of a model's answer to the request, which saw what `seen` labels.
 [[nodiscard]] LabelId label_of_answer(MachineState& state, const Request& request, LabelId seen);
-/// Why the call of an extern that acts, which waits, may be made: `approved` by a person, `endorsed`, `narrow`, or
-/// none of these: `trusted`. Empty for any other request.
+/// Why the call of an extern that acts, which waits, may be made: `approved` by a person, `endorsed`, `narrow`,
+/// `tried`, or none of these: `trusted`. Empty for any other request.
 [[nodiscard]] std::vector<std::string_view> reasons_for_call(MachineState& state, const Request& request);
 /// Endorse: the value gets the label that the program answers for it.
 void endorse(MachineState& state, const Fiber& fiber, Value& value, std::string_view why);
-/// The budget that the fiber's narrow answers are charged to: the innermost that bounds them, or the run.
+/// The budget that bits are charged to: the innermost around the fiber's newest instruction that bounds them, or the
+/// run.
 [[nodiscard]] ScopeId scope_of_bits(const MachineState& state, const Fiber& fiber);
-/// Charges the bits of a narrow answer; any other costs none.
-[[nodiscard]] OpStatus charge_bits(MachineState& state, const Fiber& fiber);
+/// Fails with BudgetSpent if there are not so many left.
+[[nodiscard]] OpStatus charge_bits(MachineState& state, const Fiber& fiber, std::uint32_t bits);
+/// Charges the bits of a narrow answer, if the request that comes next asks for one.
+[[nodiscard]] OpStatus charge_answer(MachineState& state, const Fiber& fiber);
 
 }  // namespace tenon::vm

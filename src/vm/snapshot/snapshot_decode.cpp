@@ -482,6 +482,8 @@ class Decoder {
           return true;
         case form::fiber_regions:
           return read_regions(message.bytes_value(), *fiber);
+        case form::fiber_trials:
+          return read_trials(message.bytes_value(), *fiber);
         case form::fiber_registers:
           return read_registers(message.bytes_value(), *fiber);
         case form::fiber_agent_state: {
@@ -532,6 +534,20 @@ class Decoder {
       region.decision = packed.varint32();
       region.label.index = packed.varint32();
       fiber.regions.push_back(region);
+    }
+    return packed.is_good();
+  }
+
+  static bool read_trials(std::string_view bytes, Fiber& fiber) {
+    Reader packed(bytes);
+    while (packed.is_good() && !packed.is_at_end()) {
+      Trial trial;
+      trial.frame = packed.varint32();
+      trial.handler = packed.varint32();
+      trial.label.index = packed.varint32();
+      trial.doubt.index = packed.varint32();
+      trial.told = packed.varint32();
+      fiber.trials.push_back(trial);
     }
     return packed.is_good();
   }

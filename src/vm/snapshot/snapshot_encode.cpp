@@ -148,6 +148,15 @@ class Encoder {
     }
     out.field(form::fiber_regions, regions.view());
     out.field(form::fiber_approval, static_cast<std::uint64_t>(fiber.approval));
+    Writer trials;
+    for (const Trial& trial : fiber.trials) {
+      trials.varint(trial.frame);
+      trials.varint(trial.handler);
+      trials.varint(trial.label.index);
+      trials.varint(trial.doubt.index);
+      trials.varint(trial.told);
+    }
+    out.field(form::fiber_trials, trials.view());
     return out;
   }
 

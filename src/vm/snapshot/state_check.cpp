@@ -26,6 +26,7 @@ class StateChecker {
     }
     if (is_good_) check_branches();
     if (is_good_) check_regions();
+    if (is_good_) check_trials();
     if (is_good_) check_scope_owners();
     if (is_good_) check_queues();
     if (is_good_) return {};
@@ -275,6 +276,29 @@ class StateChecker {
         ++frame.open_regions;
       }
       if (is_good_) fiber->control = control_of(state_, *fiber);
+    }
+  }
+
+  void check_trials() {
+    const bytecode::ControlRegions& regions = state_.program->control_regions();
+    for (const auto& [id, fiber] : state_.fibers) {
+      const std::vector<Trial>& trials = fiber->trials;
+      for (std::size_t k = 0; k < trials.size() && is_good_; ++k) {
+        const Trial& trial = trials[k];
+        expect(trial.frame < fiber->frames.size() && (k == 0 || trials[k - 1].frame <= trial.frame),
+               "a trial is in no frame");
+        if (!is_good_) return;
+        Frame& frame = fiber->frames[trial.frame];
+        const std::size_t handlers = state_.program->program().functions[frame.function].handlers.size();
+        expect(trial.handler < handlers, "a trial has no handler");
+        if (!is_good_) return;
+        expect(regions.handler_facts(frame.function, trial.handler).is_watched, "nothing is tried");
+        expect(state_.labels.contains(trial.label) && state_.labels.contains(trial.doubt), "a trial has no label");
+        for (std::size_t other = k; other-- > 0 && trials[other].frame == trial.frame;) {
+          expect(trials[other].handler != trial.handler, "a trial has begun twice");
+        }
+        ++frame.open_regions;
+      }
     }
   }
 
