@@ -1,10 +1,8 @@
 """Stores in PostgreSQL: each command that takes a store, what several processes on one store see, and messages about the server, its
 databases and its rights. Tests of durable_runs and conversations are run again with a store there."""
 import json
-import os
 import re
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
@@ -443,14 +441,10 @@ def test_without_libpq_a_message_says_so(work):
     """libpq is loaded when it is needed."""
     library = subprocess.run(["ldd", TENON], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert "libpq" not in library, "a program without databases does not need it"
-    if os.geteuid() != 0 or shutil.which("unshare") is None:
-        return
-    hide = "for f in /usr/lib/x86_64-linux-gnu/libpq.so*; do mount --bind /dev/null $f; done; exec \"$@\""
-    store = Database(work)
-    shown = subprocess.run(["unshare", "-m", "sh", "-c", hide, "sh", TENON, "runs", "--store", store.path], stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-    if "permission denied" in shown.stderr.lower() and "mount" in shown.stderr:
-        return
+    libraries = work / "libraries"
+    libraries.mkdir()
+    (libraries / "libpq.so.5").touch()  # is found first, and cannot be loaded
+    shown = tenon("runs", "--store", Database(work).path, environment={"LD_LIBRARY_PATH": str(libraries)})
     expect_error(shown, 1, "libpq")
 
 
