@@ -1,4 +1,5 @@
 """Servers that are killed, stopped and cut off, and a database that crashes: the runs end as if nothing had happened."""
+import os
 import random
 import signal
 import time
@@ -55,6 +56,31 @@ def test_a_database_that_crashes(work):
         for _ in range(5):
             time.sleep(numbers.uniform(0.05, 0.3))
             postgres.crash()
+            pause_until_progress(busy, 10)
+        busy.finish()
+        assert all(server.process.poll() is None for server in servers), "no server has ended"
+
+
+def find_backends(cluster):
+    """The processes of the sessions of a cluster's servers."""
+    rows = cluster.query("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+    assert rows, "no server is connected"
+    return [int(row[0]) for row in rows]
+
+
+def test_single_processes_of_the_database_that_are_killed(work):
+    """The operator ends the process of one session. One that crashes takes all sessions with it, and the database recovers by itself."""
+    numbers = random.Random(3)
+    with PostgresProcess(safe=True) as postgres, Cluster(work, postgres) as cluster:
+        servers = [cluster.server("first"), cluster.server("second")]
+        busy = Work(cluster, servers, 12)
+        for round_ in range(8):
+            time.sleep(numbers.uniform(0.05, 0.3))
+            backend = numbers.choice(retry(lambda: find_backends(cluster)))
+            if round_ % 2 == 0:
+                cluster.query(f"SELECT pg_terminate_backend({backend})")
+            else:
+                os.kill(backend, signal.SIGKILL)
             pause_until_progress(busy, 10)
         busy.finish()
         assert all(server.process.poll() is None for server in servers), "no server has ended"

@@ -76,6 +76,15 @@ class Cluster:
         lines = [line.split(" ") for line in self.calls.read_text().splitlines()]
         return collections.Counter(line[1] for line in lines if line[0] == function)
 
+    def times_of_calls(self):
+        """When each call began to be performed, in milliseconds, by its key: several times if it was cut off."""
+        times = collections.defaultdict(list)
+        if self.calls.exists():
+            for line in self.calls.read_text().splitlines():
+                _, key, _, when = line.split(" ")
+                times[key].append(int(when))
+        return times
+
     def query(self, text):
         return self.postgres.query(f"SET search_path = tenon; {text}", self.name)[1:]
 
@@ -98,7 +107,7 @@ def retry(ask):
     while True:
         try:
             return ask()
-        except (OSError, AssertionError, ValueError) as error:
+        except (OSError, AssertionError, RuntimeError, ValueError) as error:
             if time.monotonic() > deadline:
                 raise AssertionError(f"still: {error!r}") from error
             time.sleep(0.05)
@@ -168,7 +177,21 @@ class Work:
         assert hashes == {self.expected_hash}, hashes
         for follower in self.followers:
             follower.check()
+        self._check_effects()
         self.cluster.check()
+
+    def _check_effects(self):
+        """No call was made after its outcome had been recorded: one that was made again had been cut off before."""
+        times = self.cluster.times_of_calls()
+        recorded = 0
+        for run in self.runs:
+            for event in retry(lambda run=run: self.servers[0].events(run)):
+                if event["type"] != "tool_result" or event["tool"] not in ("step", "charge"):
+                    continue
+                made = times[f"{run}/{event['call']}"]
+                recorded += 1
+                assert made and max(made) <= event["time"], f"{run}/{event['call']} was made at {made}, and recorded at {event['time']}"
+        assert recorded >= len(self.runs) * self.steps, f"only {recorded} calls were recorded"
 
 
 def work_value(steps):
