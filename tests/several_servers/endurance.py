@@ -1,4 +1,5 @@
 """Two servers under load: as long as both are healthy, no run changes hands."""
+import json
 import threading
 import time
 
@@ -54,6 +55,10 @@ class Owners:
             first = self.first.setdefault(run, (owner, epoch))
             assert first == (owner, epoch), f"{run} was at {first} and is at {(owner, epoch)}"
 
+    def count_claimed_again(self):
+        """How many runs of the store, those that have ended included, were claimed after their start."""
+        return int(self.cluster.query("SELECT count(*) FROM runs WHERE epoch > 1")[0][0])
+
 
 def test_healthy_servers_keep_their_runs(work, seconds, lease_ms):
     with Cluster(work, lease_ms=lease_ms) as cluster:
@@ -75,5 +80,7 @@ def test_healthy_servers_keep_their_runs(work, seconds, lease_ms):
         owners.check()
         assert len({owner for owner, _ in owners.first.values()}) == len(servers)
         cluster.check()
-        runs = sum(client.runs for client in clients)
-        print(f"no run changed hands in {seconds} s: {runs + len(waiting)} runs", flush=True)
+        figures = {"runs": sum(client.runs for client in clients) + len(waiting), "changed_hands": owners.count_claimed_again(),
+                   "recorded_steps": int(cluster.query("SELECT sum(records) FROM runs")[0][0])}
+        print(f"figures: {json.dumps(figures)}", flush=True)
+        assert figures["changed_hands"] == 0, figures

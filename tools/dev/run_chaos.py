@@ -1,7 +1,7 @@
 """run_chaos.py [--keep] [NAME]: runs the long and violent tests, or one of them. What .ci/run has of each is its short form.
 
 Each prints `N passed, N failed` at its end, or what GoogleTest prints. Its figures are written to chaos.json (results.py says where):
-how many passed, in how many seconds.
+how many passed, in how many seconds, and what it has counted itself: a line `figures: {…}`.
 """
 import json
 import os
@@ -42,16 +42,18 @@ def main():
         started = time.monotonic()
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, errors="replace")
-        counts = None
+        counts, counted = None, {}
         for line in process.stdout:
             print(line, end="", flush=True)
+            if line.startswith("figures: "):
+                counted.update(json.loads(line.removeprefix("figures: ")))
             counts = re.match(r"(?:\w+: )?(\d+) passed, (\d+) failed", line) or re.match(r"\[  PASSED  \] (\d+)() tests?", line) or counts
         code = process.wait()
         one = (int(counts[1]), int(counts[2] or 0)) if counts else (0, 1)
         one = (one[0], max(one[1], 1 if code else 0))
         passed, failed = passed + one[0], failed + one[1]
         kept = json.loads(results.read_text()) if results.exists() else {}  # of other parts, which may run at the same time
-        kept[name] = {"passed": one[0], "failed": one[1], "seconds": round(time.monotonic() - started)}
+        kept[name] = {"passed": one[0], "failed": one[1], "seconds": round(time.monotonic() - started), **counted}
         results.write_text(json.dumps(kept, indent=2) + "\n")
     print(f"the figures are in {results.relative_to(ROOT)}")
     print(f"{passed} passed, {failed} failed")
