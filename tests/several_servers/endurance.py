@@ -81,6 +81,6 @@ def test_healthy_servers_keep_their_runs(work, seconds, lease_ms):
         assert len({owner for owner, _ in owners.first.values()}) == len(servers)
         cluster.check()
         figures = {"runs": sum(client.runs for client in clients) + len(waiting), "changed_hands": owners.count_claimed_again(),
-                   "recorded_steps": int(cluster.query("SELECT sum(records) FROM runs")[0][0])}
+                   "records": int(cluster.query("SELECT sum(records) FROM runs")[0][0])}
         print(f"figures: {json.dumps(figures)}", flush=True)
         assert figures["changed_hands"] == 0, figures
