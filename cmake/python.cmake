@@ -9,6 +9,14 @@ if(SKBUILD_SABI_VERSION AND NOT TARGET Python::SABIModule)
   # CMake knows it from 3.26 on. On Linux nanobind only asks whether it exists.
   add_library(Python::SABIModule INTERFACE IMPORTED)
 endif()
+# pip has nanobind in a temporary folder. The compiler cache knows what is within the project, so the build uses a copy there.
+find_file(nanobind_config nanobind-config.cmake PATHS ${CMAKE_PREFIX_PATH} PATH_SUFFIXES nanobind/cmake NO_CACHE)
+if(nanobind_config)
+  cmake_path(GET nanobind_config PARENT_PATH nanobind_folder)
+  cmake_path(GET nanobind_folder PARENT_PATH nanobind_folder)
+  file(COPY ${nanobind_folder} DESTINATION ${CMAKE_BINARY_DIR} PATTERN __pycache__ EXCLUDE)
+  set(nanobind_DIR ${CMAKE_BINARY_DIR}/nanobind/cmake CACHE PATH "The package of nanobind" FORCE)
+endif()
 find_package(nanobind CONFIG REQUIRED)
 nanobind_add_module(tenon_python STABLE_ABI NB_STATIC NOMINSIZE
   python/core/module.cpp python/core/call_queue.cpp python/core/contexts.cpp python/core/dispatcher.cpp

@@ -13,7 +13,14 @@ from scikit_build_core.build import (  # noqa: F401
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
 )
+
+# As CMake names them by itself, and not as when Python was built: the compiler cache looks at the name, too.
+for variable, compiler in (("CC", "cc"), ("CXX", "c++")):
+    if shutil.which(compiler) is not None:
+        os.environ.setdefault(variable, compiler)
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import xml.etree.ElementTree
 
@@ -80,10 +79,7 @@ def build_sdist(python, packages, folder):
 def build_wheel(python, packages, folder, source="./python"):
     """Returns the wheel as `pip wheel ./python` makes it. `source`: that, or a source distribution."""
     shutil.rmtree(folder, ignore_errors=True)
-    # Where the sources are, so that the compiler cache knows their objects: pip unpacks a source distribution.
-    sources = ROOT if source == "./python" else tempfile.gettempdir()
-    environment = {"PYTHONPATH": str(packages), "CC": "cc", "CXX": "c++", "CCACHE_BASEDIR": str(sources),
-                   "PATH": f"{packages / 'bin'}:{os.environ.get('PATH', '')}"}
+    environment = {"PYTHONPATH": str(packages), "PATH": f"{packages / 'bin'}:{os.environ.get('PATH', '')}"}
     done = run([python, "-m", "pip", "wheel", source, "--no-deps", "--no-build-isolation", "--disable-pip-version-check",
                 "--verbose", "-w", folder], cwd=ROOT, environment=environment)
     wheels = sorted(folder.glob("*.whl")) if folder.is_dir() else []
