@@ -171,8 +171,7 @@ void Function::refuse_unknown(nb::handle named) const {
   for (const nb::handle key : nb::borrow<nb::dict>(named).keys()) {
     const bool is_known = std::ranges::any_of(parameters_, [&](const Member& known) { return known.key.equal(key); });
     if (is_known) continue;
-    const std::string unknown = nb::cast<std::string>(nb::str(key));
-    throw nb::type_error((name_ + "() got an unexpected argument '" + unknown + "'").c_str());
+    throw nb::type_error((name_ + "() got an unexpected argument '" + shown(key) + "'").c_str());
   }
 }
 

@@ -40,6 +40,17 @@ bool check(tenon_status status, tenon_error* const& error) {
   raise(error_maker()(text(message), text(json)));
 }
 
+std::string shown(nb::handle object) {
+  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+  const nb::object bytes =
+      text.is_valid() ? nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "replace")) : nb::object();
+  if (bytes.is_valid()) {
+    return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
+  }
+  PyErr_Clear();
+  return "its message cannot be read";
+}
+
 void raise_used_within() {
   raise(
       error_maker()("a function that the engine calls cannot use the engine; one that is marked with "

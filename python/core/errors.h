@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <tenon/tenon.hpp>
 
+#include <string>
+
 namespace tenon::python {
 
 namespace nb = nanobind;
@@ -15,6 +17,9 @@ void set_exception_makers(nb::object error, nb::object failed);
 /// Raises the exception for an error; returns false after TENON_TIMED_OUT. With the lock. `error` is a reference
 /// because the function may be called after the arguments of this one are evaluated.
 bool check(tenon_status status, tenon_error* const& error);
+
+/// What `str` gives of an object, as far as UTF-8 has it: for messages. Raises nothing.
+[[nodiscard]] std::string shown(nb::handle object);
 
 /// Raises the exception for a function that uses the engine which calls it.
 [[noreturn]] void raise_used_within();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/dispatcher.h"
+#include "core/errors.h"
 #include "core/gil.h"
 
 namespace tenon::python {
@@ -12,22 +13,6 @@ namespace {
 ExternClasses& classes() {
   static auto* const held = new ExternClasses();  // never destroyed: the interpreter may have ended
   return *held;
-}
-
-/// What `str` gives, as far as UTF-8 has it. No exception: it is used for messages about exceptions.
-std::string message_of(const nb::handle& object) {
-  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
-  const nb::object bytes =
-      text.is_valid() ? nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "replace")) : nb::object();
-  if (bytes.is_valid()) {
-    return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
-  }
-  PyErr_Clear();
-  return "its message cannot be read";
-}
-
-std::string text_of(const nb::handle& object) {
-  return nb::cast<std::string>(nb::str(object));
 }
 
 /// Keeps an exception for the one that a run raises which fails with this text.
@@ -47,12 +32,12 @@ nb::object run_of(const tenon_call* call, const Dispatcher& dispatcher) {
 /// Fails a call with an exception, as people read it.
 void fail_with(tenon_call* call, nb::python_error& error, const Dispatcher& dispatcher) {
   const nb::object exception = nb::borrow(error.value());
-  const std::string message = message_of(exception);
+  const std::string message = shown(exception);
   if (PyObject_IsInstance(exception.ptr(), classes().unavailable.ptr()) == 1) {
     note_cause(message, exception, run_of(call, dispatcher));
     return tenon_fail_unavailable(call, message.c_str());
   }
-  const std::string name = message_of(exception.type().attr("__name__"));
+  const std::string name = shown(exception.type().attr("__name__"));
   const std::string text = message.empty() ? name : name + ": " + message;
   note_cause(text, exception, run_of(call, dispatcher));
   tenon_fail_text(call, text.data(), text.size());
@@ -64,13 +49,13 @@ void fail_with(tenon_call* call, nb::python_error& error, const Dispatcher& disp
 void write_result(tenon_call* call, const nb::object& result, const Type& type) {
   const nb::handle found = result.type();
   if (found.is(classes().pause_for_input)) {
-    const std::string question = text_of(result.attr("question"));
+    const std::string question = shown(result.attr("question"));
     return tenon_pause_for_input_text(call, question.data(), question.size());
   }
   const bool is_child = found.is(classes().pause_for_child);
   if (is_child || found.is(classes().finish_agent)) {
-    const std::string agent = text_of(result.attr("agent"));
-    const std::string input = text_of(result.attr("input"));
+    const std::string agent = shown(result.attr("agent"));
+    const std::string input = shown(result.attr("input"));
     return is_child ? tenon_pause_for_child_text(call, agent.c_str(), input.data(), input.size())
                     : tenon_finish_agent_text(call, agent.c_str(), input.data(), input.size());
   }

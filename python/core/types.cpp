@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/errors.h"
+
 namespace tenon::python {
 namespace {
 
@@ -146,8 +148,8 @@ void fail_type(tenon_call* call, tenon_slot* slot, nb::handle object, const Type
   if (PyList_Check(object.ptr())) return tenon_put_list(call, slot);
   if (PyDict_Check(object.ptr())) return tenon_put_map(call, slot);
   if (object.is_none()) return tenon_put_none(call, slot);
-  const std::string found = nb::cast<std::string>(nb::str(object.type().attr("__name__")));
-  tenon_fail(call, "expected `%s`, got a Python `%s`", type.text.c_str(), found.c_str());
+  tenon_fail(call, "expected `%s`, got a Python `%s`", type.text.c_str(),
+             shown(object.type().attr("__name__")).c_str());
 }
 
 void write_integer(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
@@ -228,11 +230,12 @@ void write_dictionary(tenon_call* call, tenon_slot* slot, nb::handle object, con
     if (found == nullptr && member.may_use_key) found = PyDict_GetItemWithError(object.ptr(), member.key.ptr());
     if (found == nullptr) continue;  // reported where the value is used, unless it is an option
     ++used;
-    write(call, tenon_put_field(call, slot, member.name.c_str()), found, *member.type);
+    const nb::object value = nb::borrow(found);  // reading it may remove it from the dictionary
+    write(call, tenon_put_field(call, slot, member.name.c_str()), value, *member.type);
   }
   if (used == nb::len(object)) return;
   for (const nb::handle key : nb::borrow<nb::dict>(object).keys()) {
-    const std::string name = nb::cast<std::string>(nb::str(key));
+    const std::string name = shown(key);
     bool is_known = false;
     for (const Member& member : type.members) {
       is_known = is_known || member.name == name || (member.may_use_key && key_of(member) == name);
@@ -427,7 +430,8 @@ void write(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& ty
       return write(call, tenon_put_some(call, slot), object, *type.item);
     case TypeKind::Result:
       if (object.type().is(err_class())) {
-        return tenon_put_err(call, slot, nb::cast<std::string>(nb::str(object.attr("message"))).c_str());
+        const std::string message = shown(object.attr("message"));
+        return call->functions->put_err(call, slot, message.data(), message.size());
       }
       if (object.type().is(ok_class())) {
         return write(call, tenon_put_ok(call, slot), nb::object(object.attr("value")), *type.item);

@@ -100,6 +100,40 @@ def test_a_call_that_asks_gives_its_run(desk):
     assert run.result() == "It is red."
 
 
+def test_a_value_may_change_the_dictionary_that_it_is_in(tmp_path):
+    class Part:
+        n = 3
+
+        def __init__(self, owner):
+            self.owner = owner
+
+        @property
+        def name(self):
+            self.owner.clear()
+            return "a"
+
+    text = "struct Part { name: String, n: i32 }\nstruct Whole { part: Part }\nfn same(whole: Whole) -> Whole { whole }\n"
+    with tenon.load(tmp_path / "parts.tn", text=text) as program:
+        for _ in range(100):
+            whole = {}
+            whole["part"] = Part(whole)
+            assert program.same(whole).part.n == 3
+
+
+def test_names_that_utf_8_does_not_have_are_refused(desk):
+    with pytest.raises(TypeError, match="unexpected argument"):
+        desk.half(**{"\ud800": 1})
+    with pytest.raises(TypeError, match="has no field"):
+        desk.twice({"item": "tea", "count": 1, "tags": [], "\ud800": 1})
+
+
+def test_a_failure_as_a_value_keeps_its_text(tmp_path):
+    text = "extern fn find(n: i32) -> Result<i32, Failure>\n" \
+           "fn why(n: i32) -> String { match find(n) { Ok(_) => \"\", Err(failure) => failure.message } }\n"
+    with tenon.load(tmp_path / "why.tn", text=text, externs={"find": lambda n: tenon.Err("a\0b")}) as program:
+        assert program.why(1) == "a\0b"
+
+
 def test_secrets_are_plain_values_for_functions_of_python(tmp_path):
     seen = []
 
