@@ -113,7 +113,10 @@ class Engine:
     def attach(self) -> asyncio.AbstractEventLoop:
         """From now on a thread of the engine continues the runs, and the running loop is woken by what happens."""
         connection = self._connection
-        if connection.loop is not running_loop():
+        running = running_loop()
+        if self._is_closed and running is not None:
+            return running  # nothing happens any more
+        if connection.loop is not running:
             self._news.clear()
         loop = connection.attach(weakly(self._take))
         if connection.dispatch_loop is not loop and self.completes_later:
@@ -128,7 +131,7 @@ class Engine:
         for number, _ in self.core.take_stops():
             self._wake(number)
         while self._runs:
-            found = self.core.next_event(None, 0.0)
+            found = self.next_event_now(None)
             if found is None:
                 return
             kind, text, number = found
@@ -136,6 +139,16 @@ class Engine:
             if run is not None:
                 run.add_event(kind, text)
                 self._wake(number)
+
+    def next_event_now(self, core_run: Any) -> tuple[str, str, int] | None:
+        """The next event of a run, or of any if it is None. None if there is none now, or the engine was stopped."""
+        try:
+            found: tuple[str, str, int] | None = self.core.next_event(core_run, 0.0)
+        except Error as error:
+            if error.kind != "Conflict":
+                raise
+            return None
+        return found
 
     def _wake(self, number: int) -> None:
         for news in self._news.pop(number, ()):

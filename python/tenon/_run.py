@@ -267,12 +267,7 @@ class Run(Generic[T]):
     def take_events(self) -> None:
         """Takes the events that there are, and keeps them for `events`."""
         while self._has_events:
-            try:
-                found = self._engine.core.next_event(self._core, 0.0)
-            except Error as error:
-                if error.kind != "Conflict":
-                    raise
-                return  # the engine was stopped, and there are no more
+            found = self._engine.next_event_now(self._core)
             if found is None:
                 return
             self.add_event(found[0], found[1])

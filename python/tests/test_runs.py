@@ -191,14 +191,18 @@ def test_an_awaited_call_fails_with_its_place(desk):
     assert isinstance(first, tenon.RunFailed) and others == [100, 50, 33]
 
 
-def test_a_stopped_program_says_so(desk):
+def test_a_stopped_program_says_so(desk, caplog):
     run = desk.start("colour")
     assert run.wait() == "asks"
+    half = desk.half.start(10)
+    assert half.result() == 10
     desk.close()
     for call in (lambda: desk.half(1), lambda: desk.start("half", 1), lambda: run.answer(None, "red"),
                  lambda: asyncio.run(desk.half.aio(1))):
         with pytest.raises(tenon.Error, match="stopped"):
             call()
+    assert asyncio.run(half.aresult()) == 10
+    assert not caplog.records  # of the event loops
 
 
 def test_prompts_are_kept(load_desk):
