@@ -32,6 +32,7 @@ class Function(_core.Function):
         self.result: int = described["result"]
         engine = program.engine
         parameters = [(attribute(one["name"]), one["type"]) for one in described["parameters"]]
+        self._takes_events = any(name == "events" for name, _ in parameters)
         super().__init__(program._core, described["name"], program._type_list, parameters, described["result"], engine.waiting,
                          engine.before_wait)
         self.__name__ = self.__qualname__ = described["name"]
@@ -63,9 +64,11 @@ class Function(_core.Function):
                 engine.core.abandon(number)
             raise
 
-    def start(self, /, *arguments: Any, events: bool = True, **named_arguments: Any) -> Run[Any]:
-        """Starts the function as a run of its own. `events`: whether `Run.events` and `Run.prompts` have something."""
+    def start(self, /, *arguments: Any, **named_arguments: Any) -> Run[Any]:
+        """Starts the function as a run of its own. `events=False`: `Run.events` and `Run.prompts` have nothing. A function that has
+        an argument of this name always has them."""
         program = self._program
+        events = True if self._takes_events else named_arguments.pop("events", True)
         core = self._start(arguments, named_arguments, flags_of(events))
         return Run(core, program.engine, has_events=events, program=program)
 

@@ -5,56 +5,92 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._types import Types, attribute, is_plain_enum
+from ._types import attribute, is_plain_enum
 
 if TYPE_CHECKING:
     from ._program import Program
 
 _SIMPLE = {"unit": "None", "boolean": "bool", "i32": "int", "i64": "int", "f64": "float", "string": "str", "text": "str"}
-_IMPORTS = """from dataclasses import dataclass
-from typing import Any, Literal, Optional, Protocol, Union
+_HOMES = {"dataclass": "dataclasses", **dict.fromkeys(("bool", "dict", "float", "int", "list", "str", "tuple"), "builtins"),
+          **dict.fromkeys(("Any", "Literal", "Optional", "Protocol", "Union"), "typing")}
+"""What a stub names of Python, and its module."""
+_PROGRAM = "program"
 
-import tenon
-"""
+
+class _Names:
+    """The names in a stub: those of the program, and those of Python, with their module where the program has the same."""
+
+    def __init__(self, program: Program) -> None:
+        self._used = {_PROGRAM, *map(attribute, program.functions), *map(attribute, program.agents), *program.types.named}
+        for one in program.types.described:
+            self._used.update(field["attribute"] for field in one.get("fields", ()))
+            self._used.update(name for case in one.get("cases", ()) for name in case.get("attributes", ()))
+        self._imported: dict[str, set[str]] = {}  # by module
+        self._aliases: dict[str, str] = {}  # of modules
+        self.package = self.unused("tenon")
+
+    def unused(self, name: str) -> str:
+        while name in self._used:
+            name += "_"
+        self._used.add(name)
+        return name
+
+    def std(self, name: str) -> str:
+        home = _HOMES[name]
+        if name in self._used:
+            if home not in self._aliases:
+                self._aliases[home] = self.unused("_" + home)
+            return f"{self._aliases[home]}.{name}"
+        if home != "builtins":
+            self._imported.setdefault(home, set()).add(name)
+        return name
+
+    def imports(self) -> list[str]:
+        package = "import tenon" if self.package == "tenon" else f"import tenon as {self.package}"
+        return [*(f"import {home} as {alias}" for home, alias in sorted(self._aliases.items())),
+                *(f"from {home} import {', '.join(sorted(names))}" for home, names in sorted(self._imported.items())), "", package]
 
 
 class _Writer:
-    def __init__(self, types: Types) -> None:
-        self._types = types
+    def __init__(self, program: Program) -> None:
+        self._types = program.types
+        self.names = _Names(program)
+        self.std = self.names.std
         self.lines: list[str] = []
 
     def annotation(self, index: int, is_definition: bool = False) -> str:
         one = self._types.described[index]
         kind = one["kind"]
         if kind in _SIMPLE:
-            return _SIMPLE[kind]
+            return _SIMPLE[kind] if kind == "unit" else self.std(_SIMPLE[kind])
         if kind in ("enum", "union") and one.get("name") and not is_definition:
             return self._types.name_of(one)
         if kind == "list":
-            return f"list[{self.annotation(one['item'])}]"
+            return f"{self.std('list')}[{self.annotation(one['item'])}]"
         if kind == "map":
-            return f"dict[str, {self.annotation(one['item'])}]"
+            return f"{self.std('dict')}[{self.std('str')}, {self.annotation(one['item'])}]"
         if kind == "option":
-            return f"Optional[{self.annotation(one['item'])}]"
+            return f"{self.std('Optional')}[{self.annotation(one['item'])}]"
         if kind == "result":
-            return f"Union[tenon.Ok[{self.annotation(one['item'])}], tenon.Err]"
+            package = self.names.package
+            return f"{self.std('Union')}[{package}.Ok[{self.annotation(one['item'])}], {package}.Err]"
         if kind == "tuple":
-            return f"tuple[{', '.join(self.annotation(item) for item in one['items'])}]"
+            return f"{self.std('tuple')}[{', '.join(self.annotation(item) for item in one['items'])}]"
         if kind in ("refined", "secret"):
             return self.annotation(one["base"] if kind == "refined" else one["item"])
         if kind == "struct" or (kind == "enum" and not is_plain_enum(one)):
             return self._types.name_of(one)
         if kind == "enum":
-            return f"Literal[{', '.join(repr(case['name']) for case in one['cases'])}]"
+            return f"{self.std('Literal')}[{', '.join(repr(case['name']) for case in one['cases'])}]"
         if kind == "union":
-            return f"Literal[{', '.join(repr(literal) for literal in one['literals'])}]"
-        return "Any"
+            return f"{self.std('Literal')}[{', '.join(repr(literal) for literal in one['literals'])}]"
+        return self.std("Any")
 
     def parameter(self, index: int) -> str:
         """The annotation of an argument: a list may be any iterable, a struct a dictionary."""
         one = self._types.described[index]
         text = self.annotation(index)
-        return f"Union[{text}, dict[str, Any]]" if one["kind"] == "struct" else text
+        return f"{self.std('Union')}[{text}, {self.std('dict')}[{self.std('str')}, {self.std('Any')}]]" if one["kind"] == "struct" else text
 
     def documentation(self, text: str, indent: str) -> None:
         if not text:
@@ -67,7 +103,7 @@ class _Writer:
         self.lines[-1] += '"""'
 
     def data_class(self, name: str, documentation: str, fields: list[tuple[str, int, str]]) -> None:
-        self.lines += ["", "@dataclass", f"class {name}:"]
+        self.lines += ["", f"@{self.std('dataclass')}", f"class {name}:"]
         self.documentation(documentation, "    ")
         has_default = self._types.defaults([index for _, index, _ in fields])
         for (field, index, text), is_optional in zip(fields, has_default):
@@ -87,45 +123,53 @@ class _Writer:
                 for case in one["cases"]:
                     parts = [(part, index, "") for part, index in zip(case["attributes"], case["payload"])]
                     self.data_class(name + case["name"], case["documentation"], parts)
-                aliases.append(f"{name} = Union[{', '.join(name + case['name'] for case in one['cases'])}]")
+                aliases.append(f"{name} = {self.std('Union')}[{', '.join(name + case['name'] for case in one['cases'])}]")
             elif one["kind"] in ("enum", "union", "refined", "text") and one.get("name"):
                 aliases.append(f"{self._types.name_of(one)} = {self.annotation(index, is_definition=True)}")
         if aliases:
             self.lines += ["", *dict.fromkeys(aliases)]
 
     def function(self, described: Mapping[str, Any]) -> None:
+        names = [attribute(one["name"]) for one in described["parameters"]]
         has_default = self._types.defaults([one["type"] for one in described["parameters"]])
-        given = ["self", *(f"{attribute(one['name'])}: {self.parameter(one['type'])}{' = ...' if is_optional else ''}"
-                           for one, is_optional in zip(described["parameters"], has_default))]
-        parameters = ", ".join(given)
-        started = ", ".join([*given, "*", "events: bool = ..."])
+        given = [f"{name}: {self.parameter(one['type'])}{' = ...' if is_optional else ''}"
+                 for name, one, is_optional in zip(names, described["parameters"], has_default)]
+        receiver = ["self"]
+        if "self" in names:
+            receiver = [next(name for name in ("this", "this_", "this__") if name not in names), "/"]
+        parameters = ", ".join([*receiver, *given])
+        options = [] if "events" in names else ["*", f"events: {self.std('bool')} = ..."]
+        started = ", ".join([*receiver, *given, *options])
         result = self.annotation(described["result"])
-        name = described["name"]
-        self.lines += ["", f"class _{name}(Protocol):", f"    def __call__({parameters}) -> {result}:"]
+        name = attribute(described["name"])
+        made = self.names.unused("_" + described["name"])
+        self.lines += ["", f"class {made}({self.std('Protocol')}):", f"    def __call__({parameters}) -> {result}:"]
         if described["documentation"]:
             self.documentation(described["documentation"], "        ")
         self.lines[-1] += "" if described["documentation"] else " ..."
         self.lines += [f"    async def aio({parameters}) -> {result}: ...",
-                       f"    def start({started}) -> tenon.Run[{result}]: ...", f"{attribute(name)}: _{name}"]
+                       f"    def start({started}) -> {self.names.package}.Run[{result}]: ...", f"{name}: {made}"]
 
     def agent(self, described: Mapping[str, Any]) -> None:
-        name = described["name"]
-        self.lines += ["", f"class _{name}(Protocol):"]
+        made = self.names.unused("_" + described["name"])
+        self.lines += ["", f"class {made}({self.std('Protocol')}):"]
         self.documentation(described["documentation"], "    ")
-        self.lines += [f"    def start(self, *, events: bool = ...) -> tenon.Conversation[{self.annotation(described['result'])}]: ...",
-                       f"{attribute(name)}: _{name}"]
+        conversation = f"{self.names.package}.Conversation[{self.annotation(described['result'])}]"
+        self.lines += [f"    def start(self, *, events: {self.std('bool')} = ...) -> {conversation}: ...",
+                       f"{attribute(described['name'])}: {made}"]
 
 
 def stub_of(program: Program) -> str:
-    """The stub of a program, as a module that `tenon.install_import_hook` imports."""
-    writer = _Writer(program.types)
+    """The stub of a program, as a module that `tenon.install_import_hook` imports: there, `program` is the program."""
+    writer = _Writer(program)
     writer.types()
-    for function in program.functions.values():
-        writer.function(function.described)
+    for name, function in program.functions.items():
+        if name != _PROGRAM:
+            writer.function(function.described)
     for agent in program.agents.values():
         writer.agent(agent.described)
-    return "\n".join([f"# Written by `tenon stubs {program.types.module}.tn`.", _IMPORTS + "\nprogram: tenon.Program",
-                      *writer.lines, ""])
+    declared = f"{_PROGRAM}: {writer.names.package}.Program"
+    return "\n".join([f"# Written by `tenon stubs {program.types.module}.tn`.", *writer.names.imports(), "", declared, *writer.lines, ""])
 
 
 def write_stub(path: str, output: str | None = None) -> str:

@@ -69,6 +69,35 @@ shop.same(3)
 shop.kind_of("colour", 2)
 wrong: int = shop.larger("Small")
 """
+NAMES = """
+struct Any { self: i32, int: i32 }
+struct Protocol { str: String, list: List<Boolean> }
+type Literal = "a" | "b"
+enum Union { Dict(i32), List(f64) }
+struct Optional { value: i32? }
+fn tenon(events: i32) -> i32 { events }
+fn program(n: i32) -> i32 { n }
+fn same(self: i32, aio: String) -> i32 { self }
+fn dataclass(a: Any, p: Protocol, l: Literal, u: Union) -> Optional { Optional { value: Some(a.self) } }
+fn dict(m: Map<i32>, t: (i32, Literal)) -> Map<i32> { m }
+fn bool(n: i32) -> Result<i32, Failure> { Ok(n) }
+agent float { fn turn(ctx: Context, input: String) -> String { input } }
+"""
+USE_OF_NAMES = """
+import tenon
+import names_of_python as names
+
+n: int = names.tenon(events=1) + names.same(self=2, aio="x")
+run: tenon.Run[int] = names.tenon.start(events=4)
+found: names.Optional = names.dataclass(names.Any(5, 6), names.Protocol("s", [True]), "a", names.UnionDict(3))
+value: int | None = found.value
+counts: dict[str, int] = names.dict({"a": 1}, (1, "b"))
+result: tenon.Ok[int] | tenon.Err = names.bool(7)
+chat: tenon.Conversation[str] = names.float.start()
+program: tenon.Program = names.program
+print(n, run.result(), value, counts, result, chat.say("hi"), names.same.start(8, aio="", events=False).result(),
+      names.program.functions["program"](9))
+"""
 
 
 @pytest.fixture
@@ -93,6 +122,17 @@ def test_stubs_pass_mypy(folder):
     assert checked.returncode == 0, checked.stdout
     wrong = python(folder, "-m", "mypy", "--strict", "misuse.py")
     assert wrong.stdout.count("error:") == 3, wrong.stdout
+
+
+def test_names_of_python_are_names_of_a_program_too(tmp_path):
+    (tmp_path / "names_of_python.tn").write_text(NAMES)
+    (tmp_path / "use.py").write_text(USE_OF_NAMES)
+    written = python(tmp_path, "-m", "tenon", "stubs", "names_of_python.tn")
+    assert written.returncode == 0, written.stderr
+    checked = python(tmp_path, "-m", "mypy", "--strict", "use.py", "names_of_python.pyi")
+    assert checked.returncode == 0, checked.stdout
+    used = python(tmp_path, "-c", "import tenon; tenon.install_import_hook(); import use")
+    assert used.stdout == "3 4 5 {'a': 1} Ok(7) hi 8 9\n", used.stdout + used.stderr
 
 
 @CHECKED_ONCE
