@@ -77,14 +77,14 @@ def test_a_quick_function_is_called_on_the_engines_thread_beside_a_loop(tmp_path
             assert await program.one.aio("a") == 1
 
     request.set("load")
-    with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": look_up, "look_up_soon": block}) as program:
+    with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": look_up, "look_up_soon": no_one}) as program:
         asyncio.run(main(program))
     assert seen[0][0] == "tenon-extern"  # it is not known yet whether it is quick
     assert is_called_elsewhere()
     assert {context for _, context in seen} == {"call"}
 
 
-BLOCK_SECONDS = 0.3
+PATIENCE_SECONDS = 30
 request = contextvars.ContextVar("request", default="none")
 BESIDE = """
 extern fn look_up(item: String) -> i32
@@ -99,58 +99,74 @@ fn add(a: i32, b: i32) -> i32 { a + b }
 """
 
 
-def block(item):
-    time.sleep(BLOCK_SECONDS)
-    return 1
+def no_one(item):
+    return 0
 
 
-@pytest.fixture
-def beside(tmp_path):
-    with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": block, "look_up_soon": block}) as program:
-        yield program
+def load_beside(tmp_path, look_up, look_up_soon=no_one):
+    return tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": look_up, "look_up_soon": look_up_soon})
 
 
-def seconds_of(function):
-    begun = time.monotonic()
-    function()
-    return time.monotonic() - begun
+@pytest.mark.parametrize("how", ["runs", "threads", "asyncio", "branches"])
+def test_plain_functions_block_beside_each_other(tmp_path, how):
+    count = 2 if how == "branches" else 4
+    together = threading.Barrier(count)
 
+    def look_up(item):
+        together.wait(PATIENCE_SECONDS)  # raises when the others do not come
+        return 1
 
-def test_plain_functions_of_several_runs_block_beside_each_other(beside):
-    async def with_asyncio():
-        assert await asyncio.gather(*(beside.one.aio("a") for _ in range(4))) == [1] * 4
+    async def with_asyncio(program):
+        return sum(await asyncio.gather(*(program.one.aio("a") for _ in range(count))))
 
-    def with_runs():
-        assert [run.result() for run in [beside.one.start("a") for _ in range(4)]] == [1] * 4
-
-    def with_threads():
-        threads = [threading.Thread(target=beside.one, args=("a",)) for _ in range(4)]
+    def with_threads(program):
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(program.one("a"))) for _ in range(count)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        return sum(found)
 
-    for call in (with_runs, with_threads, lambda: asyncio.run(with_asyncio()), beside.two):
-        assert seconds_of(call) < 2 * BLOCK_SECONDS
+    calls = {
+        "runs": lambda program: sum(run.result() for run in [program.one.start("a") for _ in range(count)]),
+        "threads": with_threads,
+        "asyncio": lambda program: asyncio.run(with_asyncio(program)),
+        "branches": lambda program: program.two(),
+    }
+    with load_beside(tmp_path, look_up) as program:
+        assert calls[how](program) == count
 
 
-def test_a_plain_function_that_blocks_stops_neither_the_loop_nor_other_runs(beside):
-    async def main():
-        ticks = 0
-        blocked = asyncio.ensure_future(beside.one.aio("a"))
-        while not blocked.done():
-            assert await beside.add.aio(1, 2) == 3
-            assert beside.add(3, 4) == 7
-            ticks += 1
+def test_a_plain_function_that_blocks_stops_neither_the_loop_nor_other_runs(tmp_path):
+    is_over = threading.Event()
+
+    def look_up(item):
+        return int(is_over.wait(PATIENCE_SECONDS))
+
+    async def main(program):
+        blocked = asyncio.ensure_future(program.one.aio("a"))
+        for _ in range(10):
+            assert await program.add.aio(1, 2) == 3
+            assert program.add(3, 4) == 7
             await asyncio.sleep(0.005)
-        return ticks
+        assert not blocked.done()
+        is_over.set()
+        assert await blocked == 1
 
-    assert asyncio.run(main()) > 10
+    with load_beside(tmp_path, look_up) as program:
+        asyncio.run(main(program))
 
 
-def test_a_plain_function_does_not_outlast_its_time(beside):
-    assert seconds_of(lambda: beside.soon()) < BLOCK_SECONDS
-    assert beside.soon() == -1
+def test_a_plain_function_does_not_outlast_its_time(tmp_path):
+    is_over = threading.Event()
+
+    def look_up_soon(item):
+        return int(is_over.wait(PATIENCE_SECONDS))
+
+    with load_beside(tmp_path, no_one, look_up_soon) as program:
+        assert [program.soon(), program.soon()] == [-1, -1]
+        is_over.set()
 
 
 def test_the_number_of_threads_is_bounded(tmp_path):
@@ -169,7 +185,7 @@ def test_the_number_of_threads_is_bounded(tmp_path):
             running -= 1
         return 1
 
-    externs = {"look_up": look_up, "look_up_soon": block}
+    externs = {"look_up": look_up, "look_up_soon": no_one}
     for threads in (8, 2, 1):
         running = most = 0
         all_run = threading.Barrier(threads)
@@ -203,7 +219,7 @@ def test_a_call_that_waits_for_a_thread_is_not_made_after_its_cancellation(tmp_p
         released.wait(10)
         return 1
 
-    with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": look_up, "look_up_soon": block}, extern_threads=1) as program:
+    with tenon.load(tmp_path / "beside.tn", text=BESIDE, externs={"look_up": look_up, "look_up_soon": no_one}, extern_threads=1) as program:
         first = program.one.start("first")
         first.wait(0.01)
         assert begun.wait(10)
