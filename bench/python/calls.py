@@ -12,6 +12,7 @@ ROUNDS = 7
 CALLS = 10_000
 AT_ONCE = 1_000
 BATCH = 100
+BATCHES = 41
 
 
 def best(call, count):
@@ -57,6 +58,16 @@ def measure_calls(program):
     return {"add": best(add, CALLS), "same": best(same, CALLS)}
 
 
+def measure_aio(program):
+    """One after the other in an event loop that does nothing else."""
+    async def add(count):
+        call = program.add.aio
+        for at in range(count):
+            await call(at, 2)
+
+    return {"aio": best(lambda count: asyncio.run(add(count)), CALLS)}
+
+
 def measure_externs(program):
     """Called on the thread that waits for the run."""
     loop = best(program.counted, CALLS)
@@ -81,8 +92,8 @@ def measure_coroutines():
 
 
 def measure_beside_busy_thread(program):
-    """A batch of calls that are ready at once while another thread computes: in switch intervals of the interpreter, without
-    the one that the waiting thread needs at the end of every run."""
+    """A call of a function whose externs are ready at once, while another thread computes: for how many switch intervals of the
+    interpreter it waits beyond the time that it takes alone, `alone_…_us`."""
     stop = threading.Event()
 
     def compute():
@@ -91,31 +102,33 @@ def measure_beside_busy_thread(program):
             at += 1
 
     def seconds(function, argument):
-        run = function.start(argument, events=False)
         begun = time.perf_counter()
-        run.wait()
+        function(argument)
         return time.perf_counter() - begun
 
+    def medians():
+        return {name: statistics.median(seconds(*job) for _ in range(BATCHES)) for name, job in jobs.items()}
+
     batch = list(range(BATCH))
-    jobs = {"nothing": (program.counted, BATCH), "sync": (program.numbers_at_once, batch), "async": (program.later_at_once, batch)}
-    for job in jobs.values():
-        seconds(*job)
+    jobs = {"sync": (program.numbers_at_once, batch), "async": (program.later_at_once, batch)}
+    medians()  # the warm-up
+    alone = medians()
     thread = threading.Thread(target=compute, daemon=True)
     thread.start()
     try:
-        busy = {name: statistics.median(seconds(*job) for _ in range(21)) for name, job in jobs.items()}
+        busy = medians()
     finally:
         stop.set()
         thread.join()
-    interval = sys.getswitchinterval()
-    return {f"busy_{name}_intervals": (busy[name] - busy["nothing"]) / interval for name in ("sync", "async")}
+    found = {f"alone_{name}_us": seconds * 1e6 for name, seconds in alone.items()}
+    return found | {f"busy_{name}_intervals": (busy[name] - alone[name]) / sys.getswitchinterval() for name in jobs}
 
 
 def main():
     with load() as program:
         found = {**measure_calls(program), **measure_externs(program), **measure_beside_busy_thread(program)}
     with load() as program:
-        found |= measure_engine_thread(program)
+        found |= {**measure_engine_thread(program), **measure_aio(program)}
     found |= measure_coroutines()
     print(json.dumps(found))
 
