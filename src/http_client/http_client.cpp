@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <deque>
 
 #include "base/ascii.h"
 #include "base/descriptor.h"
@@ -25,8 +26,16 @@ using Clock = std::chrono::steady_clock;
 /// Buffers above this are given back with their HttpRequest; smaller ones wait for the next request.
 constexpr std::size_t buffer_kept_max = 64 * 1024;
 
+/// The requests of a group. To find a free connection, libcurl looks at all those to the host that its handle has.
+constexpr std::size_t group_size = 64;
+
 /// Later dates count as this one: far above every limit on waits, and far below what overflows a count of nanoseconds.
 constexpr std::time_t date_max = 8'000'000'000;
+
+/// What epoll says of a socket: the socket and its group.
+std::uint64_t event_key(int socket, std::uint32_t group) {
+  return (std::uint64_t{group} << 32U) | static_cast<std::uint32_t>(socket);
+}
 
 /// Separates the failures that sending the request again may fix from the rest.
 TransferResult transfer_result(CURLcode code, bool was_connected) {
@@ -58,7 +67,17 @@ TransferResult transfer_result(CURLcode code, bool was_connected) {
   }
 }
 
+class CurlHttpClient;
 class CurlHttpRequest;
+
+/// Some of the requests, and the connections that they share. A request stays in its group, which keeps as many
+/// connections as it has requests.
+struct RequestGroup {
+  CurlHttpClient* client;
+  CURLM* multi;
+  std::uint32_t index;
+  std::optional<Clock::time_point> timer;  ///< when libcurl has to be called although no socket is ready
+};
 
 class CurlHttpClient final : public HttpClient {
  public:
@@ -75,29 +94,32 @@ class CurlHttpClient final : public HttpClient {
  private:
   friend class CurlHttpRequest;
 
-  static int on_socket(CURL* easy, curl_socket_t socket, int interest, void* self, void* known);
-  static int on_timer(CURLM* multi, long timeout_ms, void* self);
+  static int on_socket(CURL* easy, curl_socket_t socket, int interest, void* group, void* known);
+  static int on_timer(CURLM* multi, long timeout_ms, void* group);
+
+  [[nodiscard]] RequestGroup& group_for_next();
 
   void apply_options(CURL* easy, CurlHttpRequest& request) const;
-  void watch(curl_socket_t socket, int interest, const void* known);
-  void run_timer();
+  void watch(RequestGroup& group, curl_socket_t socket, int interest, const void* known);
+  void run_timers();
   void wait_for_sockets(milliseconds wait);
   void collect(std::vector<HttpRequest*>& received, std::vector<HttpRequest*>& ended);
+  static void collect_ended(CURLM* multi, std::vector<HttpRequest*>& ended);
 
   HttpClientOptions options_;
   curl_slist* headers_ = nullptr;
-  CURLM* multi_ = nullptr;
+  std::vector<std::unique_ptr<RequestGroup>> groups_;  ///< made when they are needed
+  std::size_t groups_max_ = 1;
   Descriptor epoll_;
   const Waker waker_;
-  std::optional<Clock::time_point> timer_;  ///< when libcurl has to be called although no socket is ready
   std::vector<std::unique_ptr<CurlHttpRequest>> requests_;
-  std::vector<CurlHttpRequest*> idle_;
+  std::deque<CurlHttpRequest*> idle_;    ///< at its end, those whose connection may be open
   std::vector<CurlHttpRequest*> fresh_;  ///< received bytes since the last `collect`
 };
 
 class CurlHttpRequest final : public HttpRequest {
  public:
-  explicit CurlHttpRequest(CurlHttpClient& client) : client_(client), easy_(curl().easy_init()) {
+  CurlHttpRequest(CurlHttpClient& client, CURLM* multi) : client_(client), multi_(multi), easy_(curl().easy_init()) {
     ENSURE(easy_ != nullptr);
   }
   ~CurlHttpRequest() override { curl().easy_cleanup(easy_); }
@@ -153,6 +175,7 @@ class CurlHttpRequest final : public HttpRequest {
   enum class State : std::uint8_t { Idle, Acquired, InProgress };
 
   CurlHttpClient& client_;
+  CURLM* multi_;  ///< of its group
   CURL* easy_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
   std::size_t received_total_ = 0;
@@ -170,10 +193,12 @@ void set_option(CURL* easy, CURLoption option, Value value) {
 
 CurlHttpClient::~CurlHttpClient() {
   for (const auto& request : requests_) {
-    if (request->state_ == CurlHttpRequest::State::InProgress) curl().multi_remove_handle(multi_, request->easy_);
+    if (request->state_ == CurlHttpRequest::State::InProgress) {
+      curl().multi_remove_handle(request->multi_, request->easy_);
+    }
   }
   requests_.clear();
-  if (multi_ != nullptr) curl().multi_cleanup(multi_);
+  for (const auto& group : groups_) curl().multi_cleanup(group->multi);
   if (headers_ != nullptr) curl().slist_free_all(headers_);
 }
 
@@ -185,29 +210,42 @@ std::optional<std::string> CurlHttpClient::set_up(const HttpClientOptions& optio
     ENSURE(longer != nullptr);
     headers_ = longer;
   }
-  multi_ = curl().multi_init();
-  ENSURE(multi_ != nullptr);
+  // HTTP/2, which TLS may lead to, shares a connection among all requests, so these are one group then.
+  if (!options_.url.starts_with("https")) {
+    groups_max_ = std::max<std::size_t>((options_.connections_kept_max + group_size - 1) / group_size, 1);
+  }
   epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_.is_open() || !waker_.is_open()) return "too many open files (raise `ulimit -n`)";
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.fd = waker_.descriptor();
+  event.data.u64 = event_key(waker_.descriptor(), 0);
   ENSURE(::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, waker_.descriptor(), &event) == 0);
-  curl().multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &CurlHttpClient::on_socket);
-  curl().multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
-  curl().multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &CurlHttpClient::on_timer);
-  curl().multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  // Without a number, libcurl keeps four times as many as are in progress, and closes the rest after a burst.
-  curl().multi_setopt(multi_, CURLMOPT_MAXCONNECTS,
-                      static_cast<long>(std::min<std::size_t>(options_.connections_kept_max, LONG_MAX)));
-
   // A first request finds out which options libcurl rejects; only those that the user chose can be wrong.
-  CurlHttpRequest probe(*this);
+  CurlHttpRequest probe(*this, nullptr);
   apply_options(probe.easy_, probe);
   if (!options_.ca_file.empty() && ::access(options_.ca_file.c_str(), R_OK) != 0) {
     return "cannot read the CA certificates in `" + options_.ca_file + "`";
   }
   return std::nullopt;
+}
+
+RequestGroup& CurlHttpClient::group_for_next() {
+  const std::size_t index = std::min(requests_.size() / group_size, groups_max_ - 1);
+  if (index < groups_.size()) return *groups_[index];
+  CURLM* const multi = curl().multi_init();
+  ENSURE(multi != nullptr);
+  groups_.push_back(std::make_unique<RequestGroup>(this, multi, static_cast<std::uint32_t>(index), std::nullopt));
+  RequestGroup& group = *groups_.back();
+  curl().multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &CurlHttpClient::on_socket);
+  curl().multi_setopt(multi, CURLMOPT_SOCKETDATA, &group);
+  curl().multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &CurlHttpClient::on_timer);
+  curl().multi_setopt(multi, CURLMOPT_TIMERDATA, &group);
+  // The last group has the requests that are left. Without a number, libcurl keeps four times as many as are in
+  // progress, and closes the rest after a burst.
+  const std::size_t left = options_.connections_kept_max - index * group_size;
+  const std::size_t kept_max = index + 1 == groups_max_ ? left : group_size;
+  curl().multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(std::min<std::size_t>(kept_max, LONG_MAX)));
+  return group;
 }
 
 void CurlHttpClient::apply_options(CURL* easy, CurlHttpRequest& request) const {
@@ -240,7 +278,8 @@ void CurlHttpClient::apply_options(CURL* easy, CurlHttpRequest& request) const {
 
 HttpRequest& CurlHttpClient::acquire() {
   if (idle_.empty()) {
-    requests_.push_back(std::make_unique<CurlHttpRequest>(*this));
+    CURLM* const multi = group_for_next().multi;
+    requests_.push_back(std::make_unique<CurlHttpRequest>(*this, multi));
     CurlHttpRequest& made = *requests_.back();
     apply_options(made.easy_, made);
     idle_.push_back(&made);
@@ -258,13 +297,15 @@ void CurlHttpClient::begin(HttpRequest& base, Reading reading) {
   request.reading_ = reading;
   set_option(request.easy_, CURLOPT_POSTFIELDS, request.body.data());
   set_option(request.easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-  ENSURE(curl().multi_add_handle(multi_, request.easy_) == CURLM_OK);
+  ENSURE(curl().multi_add_handle(request.multi_, request.easy_) == CURLM_OK);
 }
 
 void CurlHttpClient::release(HttpRequest& base) {
   CurlHttpRequest& request = static_cast<CurlHttpRequest&>(base);
   ENSURE(request.state_ != CurlHttpRequest::State::Idle);
-  if (request.state_ == CurlHttpRequest::State::InProgress) curl().multi_remove_handle(multi_, request.easy_);
+  const bool is_aborted = request.state_ == CurlHttpRequest::State::InProgress;
+  if (is_aborted) curl().multi_remove_handle(request.multi_, request.easy_);
+  const bool may_have_connection = !is_aborted && request.result == TransferResult::Replied;
   if (request.is_fresh_) std::erase(fresh_, &request);
   for (std::string* buffer : {&request.body, &request.received}) {
     buffer->clear();
@@ -281,15 +322,19 @@ void CurlHttpClient::release(HttpRequest& base) {
   request.too_long_ = false;
   request.out_of_sockets_ = false;
   request.state_ = CurlHttpRequest::State::Idle;
-  idle_.push_back(&request);
+  if (may_have_connection) {
+    idle_.push_back(&request);
+  } else {
+    idle_.push_front(&request);
+  }
 }
 
 void CurlHttpClient::poll(milliseconds wait, std::vector<HttpRequest*>& received, std::vector<HttpRequest*>& ended) {
-  run_timer();
+  run_timers();
   collect(received, ended);
   const bool has_news = !received.empty() || !ended.empty();
   wait_for_sockets(has_news ? milliseconds(0) : wait);
-  run_timer();
+  run_timers();
   collect(received, ended);
 }
 
@@ -297,12 +342,13 @@ void CurlHttpClient::wake() {
   waker_.wake();
 }
 
-int CurlHttpClient::on_socket(CURL* /*easy*/, curl_socket_t socket, int interest, void* self, void* known) {
-  static_cast<CurlHttpClient*>(self)->watch(socket, interest, known);
+int CurlHttpClient::on_socket(CURL* /*easy*/, curl_socket_t socket, int interest, void* group_pointer, void* known) {
+  RequestGroup& group = *static_cast<RequestGroup*>(group_pointer);
+  group.client->watch(group, socket, interest, known);
   return 0;
 }
 
-void CurlHttpClient::watch(curl_socket_t socket, int interest, const void* known) {
+void CurlHttpClient::watch(RequestGroup& group, curl_socket_t socket, int interest, const void* known) {
   epoll_event event{};
   if (interest == CURL_POLL_REMOVE) {
     ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket, &event);  // fails if libcurl has closed the socket already
@@ -310,16 +356,16 @@ void CurlHttpClient::watch(curl_socket_t socket, int interest, const void* known
   }
   if ((interest & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
   if ((interest & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
-  event.data.fd = socket;
+  event.data.u64 = event_key(socket, group.index);
   const int first = known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   if (::epoll_ctl(epoll_.number(), first, socket, &event) != 0) {
     ::epoll_ctl(epoll_.number(), first == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
   }
-  if (known == nullptr) curl().multi_assign(multi_, socket, this);
+  if (known == nullptr) curl().multi_assign(group.multi, socket, this);
 }
 
-int CurlHttpClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
-  auto& timer = static_cast<CurlHttpClient*>(self)->timer_;
+int CurlHttpClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* group_pointer) {
+  auto& timer = static_cast<RequestGroup*>(group_pointer)->timer;
   if (timeout_ms < 0) {
     timer.reset();
   } else {
@@ -328,22 +374,27 @@ int CurlHttpClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
   return 0;
 }
 
-void CurlHttpClient::run_timer() {
-  // The call may set the timer again; the next poll handles what is due then, so that this one ends.
-  if (!timer_ || *timer_ > Clock::now()) return;
-  timer_.reset();
-  int running = 0;
-  curl().multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+void CurlHttpClient::run_timers() {
+  for (const auto& group : groups_) {
+    // The call may set the timer again; the next poll handles what is due then, so that this one ends.
+    if (!group->timer || *group->timer > Clock::now()) continue;
+    group->timer.reset();
+    int running = 0;
+    curl().multi_socket_action(group->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+  }
 }
 
 void CurlHttpClient::wait_for_sockets(milliseconds wait) {
-  if (timer_) wait = std::min(wait, std::chrono::ceil<milliseconds>(*timer_ - Clock::now()));
+  for (const auto& group : groups_) {
+    if (group->timer) wait = std::min(wait, std::chrono::ceil<milliseconds>(*group->timer - Clock::now()));
+  }
   const auto timeout = static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, INT_MAX));
   std::array<epoll_event, 256> events{};
   const int count = ::epoll_wait(epoll_.number(), events.data(), static_cast<int>(events.size()), timeout);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (event.data.fd == waker_.descriptor()) {
+    const auto socket = static_cast<curl_socket_t>(event.data.u64 & UINT32_MAX);
+    if (socket == waker_.descriptor()) {
       waker_.clear();
       continue;
     }
@@ -352,7 +403,7 @@ void CurlHttpClient::wait_for_sockets(milliseconds wait) {
     if ((event.events & EPOLLOUT) != 0) happened |= CURL_CSELECT_OUT;
     if ((event.events & (EPOLLERR | EPOLLHUP)) != 0) happened |= CURL_CSELECT_ERR;
     int running = 0;
-    curl().multi_socket_action(multi_, event.data.fd, happened, &running);
+    curl().multi_socket_action(groups_[event.data.u64 >> 32U]->multi, socket, happened, &running);
   }
 }
 
@@ -363,8 +414,12 @@ void CurlHttpClient::collect(std::vector<HttpRequest*>& received, std::vector<Ht
     received.push_back(request);
   }
   fresh_.clear();
+  for (const auto& group : groups_) collect_ended(group->multi, ended);
+}
+
+void CurlHttpClient::collect_ended(CURLM* multi, std::vector<HttpRequest*>& ended) {
   int left = 0;
-  while (const CURLMsg* message = curl().multi_info_read(multi_, &left)) {
+  while (const CURLMsg* message = curl().multi_info_read(multi, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result;
     void* private_pointer = nullptr;
@@ -380,7 +435,7 @@ void CurlHttpClient::collect(std::vector<HttpRequest*>& received, std::vector<Ht
       if (request.too_long_) request.result = TransferResult::ReplyTooLong;
       if (request.out_of_sockets_) request.result = TransferResult::OutOfSockets;
     }
-    curl().multi_remove_handle(multi_, request.easy_);
+    curl().multi_remove_handle(request.multi_, request.easy_);
     request.state_ = CurlHttpRequest::State::Acquired;
     ended.push_back(&request);
   }

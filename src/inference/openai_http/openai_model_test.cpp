@@ -166,6 +166,48 @@ TEST(OpenAiModel, NoMoreAreSentAtOnceThanTheLimit) {
   EXPECT_EQ(server.counts().connections, 4U);
 }
 
+TEST(OpenAiModel, BurstsUseNoMoreConnectionsThanTheLimit) {
+  MockServerThread server([](const HttpRequest& request) {
+    const auto body = nlohmann::json::parse(request.body);
+    return ReplyPlan{Wait{milliseconds(5)},
+                     Send{http_reply(200, chat_reply_json(body["messages"][0]["content"].get<std::string>()))}};
+  });
+  OpenAiOptions options = options_for(server);
+  options.requests_in_flight_max = 150;  // these do not share one set of connections
+  const auto model = open_model(std::move(options));
+  for (int burst = 0; burst < 3; ++burst) {
+    GenerationRecorder recorder;
+    for (GenerationId id = 0; id < 400; ++id) model->start(id, ask("text " + std::to_string(id)), recorder);
+    ASSERT_TRUE(recorder.wait_for(*model, 400));
+    for (const auto& [id, outcome] : recorder.outcomes) {
+      ASSERT_TRUE(std::holds_alternative<Answer>(outcome));
+      EXPECT_EQ(std::get<Answer>(outcome).text, "text " + std::to_string(id));
+    }
+  }
+  EXPECT_LE(server.counts().in_progress_max, 150U);
+  EXPECT_LE(server.counts().connections, 150U);
+}
+
+TEST(OpenAiModel, AnOpenConnectionIsUsedAfterOtherRequestsWereCancelled) {
+  MockServerThread server([](const HttpRequest& request) -> ReplyPlan {
+    if (request.body.find("silent") != std::string_view::npos) return {StaySilent{}};
+    return answering("ok");
+  });
+  const auto model = open_model(options_for(server));
+  GenerationRecorder recorder;
+  model->start(0, ask("hello"), recorder);
+  for (GenerationId id = 1; id <= 200; ++id) model->start(id, ask("silent"), recorder);
+  const auto deadline = Clock::now() + patience;
+  while ((recorder.outcomes.empty() || server.counts().requests < 201) && Clock::now() < deadline) {
+    model->poll(milliseconds(10));
+  }
+  ASSERT_EQ(server.counts().requests, 201U);
+  ASSERT_TRUE(recorder.outcomes.contains(0));
+  for (GenerationId id = 1; id <= 200; ++id) model->cancel(id);
+  EXPECT_EQ(get_answer(*model, ask("again")).text, "ok");
+  EXPECT_EQ(server.counts().connections, 201U);
+}
+
 TEST(OpenAiModel, ATimeoutRunsInLineToo) {
   MockServerThread server(replies({{StaySilent{}}}));
   OpenAiOptions options = options_for(server);
