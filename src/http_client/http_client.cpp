@@ -67,6 +67,28 @@ TransferResult transfer_result(CURLcode code, bool was_connected) {
   }
 }
 
+struct UrlDeleter {
+  void operator()(CURLU* url) const { curl().url_cleanup(url); }
+};
+using Url = std::unique_ptr<CURLU, UrlDeleter>;
+
+std::string part_of(const Url& url, CURLUPart part) {
+  char* text = nullptr;
+  if (curl().url_get(url.get(), part, &text, 0) != CURLUE_OK) return {};
+  std::string result(text);
+  curl().free(text);
+  return result;
+}
+
+Url parse_url(const std::string& text) {
+  Url url(curl().url());
+  ENSURE(url != nullptr);
+  if (curl().url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return nullptr;
+  const std::string scheme = part_of(url, CURLUPART_SCHEME);
+  if (scheme != "http" && scheme != "https") return nullptr;
+  return url;
+}
+
 class CurlHttpClient;
 class CurlHttpRequest;
 
@@ -107,6 +129,7 @@ class CurlHttpClient final : public HttpClient {
   static void collect_ended(CURLM* multi, std::vector<HttpRequest*>& ended);
 
   HttpClientOptions options_;
+  Url url_;  ///< parsed once, not for each request
   curl_slist* headers_ = nullptr;
   std::vector<std::unique_ptr<RequestGroup>> groups_;  ///< made when they are needed
   std::size_t groups_max_ = 1;
@@ -205,6 +228,8 @@ CurlHttpClient::~CurlHttpClient() {
 std::optional<std::string> CurlHttpClient::set_up(const HttpClientOptions& options) {
   if (const auto library = load_curl(); !library) return library.error();
   options_ = options;
+  url_ = parse_url(options_.url);
+  if (!url_) return "the URL is not an http or https URL";
   for (const std::string& header : options_.headers) {
     curl_slist* longer = curl().slist_append(headers_, header.c_str());
     ENSURE(longer != nullptr);
@@ -249,7 +274,7 @@ RequestGroup& CurlHttpClient::group_for_next() {
 }
 
 void CurlHttpClient::apply_options(CURL* easy, CurlHttpRequest& request) const {
-  set_option(easy, CURLOPT_URL, options_.url.c_str());
+  set_option(easy, CURLOPT_CURLU, url_.get());
   set_option(easy, CURLOPT_HTTPHEADER, headers_);
   set_option(easy, CURLOPT_POST, 1L);
   set_option(easy, CURLOPT_NOSIGNAL, 1L);
@@ -439,28 +464,6 @@ void CurlHttpClient::collect_ended(CURLM* multi, std::vector<HttpRequest*>& ende
     request.state_ = CurlHttpRequest::State::Acquired;
     ended.push_back(&request);
   }
-}
-
-struct UrlDeleter {
-  void operator()(CURLU* url) const { curl().url_cleanup(url); }
-};
-using Url = std::unique_ptr<CURLU, UrlDeleter>;
-
-std::string part_of(const Url& url, CURLUPart part) {
-  char* text = nullptr;
-  if (curl().url_get(url.get(), part, &text, 0) != CURLUE_OK) return {};
-  std::string result(text);
-  curl().free(text);
-  return result;
-}
-
-Url parse_url(const std::string& text) {
-  Url url(curl().url());
-  ENSURE(url != nullptr);
-  if (curl().url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return nullptr;
-  const std::string scheme = part_of(url, CURLUPART_SCHEME);
-  if (scheme != "http" && scheme != "https") return nullptr;
-  return url;
 }
 
 }  // namespace

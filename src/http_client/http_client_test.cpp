@@ -22,6 +22,16 @@ TEST(HttpClient, ReadsTheThreeFormsOfHttpDates) {
   for (const auto* text : {"", "soon", "Sun, 99 Foo 1994"}) EXPECT_EQ(read_http_date(text), std::nullopt) << text;
 }
 
+TEST(HttpClient, RefusesAUrlOfAnotherProtocol) {
+  for (const auto* url : {"ftp://user:password@host/", "localhost:80", ""}) {
+    HttpClientOptions options;
+    options.url = url;
+    const auto client = HttpClient::open(options);
+    ASSERT_FALSE(client.has_value()) << url;
+    EXPECT_EQ(client.error(), "the URL is not an http or https URL");
+  }
+}
+
 TEST(HttpClient, RefusesAFileOfAuthoritiesThatCannotBeRead) {
   HttpClientOptions options;
   options.url = "https://localhost/";
