@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <deque>
+#include <unordered_map>
 
 #include "base/ascii.h"
 #include "base/descriptor.h"
@@ -35,6 +36,14 @@ constexpr std::time_t date_max = 8'000'000'000;
 /// What epoll says of a socket: the socket and its group.
 std::uint64_t event_key(int socket, std::uint32_t group) {
   return (std::uint64_t{group} << 32U) | static_cast<std::uint32_t>(socket);
+}
+
+/// What libcurl waits for at a socket, as epoll says it.
+std::uint32_t events_of(int interest) {
+  std::uint32_t events = 0;
+  if ((interest & CURL_POLL_IN) != 0) events |= EPOLLIN;
+  if ((interest & CURL_POLL_OUT) != 0) events |= EPOLLOUT;
+  return events;
 }
 
 /// Separates the failures that sending the request again may fix from the rest.
@@ -101,6 +110,13 @@ struct RequestGroup {
   std::optional<Clock::time_point> timer;  ///< when libcurl has to be called although no socket is ready
 };
 
+/// What the epoll knows of a connection's socket. The socket stays there between two requests, which saves two system
+/// calls for each.
+struct WatchedSocket {
+  std::uint32_t events = 0;  ///< that the epoll waits for; 0: it does not have the socket
+  bool is_idle = false;      ///< libcurl does not wait for it
+};
+
 class CurlHttpClient final : public HttpClient {
  public:
   CurlHttpClient() = default;
@@ -118,11 +134,15 @@ class CurlHttpClient final : public HttpClient {
 
   static int on_socket(CURL* easy, curl_socket_t socket, int interest, void* group, void* known);
   static int on_timer(CURLM* multi, long timeout_ms, void* group);
+  static int on_close_socket(void* self,
+                             curl_socket_t socket);  ///< may come after the end of the request that opened it
 
   [[nodiscard]] RequestGroup& group_for_next();
 
   void apply_options(CURL* easy, CurlHttpRequest& request) const;
   void watch(RequestGroup& group, curl_socket_t socket, int interest, const void* known);
+  void watch_connection(WatchedSocket& watched, const RequestGroup& group, curl_socket_t socket, int interest);
+  bool drop_if_idle(curl_socket_t socket);
   void run_timers();
   void wait_for_sockets(milliseconds wait);
   void collect(std::vector<HttpRequest*>& received, std::vector<HttpRequest*>& ended);
@@ -135,6 +155,7 @@ class CurlHttpClient final : public HttpClient {
   std::size_t groups_max_ = 1;
   Descriptor epoll_;
   const Waker waker_;
+  std::unordered_map<curl_socket_t, WatchedSocket> connections_;  ///< those that libcurl has open
   std::vector<std::unique_ptr<CurlHttpRequest>> requests_;
   std::deque<CurlHttpRequest*> idle_;    ///< at its end, those whose connection may be open
   std::vector<CurlHttpRequest*> fresh_;  ///< received bytes since the last `collect`
@@ -192,6 +213,7 @@ class CurlHttpRequest final : public HttpRequest {
           errno == EMFILE || errno == ENFILE || errno == ENOBUFS;
       return CURL_SOCKET_BAD;
     }
+    static_cast<CurlHttpRequest*>(self_pointer)->client_.connections_[opened] = {};
     return opened;
   }
 
@@ -291,6 +313,8 @@ void CurlHttpClient::apply_options(CURL* easy, CurlHttpRequest& request) const {
   set_option(easy, CURLOPT_WRITEDATA, static_cast<void*>(&request));
   set_option(easy, CURLOPT_OPENSOCKETFUNCTION, &CurlHttpRequest::on_open_socket);
   set_option(easy, CURLOPT_OPENSOCKETDATA, static_cast<void*>(&request));
+  set_option(easy, CURLOPT_CLOSESOCKETFUNCTION, &CurlHttpClient::on_close_socket);
+  set_option(easy, CURLOPT_CLOSESOCKETDATA, static_cast<void*>(&request.client_));
   if (options_.url.starts_with("https")) {
     set_option(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
     // A burst waits for its first connection and shares it if the server supports HTTP/2.
@@ -367,6 +391,11 @@ void CurlHttpClient::wake() {
   waker_.wake();
 }
 
+int CurlHttpClient::on_close_socket(void* self, curl_socket_t socket) {
+  static_cast<CurlHttpClient*>(self)->connections_.erase(socket);
+  return ::close(socket);
+}
+
 int CurlHttpClient::on_socket(CURL* /*easy*/, curl_socket_t socket, int interest, void* group_pointer, void* known) {
   RequestGroup& group = *static_cast<RequestGroup*>(group_pointer);
   group.client->watch(group, socket, interest, known);
@@ -374,19 +403,46 @@ int CurlHttpClient::on_socket(CURL* /*easy*/, curl_socket_t socket, int interest
 }
 
 void CurlHttpClient::watch(RequestGroup& group, curl_socket_t socket, int interest, const void* known) {
+  if (const auto connection = connections_.find(socket); connection != connections_.end()) {
+    watch_connection(connection->second, group, socket, interest);
+    return;
+  }
+  // A socket with which libcurl's resolver of names wakes it; that one is closed without a call of `on_close_socket`.
   epoll_event event{};
   if (interest == CURL_POLL_REMOVE) {
     ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket, &event);  // fails if libcurl has closed the socket already
     return;
   }
-  if ((interest & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
-  if ((interest & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
+  event.events = events_of(interest);
   event.data.u64 = event_key(socket, group.index);
   const int first = known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   if (::epoll_ctl(epoll_.number(), first, socket, &event) != 0) {
     ::epoll_ctl(epoll_.number(), first == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
   }
   if (known == nullptr) curl().multi_assign(group.multi, socket, this);
+}
+
+void CurlHttpClient::watch_connection(WatchedSocket& watched, const RequestGroup& group, curl_socket_t socket,
+                                      int interest) {
+  const std::uint32_t wanted = events_of(interest);
+  watched.is_idle = wanted == 0;
+  if (watched.is_idle || wanted == watched.events) return;
+  epoll_event event{};
+  event.events = wanted;
+  event.data.u64 = event_key(socket, group.index);
+  const int operation = watched.events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  if (::epoll_ctl(epoll_.number(), operation, socket, &event) == 0) watched.events = wanted;
+}
+
+/// Whether no request uses this connection. Then it leaves the epoll: the next request that uses it finds out what has
+/// happened there, such as its end.
+bool CurlHttpClient::drop_if_idle(curl_socket_t socket) {
+  const auto connection = connections_.find(socket);
+  if (connection == connections_.end() || !connection->second.is_idle) return false;
+  epoll_event event{};
+  ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket, &event);
+  connection->second.events = 0;
+  return true;
 }
 
 int CurlHttpClient::on_timer(CURLM* /*multi*/, long timeout_ms, void* group_pointer) {
@@ -423,6 +479,7 @@ void CurlHttpClient::wait_for_sockets(milliseconds wait) {
       waker_.clear();
       continue;
     }
+    if (drop_if_idle(socket)) continue;
     int happened = 0;
     if ((event.events & EPOLLIN) != 0) happened |= CURL_CSELECT_IN;
     if ((event.events & EPOLLOUT) != 0) happened |= CURL_CSELECT_OUT;
