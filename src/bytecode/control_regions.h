@@ -35,7 +35,7 @@ struct ControlRegion {
   bool can_fail = false;                 ///< some path to the end has an instruction that can fail
 };
 
-/// What is called only where the body of a handler has not failed: in the body, or behind it where the handler does not
+/// What is called only where the body of a handler has not failed: in the body, or after it where the handler does not
 /// come to.
 enum class Tried : std::uint8_t {
   NoAction,    ///< no extern that acts

@@ -93,7 +93,7 @@ struct Trial {
   std::uint32_t handler = 0;  ///< index into the handlers of its function
   LabelId label;              ///< of what might have failed in it, and was paid for
   LabelId doubt;              ///< likewise, since the last call that acts
-  std::uint32_t told = 0;     ///< calls that have said that nothing has failed before
+  std::uint32_t shown = 0;     ///< calls that have said that nothing has failed before
 };
 
 enum class FiberState : std::uint8_t {

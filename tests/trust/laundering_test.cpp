@@ -227,7 +227,8 @@ constexpr Case cases[] = {
     fn main() { A::run("attack") })", "extern word"},
   {"work_that_a_budget_was_spent_on", R"(
     fn work(n: i32) -> i32 { "attack".repeat(n * 2000).len(); for _ in 0..50 { 1 }; 0 }
-    fn main() { let x = "left"; work(count()) budget(instructions: 400) catch _ { x = "spent"; 0 }; sink(x) })", "extern count"},
+    fn main() { let x = "left"; work(count()) budget(instructions: 400) catch _ { x = "spent"; 0 }; sink(x) })",
+    "extern count"},
   {"a_role_of_an_entry", R"(fn main(ctx: Context) {
     ctx.inject_as(if flag() { "user" } else { "system" }, "text"); sink(ctx.entries()[0].role) })", "extern flag"},
 };

@@ -194,7 +194,7 @@ TEST_P(Trials, CostBits) {
   }
 }
 
-/// What a program looks at behind the block, where both ways have met: labels do not depend on which it was.
+/// What a program looks at after the block, where both ways have met: labels do not depend on which it was.
 TEST(TrialsThatEnd, SayNothing) {
   for (const std::string_view look :
        {"sink(t) catch _ { }", "if t.is_trusted() { sink(c) }", "sink(t + c) catch _ { }"}) {
@@ -222,10 +222,10 @@ constexpr Oracle oracles[] = {
     fn one(w: String, c: String) { trial(w, c) catch _ { } }
     fn main() { let w = word(); for c in ["x", "a", "bcd", "z"] { one(w, c) } })"},
   {"in_one_frame", R"(fn main() { let w = word(); for c in ["x", "a", "bcd"] { { same(w, c); sink(c) } catch _ { } } })"},
-  {"a_call_behind_the_block", R"(
+  {"a_call_after_the_block", R"(
     fn one(w: String, c: String) { same(w, c) catch _ { return }; sink(c) }
     fn main() { let w = word(); for c in ["x", "a", "bcd"] { one(w, c) } })"},
-  {"a_loop_that_goes_on", R"(
+  {"a_loop_that_continues", R"(
     fn main() { let w = word(); for c in ["x", "a", "bcd"] { same(w, c) catch _ { continue }; sink(c) } })"},
   {"one_trial_for_all", R"(
     fn main() { let w = word(); { for c in ["a", "b"] { same(w, "a"); sink(c) } } catch _ { } })"},
@@ -236,23 +236,53 @@ constexpr Oracle oracles[] = {
     fn one(w: String, c: String) { { let m = Map::from([(c, 1)]); let x = m[w]; sink(c) } catch _ { } }
     fn main() { let w = word(); for c in ["x", "a", "bcd"] { one(w, c) } })"},
   {"a_place_in_a_list", R"(
-    fn main() { let n = count(); for k in 0..4 { { let l = ["a", "b", "c"].slice(0, k); let x = l[n]; sink("{{ k }}") } catch _ { } } })"},
+    fn main() {
+      let n = count()
+      for k in 0..4 {
+        { let l = ["a", "b", "c"].slice(0, k); let x = l[n]; sink("{{ k }}") } catch _ { }
+      }
+    })"},
   {"an_option_without_value", R"(
-    fn main() { let w = word(); for c in ["x", "a", "bcd"] { { let at = (if w == c { Some(1) } else { None }).unwrap(); sink("{{ c }}") } catch _ { } } })"},
+    fn main() {
+      let w = word()
+      for c in ["x", "a", "bcd"] {
+        { let at = (if w == c { Some(1) } else { None }).unwrap(); sink("{{ c }}") } catch _ { }
+      }
+    })"},
   {"an_overflow", R"(
-    fn main() { let n = count(); for k in 0..4 { { let i: i32 = 2147483647 - k; let x = i + n; sink("{{ k }}") } catch _ { } } })"},
+    fn main() {
+      let n = count()
+      for k in 0..4 {
+        { let i: i32 = 2147483647 - k; let x = i + n; sink("{{ k }}") } catch _ { }
+      }
+    })"},
   {"a_division", R"(
     fn main() { let n = count(); for k in 2..5 { { let x = 10 / (n - k); sink("{{ k }}") } catch _ { } } })"},
   {"a_number_in_a_text", R"(
-    fn main() { let w = word(); for c in ["1", "x"] { { w.replace("a", c).replace("bcd", "2").parse<i32>(); sink(c) } catch _ { } } })"},
+    fn main() {
+      let w = word()
+      for c in ["1", "x"] {
+        { w.replace("a", c).replace("bcd", "2").parse<i32>(); sink(c) } catch _ { }
+      }
+    })"},
   {"an_extern_that_fails", R"(fn main() { let w = word(); { find(w); sink("found") } catch _ { } })"},
   {"a_handler_that_fails_at_times", R"(
     fn one(w: String, c: String) { { same(w, c) catch f { if c == "a" { fail("again") } }; sink(c) } catch _ { } }
     fn main() { let w = word(); one(w, "a"); one(w, "a") })"},
   {"a_handler_that_fails_again", R"(
-    fn main() { let w = word(); for c in ["a", "bcd"] { { same(w, c) catch f { fail("again") }; sink(c) } catch _ { } } })"},
+    fn main() {
+      let w = word()
+      for c in ["a", "bcd"] {
+        { same(w, c) catch f { fail("again") }; sink(c) } catch _ { }
+      }
+    })"},
   {"a_finally", R"(
-    fn main() { let w = word(); for c in ["a", "bcd"] { { { same(w, c); sink(c) } finally { "done" } } catch _ { } } })"},
+    fn main() {
+      let w = word()
+      for c in ["a", "bcd"] {
+        { { same(w, c); sink(c) } finally { "done" } } catch _ { }
+      }
+    })"},
   {"a_branch_that_ends_another", R"(
     fn wait(c: String) { for _ in 0..20 { find("a") }; sink(c) }
     fn both(w: String, c: String) { parallel { same(w, c), wait(c) } }

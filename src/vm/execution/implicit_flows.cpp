@@ -120,7 +120,7 @@ void open_failure_region(MachineState& state, Fiber& fiber, Decision decision, L
     if (decision < bytecode::decision_of_cleanup(function, 0)) {
       by = state.labels.join(by, left);
     } else {
-      note_doubt(state, fiber, left);  // the failure goes on to the trials around the `finally`
+      note_doubt(state, fiber, left);  // the failure continues to the trials around the `finally`
     }
   }
   drop_regions(state, fiber, [&](const OpenRegion& one) {

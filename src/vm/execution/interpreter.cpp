@@ -252,6 +252,28 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
     put_boolean(r[i.a], (left)sign(right), label); \
     NEXT();                                        \
   }
+/// What an instruction has computed that fails with other operands.
+#define PUT_INTEGER(value, label_expression)  \
+  do {                                        \
+    const LabelId label = (label_expression); \
+    put_integer(r[i.a], value, label);        \
+    NOTE_DOUBT(label);                        \
+    NEXT();                                   \
+  } while (false)
+#define I32_ARITHMETIC(name, sign, explain)                                          \
+  CODE(name) {                                                                       \
+    const auto result = static_cast<std::int64_t>(r[i.b].bits() sign r[i.c].bits()); \
+    if (!fits_i32(result)) [[unlikely]]                                              \
+      FAIL(explain);                                                                 \
+    PUT_INTEGER(result, join(state, r[i.b], r[i.c]));                                \
+  }
+#define I64_ARITHMETIC(name, function, explain)                       \
+  CODE(name) {                                                        \
+    std::int64_t result = 0;                                          \
+    if (function(whole(r[i.b]), whole(r[i.c]), &result)) [[unlikely]] \
+      FAIL(explain);                                                  \
+    PUT_INTEGER(result, join(state, r[i.b], r[i.c]));                 \
+  }
 #define REAL_ARITHMETIC(name, expression)                       \
   CODE(name) {                                                  \
     put_float(r[i.a], expression, join(state, r[i.b], r[i.c])); \
@@ -319,33 +341,9 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   STATEMENT(StoreKept, fiber.kept_states = r[i.a])
 
   // Arithmetic.
-  CODE(AddI32) {
-    const auto sum = static_cast<std::int64_t>(r[i.b].bits() + r[i.c].bits());
-    if (!fits_i32(sum)) [[unlikely]]
-      FAIL(explain_add);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], sum, label);
-    NOTE_DOUBT(label);
-    NEXT();
-  }
-  CODE(SubtractI32) {
-    const auto difference = static_cast<std::int64_t>(r[i.b].bits() - r[i.c].bits());
-    if (!fits_i32(difference)) [[unlikely]]
-      FAIL(explain_subtract);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], difference, label);
-    NOTE_DOUBT(label);
-    NEXT();
-  }
-  CODE(MultiplyI32) {
-    const auto product = static_cast<std::int64_t>(r[i.b].bits() * r[i.c].bits());
-    if (!fits_i32(product)) [[unlikely]]
-      FAIL(explain_multiply);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], product, label);
-    NOTE_DOUBT(label);
-    NEXT();
-  }
+  I32_ARITHMETIC(AddI32, +, explain_add)
+  I32_ARITHMETIC(SubtractI32, -, explain_subtract)
+  I32_ARITHMETIC(MultiplyI32, *, explain_multiply)
   CODE(DivideI32) {
     const std::int64_t divisor = whole(r[i.c]);
     if (divisor == 0) [[unlikely]]
@@ -354,102 +352,54 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
         divisor == -1 ? static_cast<std::int64_t>(0 - r[i.b].bits()) : whole(r[i.b]) / divisor;
     if (!fits_i32(quotient)) [[unlikely]]
       FAIL(explain_divide);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], quotient, label);
-    NOTE_DOUBT(label);
-    NEXT();
+    PUT_INTEGER(quotient, join(state, r[i.b], r[i.c]));
   }
   CODE(RemainderI32) {
     const std::int64_t divisor = whole(r[i.c]);
     const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int32_t>::min();
     if (divisor == 0 || overflows) [[unlikely]]
       FAIL(explain_divide);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], divisor == -1 ? 0 : whole(r[i.b]) % divisor, label);
-    NOTE_DOUBT(label);
-    NEXT();
+    PUT_INTEGER(divisor == -1 ? 0 : whole(r[i.b]) % divisor, join(state, r[i.b], r[i.c]));
   }
   CODE(NegateI32) {
     const auto negative = static_cast<std::int64_t>(0 - r[i.b].bits());
     if (!fits_i32(negative)) [[unlikely]]
       FAIL(explain_negate);
-    const LabelId label = r[i.b].label();
-    put_integer(r[i.a], negative, label);
-    NOTE_DOUBT(label);
-    NEXT();
+    PUT_INTEGER(negative, r[i.b].label());
   }
   CODE(AddI32Short) {
     const auto sum = static_cast<std::int64_t>(r[i.b].bits() + static_cast<std::uint64_t>(std::int64_t{i.signed_c()}));
     if (!fits_i32(sum)) [[unlikely]]
       FAIL(explain_add_short);
-    const LabelId label = r[i.b].label();
-    put_integer(r[i.a], sum, label);
-    NOTE_DOUBT(label);
-    NEXT();
+    PUT_INTEGER(sum, r[i.b].label());
   }
-  CODE(AddI64) {
-    std::int64_t sum = 0;
-    if (__builtin_add_overflow(whole(r[i.b]), whole(r[i.c]), &sum)) [[unlikely]]
-      FAIL(explain_add);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], sum, label);
-    NOTE_DOUBT(label);
-    NEXT();
-  }
-  CODE(SubtractI64) {
-    std::int64_t difference = 0;
-    if (__builtin_sub_overflow(whole(r[i.b]), whole(r[i.c]), &difference)) [[unlikely]]
-      FAIL(explain_subtract);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], difference, label);
-    NOTE_DOUBT(label);
-    NEXT();
-  }
-  CODE(MultiplyI64) {
-    std::int64_t product = 0;
-    if (__builtin_mul_overflow(whole(r[i.b]), whole(r[i.c]), &product)) [[unlikely]]
-      FAIL(explain_multiply);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], product, label);
-    NOTE_DOUBT(label);
-    NEXT();
-  }
+  I64_ARITHMETIC(AddI64, __builtin_add_overflow, explain_add)
+  I64_ARITHMETIC(SubtractI64, __builtin_sub_overflow, explain_subtract)
+  I64_ARITHMETIC(MultiplyI64, __builtin_mul_overflow, explain_multiply)
   CODE(DivideI64) {
     const std::int64_t divisor = whole(r[i.c]);
     const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int64_t>::min();
     if (divisor == 0 || overflows) [[unlikely]]
       FAIL(explain_divide);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], whole(r[i.b]) / divisor, label);
-    NOTE_DOUBT(label);
-    NEXT();
+    PUT_INTEGER(whole(r[i.b]) / divisor, join(state, r[i.b], r[i.c]));
   }
   CODE(RemainderI64) {
     const std::int64_t divisor = whole(r[i.c]);
     const bool overflows = divisor == -1 && whole(r[i.b]) == std::numeric_limits<std::int64_t>::min();
     if (divisor == 0 || overflows) [[unlikely]]
       FAIL(explain_divide);
-    const LabelId label = join(state, r[i.b], r[i.c]);
-    put_integer(r[i.a], whole(r[i.b]) % divisor, label);
-    NOTE_DOUBT(label);
-    NEXT();
+    PUT_INTEGER(whole(r[i.b]) % divisor, join(state, r[i.b], r[i.c]));
   }
   CODE(NegateI64) {
     if (whole(r[i.b]) == std::numeric_limits<std::int64_t>::min()) [[unlikely]]
       FAIL(explain_negate);
-    const LabelId label = r[i.b].label();
-    put_integer(r[i.a], -whole(r[i.b]), label);
-    NOTE_DOUBT(label);
-    NEXT();
+    PUT_INTEGER(-whole(r[i.b]), r[i.b].label());
   }
   CODE(AddI64Short) {
     std::int64_t sum = 0;
     if (__builtin_add_overflow(whole(r[i.b]), std::int64_t{i.signed_c()}, &sum)) [[unlikely]]
       FAIL(explain_add_short);
-    const LabelId label = r[i.b].label();
-    put_integer(r[i.a], sum, label);
-    NOTE_DOUBT(label);
-    NEXT();
+    PUT_INTEGER(sum, r[i.b].label());
   }
   REAL_ARITHMETIC(AddF64, real(r[i.b]) + real(r[i.c]))
   REAL_ARITHMETIC(SubtractF64, real(r[i.b]) - real(r[i.c]))

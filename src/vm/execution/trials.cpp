@@ -95,8 +95,8 @@ void drop(Fiber& fiber, auto is_over) {
 OpStatus charge(MachineState& state, const Fiber& fiber, Trial& trial) {
   trial.label = label_of(state, trial);
   trial.doubt = {};
-  ++trial.told;
-  return std::has_single_bit(trial.told) ? charge_bits(state, fiber, 1) : OpStatus::Ok;
+  ++trial.shown;
+  return std::has_single_bit(trial.shown) ? charge_bits(state, fiber, 1) : OpStatus::Ok;
 }
 
 }  // namespace
@@ -187,7 +187,7 @@ OpStatus charge_trials(MachineState& state, const Fiber& fiber) {
 bool is_tried(MachineState& state, const Fiber& fiber) {
   bool is_charged = false;
   for_each_around(state, fiber, [&](const Fiber& around) {
-    is_charged = is_charged || std::ranges::any_of(around.trials, [](const Trial& one) { return one.told > 0; });
+    is_charged = is_charged || std::ranges::any_of(around.trials, [](const Trial& one) { return one.shown > 0; });
     return !is_charged;
   });
   return is_charged;
@@ -206,7 +206,7 @@ OpStatus charge_failed_trial(MachineState& state, Fiber& fiber, std::size_t fram
     return open.frame == frame && open.decision == fiber.frames[frame].pc && !is_trusted(state, open.label);
   };
   if (tried == Tried::ToolOfASet && std::ranges::any_of(fiber.regions, is_chosen)) return OpStatus::Ok;
-  // What fails whatever the data, fails in all of them, and no call comes behind it.
+  // What fails whatever the data, fails in all of them, and no call comes after it.
   const LabelId failed = whole_label(failure, state.labels);
   if (is_trusted(state, failed)) return OpStatus::Ok;
   LabelId doubt = taken->doubt;

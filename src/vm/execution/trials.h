@@ -5,7 +5,7 @@
 #include "vm/machine_state.h"
 
 /// That nothing has failed says something, too: what a `catch` protects is a trial, and where a call that acts comes
-/// behind a test of untrusted data that would have failed, the call says how the test went. Labels would refuse it, and
+/// after a test of untrusted data that would have failed, the call says how the test went. Labels would refuse it, and
 /// with it most of what programs do with what they have read. So it is charged instead, as a narrow answer is
 /// (docs/decisions/0062-trials.md): one bit of `budget(bits: …)` for the first such call of a trial, or for its
 /// failure, and of more only as many as it takes to number them. What the body and the handler write is raised where

@@ -546,7 +546,7 @@ class Decoder {
       trial.handler = packed.varint32();
       trial.label.index = packed.varint32();
       trial.doubt.index = packed.varint32();
-      trial.told = packed.varint32();
+      trial.shown = packed.varint32();
       fiber.trials.push_back(trial);
     }
     return packed.is_good();

@@ -154,7 +154,7 @@ class Encoder {
       trials.varint(trial.handler);
       trials.varint(trial.label.index);
       trials.varint(trial.doubt.index);
-      trials.varint(trial.told);
+      trials.varint(trial.shown);
     }
     out.field(form::fiber_trials, trials.view());
     return out;

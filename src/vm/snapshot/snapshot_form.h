@@ -77,7 +77,7 @@ enum : std::uint32_t {
   fiber_kept_states = 50,   ///< a value; absent for ()
   fiber_regions = 51,       ///< packed: frame, decision, label; absent when there are none
   fiber_approval = 52,
-  fiber_trials = 53,  ///< packed: frame, handler, label, doubt, told; absent when there are none
+  fiber_trials = 53,  ///< packed: frame, handler, label, doubt, shown; absent when there are none
 };
 
 /// A failure's report.
