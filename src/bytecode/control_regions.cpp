@@ -283,7 +283,7 @@ class ControlRegions::FunctionRegions {
       const std::uint32_t end = end_of_handler(handler);
       HandlerFacts facts{tried_by(handler, end), false, order_[handler.target] != unknown};
       walk({handler.target}, end, handler.target,
-           [&](std::uint32_t pc) { facts.can_fail_again |= can_fail(opcode_of(function_.code[pc])); });
+           [&](std::uint32_t pc) { facts.can_fail_again |= can_fail(function_.code[pc]); });
       handler_facts_.push_back(facts);
     }
   }
@@ -338,7 +338,7 @@ class ControlRegions::FunctionRegions {
       const Instruction instruction = function_.code[pc];
       add_written_registers(regions_.program_, function_, instruction, registers);
       regions_.add_state_writes(function_, pc, region.state);
-      region.can_fail |= can_fail(opcode_of(instruction));
+      region.can_fail |= can_fail(instruction);
       for (const Handler& handler : function_.handlers) {
         if (is_in(pc, handler) && !is_in(origin, handler)) registers.insert(handler.failure);
       }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bytecode/program.h"
+#include "types/builtins.h"
 
 /// What a decision of a program decides: the code that runs or does not run because of it, and what that code may
 /// write. A run needs it to label what depends on a labelled decision (implicit flows). The region of a branch ends at
@@ -66,6 +67,7 @@ inline constexpr Decision whole_function = UINT32_MAX;
 [[nodiscard]] bool decides(Opcode opcode);
 /// Whether the instruction can fail because of what its operands are, not only because they are too large; or does.
 [[nodiscard]] constexpr bool can_fail(Opcode opcode);
+[[nodiscard]] constexpr bool can_fail(Instruction instruction);
 
 /// The regions of a program's functions, each computed when it is first asked for. Any thread may ask.
 class ControlRegions {
@@ -160,6 +162,11 @@ constexpr bool can_fail(Opcode opcode) {
     default:
       return false;
   }
+}
+
+constexpr bool can_fail(Instruction instruction) {
+  const auto opcode = static_cast<Opcode>(instruction.opcode);
+  return opcode == Opcode::CallBuiltin ? types::can_fail(static_cast<types::Builtin>(instruction.b)) : can_fail(opcode);
 }
 
 }  // namespace tenon::bytecode

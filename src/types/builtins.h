@@ -85,6 +85,36 @@ enum class Builtin : std::uint16_t {
 #undef TENON_BUILTIN
 };
 
+/// Whether it fails for some arguments that are not too large.
+[[nodiscard]] constexpr bool can_fail(Builtin builtin) {
+  switch (builtin) {
+    case Builtin::StringSlice:
+    case Builtin::StringRepeat:
+    case Builtin::StringMatches:
+    case Builtin::StringParseI32:
+    case Builtin::StringParseI64:
+    case Builtin::StringParseF64:
+    case Builtin::StringParseBoolean:
+    case Builtin::ListSlice:
+    case Builtin::ListSumInteger:
+    case Builtin::ListSumI32:
+    case Builtin::IntegerAbsoluteI32:
+    case Builtin::IntegerAbsoluteI64:
+    case Builtin::I32Power:
+    case Builtin::I64Power:
+    case Builtin::OptionUnwrap:
+    case Builtin::ResultUnwrap:
+    case Builtin::ToolsOnly:
+    case Builtin::ToolsWithout:
+    case Builtin::ToolsJoin:
+    case Builtin::ToolFind:
+    case Builtin::ToolArguments:
+      return true;
+    default:
+      return false;
+  }
+}
+
 struct BuiltinInfo {
   Builtin builtin;
   std::string_view name;

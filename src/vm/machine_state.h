@@ -205,6 +205,8 @@ struct MachineState {
   std::vector<Refusal> refusals;  ///< not yet taken
   /// The cost, in instructions, of work that is not counted yet; charged before the next snapshot.
   std::uint64_t deferred_cost = 0;
+  /// What the newest built-in might have failed because of.
+  LabelId doubt;
   /// Patterns that the program made, compiled; dropped when they are many.
   std::map<std::string, std::shared_ptr<const re2::RE2>, std::less<>> patterns;
   /// What the instruction that has just failed says; complete once `unwind` has given it a place.

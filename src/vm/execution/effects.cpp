@@ -109,6 +109,14 @@ std::optional<Source> source_of(const MachineState& state, const Request& reques
   return std::nullopt;
 }
 
+/// Whether it says something of what it was asked that there is an outcome. A person's approval is theirs to say, and
+/// what a call that acts makes of what it is given is its own.
+bool is_in_doubt(const MachineState& state, const Request& request) {
+  const bytecode::Program& program = state.program->program();
+  if (request.kind != RequestKind::Extern) return true;
+  return !bytecode::acts(program.externs[request.subject]) && !asks_approval(request, program);
+}
+
 /// The sets of a select: in the registers after the first register of the answer, one for each clause that offers a
 /// set.
 std::span<const Value> sets_at(const MachineState& state, const Fiber& fiber) {
@@ -277,9 +285,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   if (const auto source = source_of(state, request)) label = state.labels.join(label, state.labels.intern(*source));
   label_spending(state, fiber.frames.back().scope, label);
   note_spending(state, fiber, fiber.frames.back().scope, label);
-  // Whether a person approves is theirs to say. Whether the world has an answer at all is not counted, but what it was
-  // asked is.
-  if (!was_asked && !asks_approval(request, state.program->program())) note_doubt(state, fiber, request.label);
+  if (is_in_doubt(state, request) && !was_asked) note_doubt(state, fiber, request.label);
   if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != OpStatus::Ok) {
     unwind(state, fiber.id);
     return {};

@@ -177,6 +177,14 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
     if constexpr (bytecode::can_fail(Opcode::name)) NOTE_DOUBT(r[i.a].label()); \
     NEXT();                                                                     \
   }
+/// The part of rb at rc: whether there is one depends on these.
+#define PART_OPERATION(name, function)                 \
+  CODE(name) {                                         \
+    const LabelId label = join(state, r[i.b], r[i.c]); \
+    AFTER(function(state, r, i));                      \
+    NOTE_DOUBT(label);                                 \
+    NEXT();                                            \
+  }
 /// A single statement that does not fail.
 #define STATEMENT(name, statement) \
   CODE(name) {                     \
@@ -538,15 +546,16 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
         }
       }
     }
+    const LabelId label = join(state, r[i.b], r[i.c]);
     AFTER(operate_get_item(state, r, i));
-    NOTE_DOUBT(r[i.a].label());
+    NOTE_DOUBT(label);
     NEXT();
   }
   OPERATION(SetItem, operate_set_item)
-  OPERATION(TakeItem, operate_take_item)
-  OPERATION(GetEntry, operate_get_entry)
+  PART_OPERATION(TakeItem, operate_take_item)
+  PART_OPERATION(GetEntry, operate_get_entry)
   OPERATION(SetEntry, operate_set_entry)
-  OPERATION(TakeEntry, operate_take_entry)
+  PART_OPERATION(TakeEntry, operate_take_entry)
   OPERATION(GetCase, operate_get_case)
   OPERATION(GetPayload, operate_get_payload)
   OPERATION(Push, operate_push)
@@ -554,7 +563,7 @@ Exit interpret(MachineState& state, Fiber& fiber, std::uint64_t& fuel_left, std:
   OPERATION(RemoveEntry, operate_remove_entry)
   OPERATION(Length, operate_length)
   OPERATION(InsertItem, operate_insert_item)
-  OPERATION(RemoveItem, operate_remove_item)
+  PART_OPERATION(RemoveItem, operate_remove_item)
 
   STATEMENT(RequestKey, r[i.a] = request_key(fiber))
 
@@ -655,7 +664,14 @@ trials:
   i = callable->code[at];
   goto* targets[i.opcode];
 
-  OPERATION(CallBuiltin, operate_call_builtin)
+  CODE(CallBuiltin) {
+    AFTER(operate_call_builtin(state, r, i));
+    if (watches) [[unlikely]] {
+      const LabelId label = std::exchange(state.doubt, {});
+      if (bytecode::can_fail(i)) NOTE_DOUBT(label);
+    }
+    NEXT();
+  }
   OPERATION(ReadJson, operate_read_json)
 
   // Effects.

@@ -192,6 +192,8 @@ OpStatus read_arguments(BuiltinCall& call) {
     defer_cost(call.state, given->as_text().size() * cost_per_byte_read);
     auto value = read_argument(call, shape.parameters[hole], given->as_text());
     if (!value) return refuse("`" + name + "`: " + value.error(), label);
+    const bool is_any_text = shape.parameters[hole] == types::TypeTable::string;
+    if (!is_any_text) call.state.doubt = call.state.labels.join(call.state.doubt, label);
     add_label(*value, label, call.state.labels);
     arguments.push_back(std::move(*value));
   }
