@@ -122,7 +122,7 @@ export interface ToolCallEvent {
   arguments: Json;
   /** Of a call that acts: what it depends on, such as `approved` or `extern read_inbox`: a list of texts. Absent for the program's own. */
   sources?: Json;
-  /** Of a call that acts: why it may be made: a list of `approved` (by a person), `endorsed`, `narrow` (a narrow answer of a model), or `trusted` alone, when it needs none of them. */
+  /** Of a call that acts: why it may be made: a list of `approved` (by a person), `endorsed`, `narrow` (a narrow answer of a model), `tried` (that nothing has failed before was charged), or `trusted` alone, when it needs none of them. */
   allowed?: Json;
   /** `FILE:LINE:COLUMN` in the program. */
   place: string;
