@@ -122,8 +122,8 @@ class _Writer:
                 name = self._types.name_of(one)
                 for case in one["cases"]:
                     parts = [(part, index, "") for part, index in zip(case["attributes"], case["payload"])]
-                    self.data_class(name + case["name"], case["documentation"], parts)
-                aliases.append(f"{name} = {self.std('Union')}[{', '.join(name + case['name'] for case in one['cases'])}]")
+                    self.data_class(case["class"], case["documentation"], parts)
+                aliases.append(f"{name} = {self.std('Union')}[{', '.join(case['class'] for case in one['cases'])}]")
             elif one["kind"] in ("enum", "union", "refined", "text") and one.get("name"):
                 aliases.append(f"{self._types.name_of(one)} = {self.annotation(index, is_definition=True)}")
         if aliases:

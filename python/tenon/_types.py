@@ -107,6 +107,7 @@ class Types:
         self.module = module
         self.named: dict[str, Any] = {}  # what the program names -> a class, a Union or a Literal
         self._classes: list[Any] = [None] * len(described)
+        used = {self.name_of(one) for one in described if one["kind"] in ("struct", "enum") or one.get("name")}
         for index, one in enumerate(described):
             if one["kind"] == "struct":
                 for field in one["fields"]:
@@ -117,9 +118,11 @@ class Types:
                 for case in one["cases"]:
                     count = len(case["payload"])
                     case["attributes"] = ["value"] if count == 1 else [f"value_{at}" for at in range(1, count + 1)]
-                self._classes[index] = [
-                    self._make_class(self.name_of(one) + case["name"], case["documentation"])
-                    for case in one["cases"]]
+                    case["class"] = self.name_of(one) + case["name"]
+                    while case["class"] in used:
+                        case["class"] += "_"
+                    used.add(case["class"])
+                self._classes[index] = [self._make_class(case["class"], case["documentation"]) for case in one["cases"]]
                 for made, case in zip(self._classes[index], one["cases"]):
                     made.tenon_case = case["name"]
                     self.named[made.__name__] = made

@@ -245,6 +245,15 @@ def test_names_that_are_keywords_of_python_stay_apart(tmp_path):
         assert program.swap({"from": 3, "from_": 4}) == program.Route(4, 3)
 
 
+def test_a_case_and_a_struct_of_one_name_stay_apart(tmp_path):
+    text = "struct ShapeCircle { r: f64 }\nenum Shape { Circle(f64), Point }\nfn shape(s: ShapeCircle) -> Shape { Shape::Circle(s.r) }\n" \
+           "fn radius(s: Shape) -> f64 { match s { Shape::Circle(r) => r, Shape::Point => 0.0 } }"
+    with tenon.load(tmp_path / "shape.tn", text=text) as program:
+        made = program.shape(program.ShapeCircle(2.5))
+        assert made == program.ShapeCircle_(2.5) and program.radius(made) == 2.5
+        assert program.ShapeCircle(r=1.0).r == 1.0
+
+
 def test_values_are_pickled_and_copied(folder):
     import copy
     import pickle
