@@ -11,7 +11,8 @@ namespace {
 constexpr const char* curl_file = "libcurl.so.4";
 
 Result<CurlLibrary, std::string> open_library() {
-  void* const handle = ::dlopen(curl_file, RTLD_NOW | RTLD_LOCAL);
+  // The libraries beneath it have thousands of functions that are never called: those are found when they are.
+  void* const handle = ::dlopen(curl_file, RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) return failure("the HTTP library cannot be loaded: " + std::string(::dlerror()));
   CurlLibrary library{};
   const char* missing = nullptr;
