@@ -130,7 +130,7 @@ void Trace::on_generation_started(const runtime::SentGeneration& generation) {
   const runtime::PerformedEffect& effect = generation.effect;
   const inference::GenerationRequest request = generation.sent();
   if (shows_prompts_) {
-    std::string text = fmt::format("── {} ── {}{}\n", request.label, effect.program.describe(effect.place),
+    std::string text = fmt::format("── {} ── {}{}\n", request.label, effect.program.describe(effect.place()),
                                    generation.attempt > 0 ? fmt::format(" (repair {})", generation.attempt) : "");
     for (const inference::Message& message : request.messages) {
       text += fmt::format("[{}]\n{}\n", role_name(message.role), message.text);
@@ -147,11 +147,11 @@ void Trace::on_generation_started(const runtime::SentGeneration& generation) {
                              {"key", effect.key},
                              {"attempt", generation.attempt},
                              {"function", request.label},
-                             {"place", effect.program.describe(effect.place)},
-                             {"label", effect.label},
+                             {"place", effect.program.describe(effect.place())},
+                             {"label", effect.label()},
                              {"messages", std::move(messages)}});
   if (request.schema) event["schema"] = parse_own_json(request.schema->json_schema);
-  event["calls"] = json_stack(effect.program, effect.calls);
+  event["calls"] = json_stack(effect.program, effect.calls());
   write_line(event.dump());
 }
 
@@ -218,14 +218,14 @@ void Trace::on_extern_called(const runtime::StartedCall& call) {
                              {"run", effect.run.index},
                              {"key", effect.key},
                              {"function", program.program().externs[call.index].name},
-                             {"place", program.describe(effect.place)},
-                             {"label", effect.label},
+                             {"place", program.describe(effect.place())},
+                             {"label", effect.label()},
                              {"arguments", std::move(values)}});
   if (!call.allowed.empty()) {
     Json& allowed = event["allowed"] = Json::array();
     for (const std::string_view reason : call.allowed) allowed.push_back(reason);
   }
-  event["calls"] = json_stack(program, effect.calls);
+  event["calls"] = json_stack(program, effect.calls());
   write_line(event.dump());
 }
 

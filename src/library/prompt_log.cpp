@@ -26,7 +26,7 @@ void PromptLog::on_generation_started(const runtime::SentGeneration& generation)
     messages.push_back(Json::object({{"role", inference::role_name(message.role)}, {"text", message.text}}));
   }
   Json sent = Json::object({{"function", request.label},
-                            {"place", generation.effect.program.describe(generation.effect.place)},
+                            {"place", generation.effect.program.describe(generation.effect.place())},
                             {"attempt", generation.attempt},
                             {"messages", std::move(messages)}});
   if (request.schema) sent.set("schema", parse_own_json(request.schema->json_schema));

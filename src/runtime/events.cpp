@@ -36,18 +36,26 @@ std::optional<ProgramEvent> find_program_event(const RecordBatch& batch, const e
   return event;
 }
 
-PerformedEffect performed_effect(RunId id, const RunCore& core, const vm::Request& request) {
-  const bytecode::Program& program = core.image()->program();
-  PerformedEffect effect{.run = id, .key = request.key, .program = *core.image()->loaded()};
-  effect.calls = core.machine().call_stack(request.id);
-  if (request.kind != vm::RequestKind::Extern) {
-    effect.place = program.sites[request.subject].place;
-  } else if (!effect.calls.entries.empty()) {
-    effect.place = effect.calls.entries.front().place;
-  }
-  effect.scope = effects::scope_of(request, program);
-  effect.label = core.machine().labels().describe(request.label);
-  return effect;
+PerformedEffect::PerformedEffect(RunId id, const RunCore& core, const vm::Request& request)
+    : run(id),
+      key(request.key),
+      program(*core.image()->loaded()),
+      scope(effects::scope_of(request, core.image()->program())),
+      machine_(core.machine()),
+      request_(request) {}
+
+bytecode::Place PerformedEffect::place() const {
+  if (request_.kind != vm::RequestKind::Extern) return program.program().sites[request_.subject].place;
+  const vm::CallStack stack = calls();
+  return stack.entries.empty() ? bytecode::Place{} : stack.entries.front().place;
+}
+
+vm::CallStack PerformedEffect::calls() const {
+  return machine_.call_stack(request_.id);
+}
+
+std::string PerformedEffect::label() const {
+  return machine_.labels().describe(request_.label);
 }
 
 }  // namespace tenon::runtime

@@ -84,18 +84,24 @@ struct ProgramEvent {
 [[nodiscard]] std::optional<ProgramEvent> find_program_event(const RecordBatch& batch, const effects::Record& record);
 
 /// An effect that this process performs, and where the program requests it. Views are valid during the call.
-struct PerformedEffect {
+class PerformedEffect {
+ public:
   RunId run;
   std::string_view key;              ///< of the request, the same when it is performed again
   const vm::LoadedProgram& program;  ///< of the run
-  bytecode::Place place = {};
-  vm::CallStack calls = {};
-  effects::AgentScopeView scope = {};
-  std::string label = {};  ///< the origins of what is sent: vm::LabelTable::describe
-};
+  effects::AgentScopeView scope;
 
-/// The effect of a request of the run.
-[[nodiscard]] PerformedEffect performed_effect(RunId run, const RunCore& core, const vm::Request& request);
+  PerformedEffect(RunId id, const RunCore& core, const vm::Request& request);
+
+  // Most listeners need none of these.
+  [[nodiscard]] bytecode::Place place() const;
+  [[nodiscard]] vm::CallStack calls() const;
+  [[nodiscard]] std::string label() const;  ///< the origins of what is sent: vm::LabelTable::describe
+
+ private:
+  const vm::Machine& machine_;
+  const vm::Request& request_;
+};
 
 /// A request that is sent to the model.
 struct SentGeneration {

@@ -55,7 +55,7 @@ Result<void, effects::SecretError> ExternCalls::start(RunId id, const OpenReques
   auto arguments = secrets_.open_arguments(run, request, secrets);
   if (!arguments) return failure(std::move(arguments.error()));
   if (listener_ != nullptr) {
-    listener_->on_extern_called({performed_effect(id, *run.core, request), request.subject, request.arguments,
+    listener_->on_extern_called({PerformedEffect(id, *run.core, request), request.subject, request.arguments,
                                  sources_of_call(run.core->image()->program(), run.core->machine().labels(), request),
                                  vm::reasons_for_call(run.core->machine().state(), request)});
   }

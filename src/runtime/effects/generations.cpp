@@ -152,7 +152,7 @@ void Generations::send(GenerationId id) {
     const RunCore& core = *runs_[generation.run].core;
     const bool is_plain_text = request.schema == nullptr && request.text_form == nullptr;
     listener_->on_generation_started(
-        {performed_effect(generation.run, core, generation.request), generation.repair_loop.repairs(),
+        {PerformedEffect(generation.run, core, generation.request), generation.repair_loop.repairs(),
          is_plain_text && core.machine().is_streamed_output(generation.request.id), request, model_});
   }
   model_.start(id, std::move(request), *this);
