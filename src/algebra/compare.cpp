@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "algebra/derived_forms.h"
 #include "algebra/form.h"
 #include "json/text.h"
 #include "json/writer.h"
@@ -17,7 +19,7 @@ constexpr std::array<std::string_view, 11> difference_names{
 
 /// A run's calls in one row.
 struct Calls {
-  explicit Calls(const Artifacts& of) : artifacts(of) {
+  Calls(const Artifacts& of, const Artifacts& shown_as) : artifacts(of), shown(shown_as) {
     for (const auto& row : of.sigma) {
       choices.insert(choices.end(), row.begin(), row.end());
       cycles.resize(choices.size(), cycle_count++);
@@ -27,6 +29,7 @@ struct Calls {
   [[nodiscard]] std::size_t size() const { return choices.size(); }
 
   const Artifacts& artifacts;
+  const Artifacts& shown;  ///< the same, with the values as they are shown
   std::vector<Choice> choices;
   std::vector<std::size_t> cycles;  ///< in which each is made
   std::size_t cycle_count = 0;
@@ -83,7 +86,7 @@ std::string write_call(const Calls& calls, std::size_t call) {
   std::string text;
   JsonWriter out(text);
   out.begin_object();
-  add_arguments(out, calls.artifacts.q[call].arguments);
+  add_arguments(out, calls.shown.q[call].arguments);
   out.name("tool").text(calls.tool(call)).end_object();
   return text;
 }
@@ -106,7 +109,7 @@ std::string entry_text(const Artifacts& artifacts, const std::vector<Hash>& hash
 
 class Comparison {
  public:
-  Comparison(const Artifacts& a, const Artifacts& b) : a_(a), b_(b) {}
+  Comparison(Calls a, Calls b) : a_(std::move(a)), b_(std::move(b)) {}
 
   std::vector<Difference> run() {
     const std::vector<Aligned> pairs = align(a_, b_);
@@ -179,14 +182,13 @@ class Comparison {
   }
 
   void compare_cycle(DifferenceKind kind, std::size_t at) {
-    const auto shown = [&](const std::vector<Cycle>& cycles) -> std::string {
+    const auto written = [&](const std::vector<Cycle>& cycles) -> std::string {
       if (at >= cycles.size()) return {};
       if (kind == DifferenceKind::Output) return write_output(cycles[at]);
       return write_input(cycles[at]);
     };
-    std::string a = shown(a_.artifacts.h);
-    std::string b = shown(b_.artifacts.h);
-    if (a != b) add(kind, {}, std::move(a), std::move(b)).cycle = at;
+    if (written(a_.artifacts.h) == written(b_.artifacts.h)) return;
+    add(kind, {}, written(a_.shown.h), written(b_.shown.h)).cycle = at;
   }
 
   void compare_calls(std::size_t call_a, std::size_t call_b) {
@@ -201,23 +203,26 @@ class Comparison {
       add(DifferenceKind::Choice, pair, std::to_string(a_.choices[call_a].alternative),
           std::to_string(b_.choices[call_b].alternative));
     }
+    const auto argument = [](const Query& query, std::size_t at) {
+      return at < query.arguments.size() ? query.arguments[at] : std::string();
+    };
+    const Query& shown_left = a_.shown.q[call_a];
+    const Query& shown_right = b_.shown.q[call_b];
     for (std::size_t at = 0; at < std::max(left.arguments.size(), right.arguments.size()); ++at) {
-      const std::string a = at < left.arguments.size() ? left.arguments[at] : "";
-      const std::string b = at < right.arguments.size() ? right.arguments[at] : "";
+      if (argument(left, at) == argument(right, at)) continue;
       // A context that was passed on is its hash; its entries are reported where a model saw them.
-      if (a != b) add(DifferenceKind::Argument, pair, a, b).index = at;
+      add(DifferenceKind::Argument, pair, argument(shown_left, at), argument(shown_right, at)).index = at;
     }
     const bool have_requests = !left.requests.empty() && !right.requests.empty();
     const bool are_like = left.contexts == right.contexts && left.arguments == right.arguments;
     if (have_requests && are_like && left.requests != right.requests) {
-      add(DifferenceKind::Request, pair, write_query(left), write_query(right));
+      add(DifferenceKind::Request, pair, write_query(shown_left), write_query(shown_right));
     }
     if (left.pauses != right.pauses) {
-      add(DifferenceKind::Pause, pair, write_query(left), write_query(right));
+      add(DifferenceKind::Pause, pair, write_query(shown_left), write_query(shown_right));
     }
     if (a_.artifacts.r[call_a] != b_.artifacts.r[call_b]) {
-      add(DifferenceKind::Result, pair, write_call_result(a_.artifacts.r[call_a]),
-          write_call_result(b_.artifacts.r[call_b]));
+      add(DifferenceKind::Result, pair, write_call_result(a_.shown.r[call_a]), write_call_result(b_.shown.r[call_b]));
     }
   }
 
@@ -243,7 +248,13 @@ std::string_view difference_name(DifferenceKind kind) {
 }
 
 std::vector<Difference> compare(const Artifacts& a, const Artifacts& b) {
-  return Comparison(a, b).run();
+  return Comparison({a, a}, {b, b}).run();
+}
+
+std::vector<Difference> compare_for_people(const Interaction& a, const Interaction& b) {
+  const Artifacts shown_a = in_plain_form(a);
+  const Artifacts shown_b = in_plain_form(b);
+  return Comparison({a.artifacts, shown_a}, {b.artifacts, shown_b}).run();
 }
 
 std::string describe(const Difference& difference) {

@@ -43,6 +43,8 @@ struct Difference {
 /// All differences, turn by turn and in the order of the program: at the first one the runs diverge. Calls are aligned
 /// by sigma: a longest common sequence of the tools' names.
 [[nodiscard]] std::vector<Difference> compare(const Artifacts& a, const Artifacts& b);
+/// The same differences, with the values as people write them: see in_plain_form.
+[[nodiscard]] std::vector<Difference> compare_for_people(const Interaction& a, const Interaction& b);
 
 /// For people, one or more lines for each; without `tenon: `.
 [[nodiscard]] std::string describe(const Difference& difference);

@@ -60,25 +60,56 @@ std::string shortened(std::string text) {
   return std::string(cut_utf8(text, shown_bytes_max)) + "…";
 }
 
-/// A value as people write it: in a program's arguments, as an answer, in `--input`. Where its type is not known, and
-/// where it contains a Context, as it is on record.
-std::string in_plain_form(const std::string& recorded, std::optional<types::TypeId> type,
-                          const runtime::ProgramImage* image) {
-  if (!type || image == nullptr || recorded.empty() || recorded == "null") return recorded;
-  const types::TypeTable& types = image->program().types;
-  const auto value = effects::read_value(recorded, *type, types, effects::SecretForm::Named);
-  std::string text;
-  return value && vm::to_json(*value, types, text) ? text : recorded;
-}
+/// A Context among arguments.
+constexpr std::string_view context_begin = R"({"context":)";
+
+/// Writes the values of one cycle's program as people do.
+class PlainValues {
+ public:
+  /// `image`: null if the program is not known.
+  PlainValues(const runtime::ProgramImage* image, CallTypes types) : image_(image), types_(types) {}
+
+  [[nodiscard]] std::string argument(const std::string& recorded, std::size_t at) const {
+    const bool is_known = types_.parameters != nullptr && at < types_.parameters->size();
+    return value(recorded, is_known ? std::optional((*types_.parameters)[at]) : std::nullopt);
+  }
+
+  /// The arguments of the run's function. `recorded`: an array.
+  [[nodiscard]] std::string arguments(const std::string& recorded) const {
+    const Json list = parse_own_json(recorded);
+    if (!list.is_array()) return recorded;
+    std::string text = "[";
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      // As it is on record: a Number like an integer.
+      text += (at == 0 ? "" : ",") + argument(list.items_or_none()[at].dump(JsonForm::Shortest), at);
+    }
+    return text + ']';
+  }
+
+  [[nodiscard]] CallResult result(const CallResult& recorded) const {
+    const auto* const text = std::get_if<std::string>(&recorded);
+    return text == nullptr ? recorded : CallResult(value(*text, types_.result));
+  }
+
+ private:
+  [[nodiscard]] std::string value(const std::string& recorded, std::optional<types::TypeId> type) const {
+    const bool is_context = recorded.starts_with(context_begin);
+    if (!type || image_ == nullptr || recorded.empty() || recorded == "null" || is_context) return recorded;
+    const types::TypeTable& types = image_->program().types;
+    const auto read = effects::read_value(recorded, *type, types, effects::SecretForm::Named);
+    std::string text;
+    return read && vm::to_json(*read, types, text) ? text : recorded;
+  }
+
+  const runtime::ProgramImage* image_;
+  CallTypes types_;
+};
 
 /// Draws one run.
 class Drawing {
  public:
   explicit Drawing(const Interaction& interaction)
-      : artifacts_(interaction.artifacts),
-        records_(interaction.records),
-        origins_(interaction.origins),
-        types_(interaction.types) {
+      : artifacts_(in_plain_form(interaction)), records_(interaction.records), origins_(interaction.origins) {
     std::vector<std::size_t> open;
     std::size_t ended = 0;
     for (const std::string& line : interaction.events) {
@@ -100,37 +131,17 @@ class Drawing {
     std::size_t call = 0;
     for (std::size_t cycle = 0; cycle < artifacts_.h.size(); ++cycle) {
       const Cycle& turn = artifacts_.h[cycle];
-      image_ = cycle < types_.programs.size() ? types_.programs[cycle].get() : nullptr;
-      const CallTypes types = cycle < types_.cycles.size() ? types_.cycles[cycle] : CallTypes{};
-      out_ += turn.agent.empty() ? fmt::format("{}{}\n", turn.function, shortened(shown_start(turn.arguments, types)))
+      out_ += turn.agent.empty() ? fmt::format("{}{}\n", turn.function, shortened(turn.arguments))
                                  : fmt::format("{} < {}\n", turn.agent, shortened(turn.input));
       for (const Choice& choice : artifacts_.sigma[cycle]) draw_call(choice, call++);
-      out_ += fmt::format("= {}{}\n", shown_result(turn.result, types), shown_record(records_.cycles, cycle));
+      out_ += fmt::format("= {}{}\n", shown_result(turn.result), shown_record(records_.cycles, cycle));
     }
     return std::move(out_);
   }
 
  private:
-  [[nodiscard]] std::string shown_argument(const std::string& recorded, const CallTypes& types, std::size_t at) const {
-    const bool is_known = types.parameters != nullptr && at < types.parameters->size();
-    return in_plain_form(recorded, is_known ? std::optional((*types.parameters)[at]) : std::nullopt, image_);
-  }
-
-  /// The arguments of the run's function. `arguments`: an array.
-  [[nodiscard]] std::string shown_start(const std::string& arguments, const CallTypes& types) const {
-    const Json list = parse_own_json(arguments);
-    std::string text;
-    for (std::size_t at = 0; at < list.size(); ++at) {
-      // As it is on record: a Number like an integer.
-      text += (text.empty() ? "" : ",") + shown_argument(list.items_or_none()[at].dump(JsonForm::Shortest), types, at);
-    }
-    return list.is_array() ? '[' + text + ']' : arguments;
-  }
-
-  [[nodiscard]] std::string shown_result(const CallResult& result, const CallTypes& types) const {
-    if (const auto* const value = std::get_if<std::string>(&result)) {
-      return shortened(in_plain_form(*value, types.result, image_));
-    }
+  static std::string shown_result(const CallResult& result) {
+    if (const auto* const value = std::get_if<std::string>(&result)) return shortened(*value);
     if (const auto* const failed = std::get_if<Failed>(&result)) {
       return shortened(fmt::format("{}: {}", types::failure_kind_name(failed->kind), failed->message));
     }
@@ -152,14 +163,10 @@ class Drawing {
   void draw_call(const Choice& choice, std::size_t call) {
     const Query& query = artifacts_.q[call];
     const std::string indent(2 + 2 * depths_[call], ' ');
-    const CallTypes types = call < types_.calls.size() ? types_.calls[call] : CallTypes{};
     std::string arguments;
-    for (std::size_t at = 0; at < query.arguments.size(); ++at) {
-      const std::string& value = query.arguments[at];
-      const bool is_context = value.starts_with(R"({"context":)");
-      arguments += (arguments.empty() ? "" : ", ") + (value.empty() ? "?"
-                                                      : is_context  ? "ctx"
-                                                                    : shown_argument(value, types, at));
+    for (const std::string& value : query.arguments) {
+      const bool is_context = value.starts_with(context_begin);
+      arguments += (arguments.empty() ? "" : ", ") + (value.empty() ? "?" : is_context ? "ctx" : value);
     }
     const Tool& tool = artifacts_.tools[choice.tool];
     const std::string record = shown_record(records_.calls, call);
@@ -168,8 +175,8 @@ class Drawing {
     } else {
       const CallOrigin origin = call < origins_.size() ? origins_[call] : CallOrigin();
       out_ += fmt::format("{}{} {}({}){} = {}{}{}\n", indent, choice.at, tool.name, shortened(std::move(arguments)),
-                          shown_origin(origin.arguments), shown_result(artifacts_.r[call], types),
-                          shown_origin(origin.result), record);
+                          shown_origin(origin.arguments), shown_result(artifacts_.r[call]), shown_origin(origin.result),
+                          record);
     }
     if (const auto refused = refusals_.find(call); refused != refusals_.end()) {
       out_ += fmt::format("{}  refused: {}\n", indent, shortened(refused->second));
@@ -225,13 +232,11 @@ class Drawing {
     }
   }
 
-  const Artifacts& artifacts_;
+  const Artifacts artifacts_;
   const RecordNumbers& records_;
   const std::vector<CallOrigin>& origins_;
-  const ValueTypes& types_;
-  const runtime::ProgramImage* image_ = nullptr;  ///< of the cycle that is drawn; null if it is not known
-  std::vector<std::size_t> depths_;               ///< of each call: the number of enclosing calls
-  std::map<std::size_t, std::string> refusals_;   ///< by call: why the answer violates a contract
+  std::vector<std::size_t> depths_;              ///< of each call: the number of enclosing calls
+  std::map<std::size_t, std::string> refusals_;  ///< by call: why the answer violates a contract
   std::set<Hash> drawn_;
   std::string out_;
 };
@@ -256,6 +261,28 @@ std::string write_form(const Artifacts& artifacts, const std::string& form) {
   if (form == "rho") return write_matrix(arrange(selection, results, nothing));
   if (form == "R") return write_matrix(result_matrix(selection, tools, results, nothing));
   return write_form(artifacts);
+}
+
+Artifacts in_plain_form(const Interaction& interaction) {
+  Artifacts plain = interaction.artifacts;
+  const ValueTypes& types = interaction.types;
+  std::size_t call = 0;
+  for (std::size_t at = 0; at < plain.h.size(); ++at) {
+    const runtime::ProgramImage* const image = at < types.programs.size() ? types.programs[at].get() : nullptr;
+    const PlainValues of_cycle(image, at < types.cycles.size() ? types.cycles[at] : CallTypes{});
+    Cycle& cycle = plain.h[at];
+    cycle.arguments = of_cycle.arguments(cycle.arguments);
+    cycle.result = of_cycle.result(cycle.result);
+    for (const std::size_t end = call + plain.sigma[at].size(); call < end; ++call) {
+      const PlainValues of_call(image, call < types.calls.size() ? types.calls[call] : CallTypes{});
+      std::vector<std::string>& arguments = plain.q[call].arguments;
+      for (std::size_t index = 0; index < arguments.size(); ++index) {
+        arguments[index] = of_call.argument(arguments[index], index);
+      }
+      plain.r[call] = of_call.result(plain.r[call]);
+    }
+  }
+  return plain;
 }
 
 std::string draw_calls(const Interaction& interaction) {

@@ -40,9 +40,10 @@ int print_artifacts(const TraceCommand& command, const algebra::Artifacts& artif
   return exit_done;
 }
 
-int print_differences(const TraceCommand& command, const algebra::Artifacts& a, const algebra::Artifacts& b,
+int print_differences(const TraceCommand& command, const algebra::Interaction& a, const algebra::Interaction& b,
                       const Environment& environment) {
-  const std::vector<algebra::Difference> differences = algebra::compare(a, b);
+  const std::vector<algebra::Difference> differences =
+      command.json ? algebra::compare(a.artifacts, b.artifacts) : algebra::compare_for_people(a, b);
   if (command.json) {
     environment.write_output(algebra::write_differences(differences) + "\n");
   } else if (differences.empty()) {
@@ -117,7 +118,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
     case Verb::Diff: {
       const auto other = read_interaction(store, command.other, environment);
       if (!other) return exit_failed;
-      return print_differences(command, run->artifacts, other->artifacts, environment);
+      return print_differences(command, *run, *other, environment);
     }
     case Verb::Flow:
     case Verb::Reconstruct:

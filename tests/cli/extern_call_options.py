@@ -294,6 +294,10 @@ def test_the_values_of_a_call_are_shown_as_they_are_given(work):
     assert any(f"copied({SHOWN}, 250) {{argument first}} = {SHOWN} " in line for line in lines), lines
     assert any(f"made(ctx, {SHOWN}) {{argument first, extern copied}} = 9007199254740993 " in line for line in lines), lines
     assert lines[-1].startswith(f"= {SHOWN}  ["), lines
+    other = tenon("run", program, "--fn", "tells", "--arg", "first=251", *options)
+    compared = tenon("trace", "diff", find_run(copied.stderr), find_run(other.stderr), "--store", store)
+    assert "argument 2 of `copied`" in compared.stdout and "\n  a: 250\n  b: 251\n" in compared.stdout, compared
+    assert '  a: {"arguments":[null,250],"function":"tells"}\n' in compared.stdout, compared
 
 
 def test_a_person_chooses_between_retry_and_failure(work):
