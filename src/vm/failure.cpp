@@ -18,11 +18,11 @@ namespace {
 /// they are in the registers of the frame's first instructions.
 void restore_caller_state(const MachineState& state, Fiber& fiber, const Frame& frame) {
   if (!state.program->program().functions[frame.function].is_agent_run || frame.pc == 0) return;
-  const bytecode::Instruction first = state.program->callables()[frame.function].code[0];
+  const bytecode::Instruction first = state.program->code_of(frame.function)[0];
   if (first.opcode != static_cast<std::uint16_t>(bytecode::Opcode::TakeState)) return;
   fiber.agent_state = fiber.registers.data()[frame.base + first.a];
   if (frame.pc <= 1) return;
-  const bytecode::Instruction second = state.program->callables()[frame.function].code[1];
+  const bytecode::Instruction second = state.program->code_of(frame.function)[1];
   if (second.opcode != static_cast<std::uint16_t>(bytecode::Opcode::TakeKept)) return;
   fiber.kept_states = fiber.registers.data()[frame.base + second.a];
 }

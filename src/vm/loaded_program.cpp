@@ -56,8 +56,8 @@ Result<std::shared_ptr<const LoadedProgram>, LoadError> LoadedProgram::load(
   loaded->vouched_types_ = find_vouched_types(source.types);
   for (std::uint32_t index = 0; index < source.functions.size(); ++index) {
     const bytecode::Function& function = source.functions[index];
-    loaded->callables_.push_back({function.code.data(), loaded->control_regions_.code_with_trials(index),
-                                  function.register_count, static_cast<std::uint32_t>(function.parameters.size())});
+    loaded->callables_.push_back({loaded->control_regions_.code_with_trials(index), function.register_count,
+                                  static_cast<std::uint32_t>(function.parameters.size())});
   }
   for (const bytecode::Constant& constant : source.constants) {
     loaded->constants_.push_back(make_constant(constant));

@@ -21,8 +21,7 @@ struct LoadError {
 
 /// What the interpreter needs to know about a function at a call.
 struct Callable {
-  const bytecode::Instruction* code = nullptr;
-  const bytecode::Instruction* entry = nullptr;  ///< what runs first: the code, with marks where trials begin
+  const bytecode::Instruction* code = nullptr;  ///< with marks where trials begin
   std::uint32_t register_count = 0;
   std::uint32_t parameter_count = 0;
 };
@@ -42,6 +41,10 @@ class LoadedProgram {
   [[nodiscard]] const std::shared_ptr<const bytecode::Program>& shared_program() const { return program_; }
   [[nodiscard]] const types::TypeTable& types() const { return program_->types; }
   [[nodiscard]] const std::vector<Callable>& callables() const { return callables_; }
+  /// The function's code without marks.
+  [[nodiscard]] const bytecode::Instruction* code_of(std::uint32_t function) const {
+    return program_->functions[function].code.data();
+  }
   [[nodiscard]] const Value& constant(std::uint32_t index) const { return constants_[index]; }
   [[nodiscard]] std::uint32_t constant_count() const { return static_cast<std::uint32_t>(constants_.size()); }
   /// The index of the constant with this object, or UINT32_MAX.

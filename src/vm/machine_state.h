@@ -93,7 +93,7 @@ struct Trial {
   std::uint32_t handler = 0;  ///< index into the handlers of its function
   LabelId label;              ///< of what might have failed in it, and was paid for
   LabelId doubt;              ///< likewise, since the last call that acts
-  std::uint32_t shown = 0;     ///< calls that have said that nothing has failed before
+  std::uint32_t shown = 0;    ///< calls that have said that nothing has failed before
 };
 
 enum class FiberState : std::uint8_t {
@@ -307,7 +307,7 @@ void make_ready(MachineState& state, Fiber& fiber);
 /// The one that the fiber executes.
 [[nodiscard]] inline const bytecode::Instruction& instruction_of(const MachineState& state, const Fiber& fiber) {
   const Frame& frame = fiber.frames.back();
-  return state.program->callables()[frame.function].code[frame.pc];
+  return state.program->code_of(frame.function)[frame.pc];
 }
 
 // Requests, in execution/effects.cpp.

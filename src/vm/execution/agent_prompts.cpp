@@ -70,7 +70,7 @@ OpStatus call_agent(MachineState& state, Fiber& fiber, const bytecode::Extern& c
                         messages.declared_to_return, program.types.describe(callee.result)}));
   }
   const Frame& frame = fiber.frames.back();
-  const std::uint32_t base = frame.base + state.program->callables()[frame.function].code[frame.pc].a;
+  const std::uint32_t base = frame.base + state.program->code_of(frame.function)[frame.pc].a;
   const std::uint64_t depth = fiber.depth() + 1;
   if (depth > depth_limit(state, frame.scope)) return fail_depth(state, frame.scope, depth);
   if (const OpStatus status = check_room(state, agent.run, base); status != OpStatus::Ok) return status;

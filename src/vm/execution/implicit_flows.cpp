@@ -65,7 +65,7 @@ void open(MachineState& state, Fiber& fiber, Decision decision, LabelId by) {
 
 const bytecode::Instruction* code_of(const MachineState& state, const Fiber& fiber) {
   const Frame& frame = fiber.frames.back();
-  return frame.open_regions == 0 ? state.program->callables()[frame.function].entry
+  return frame.open_regions == 0 ? state.program->callables()[frame.function].code
                                  : state.program->control_regions().marked_code(frame.function);
 }
 

@@ -198,7 +198,7 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
     goto failed;                              \
   } while (false)
 /// What the newest frame executes: the code of `callable`, or the same with marks.
-#define CODE_BEGIN (frame->open_regions == 0 ? callable->entry : code_of(state, fiber))
+#define CODE_BEGIN (frame->open_regions == 0 ? callable->code : code_of(state, fiber))
 /// The instruction might have failed because of what has this label, and has not.
 #define NOTE_DOUBT(label_expression)                           \
   do {                                                         \
@@ -250,7 +250,7 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
     frame = &frames.back();                                                                    \
     callable = callee;                                                                         \
     r = window;                                                                                \
-    pc = callee->entry;                                                                        \
+    pc = callee->code;                                                                         \
     if (state.observer != nullptr) [[unlikely]]                                                \
       state.observer->on_call(fiber.key, frame->function, {r, callee->parameter_count});       \
     DISPATCH();                                                                                \
@@ -628,7 +628,7 @@ leave_slowly:
     at = static_cast<std::uint32_t>(pc - CODE_BEGIN);
     leave_regions(state, fiber, *r);
     within = {};
-    pc = callable->entry + at;
+    pc = callable->code + at;
   }
   if (frames.size() == 1) {
     if (fiber.parent.number != FiberId::none) {
@@ -661,7 +661,7 @@ trial_begin:
 trials:
   if (watches) begin_trials(state, fiber, at);
   pc = CODE_BEGIN + at;
-  i = callable->code[at];
+  i = program.code_of(frame->function)[at];
   goto* targets[i.opcode];
 
   CODE(CallBuiltin) {

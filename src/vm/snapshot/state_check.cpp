@@ -90,7 +90,7 @@ class StateChecker {
   }
 
   const Callable& callable_of(const Frame& frame) { return state_.program->callables()[frame.function]; }
-  Instruction instruction_of(const Frame& frame) { return callable_of(frame).code[frame.pc]; }
+  Instruction instruction_of(const Frame& frame) { return state_.program->code_of(frame.function)[frame.pc]; }
 
   void check_fiber(const Fiber& fiber) {
     const auto& functions = state_.program->program().functions;
