@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/ensure.h"
+#include "bytecode/control_regions.h"
 #include "types/builtins.h"
 #include "types/table/type_parts.h"
 
@@ -169,6 +170,11 @@ constexpr std::array<Known, opcodes_max> known_rules = [] {
   for (const Row& row : rows) table[static_cast<std::size_t>(row.opcode)] = {row.rule, row.fails == Fails::Can};
   return table;
 }();
+
+// What the machine takes for something that might have failed (vm/execution/trials.h), fails here.
+static_assert(std::ranges::all_of(rows, [](const Row& row) {
+  return !bytecode::can_fail(row.opcode) || row.fails == Fails::Can;
+}));
 
 /// What a built-in method's result has of its arguments. Its own label is always that of all of theirs, and with
 /// `Inner`, of all their parts, too.
