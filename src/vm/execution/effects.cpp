@@ -283,8 +283,7 @@ Result<void, ResumeError> take_outcome(MachineState& state, RequestId id, Outcom
   }
   LabelId label = request.label;
   if (const auto source = source_of(state, request)) label = state.labels.join(label, state.labels.intern(*source));
-  label_spending(state, fiber.frames.back().scope, label);
-  note_spending(state, fiber, fiber.frames.back().scope, label);
+  note_spending(state, fiber, label);
   if (is_in_doubt(state, request) && !was_asked) note_doubt(state, fiber, request.label);
   if (charge_usage(state, fiber.frames.back().scope, request.kind, outcome.usage) != OpStatus::Ok) {
     unwind(state, fiber.id);

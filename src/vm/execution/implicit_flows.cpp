@@ -54,8 +54,7 @@ void open(MachineState& state, Fiber& fiber, Decision decision, LabelId by) {
     ++fiber.frames.back().open_regions;
   }
   fiber.control = state.labels.join(fiber.control, by);
-  label_spending(state, fiber.frames.back().scope, by);
-  note_spending(state, fiber, fiber.frames.back().scope, by);
+  note_spending(state, fiber, by);
   if (state.program->control_regions().region(fiber.frames.back().function, decision).can_fail) {
     note_doubt(state, fiber, by);
   }

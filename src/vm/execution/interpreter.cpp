@@ -126,13 +126,6 @@ std::uint64_t charge_deferred_fuel(MachineState& state, std::uint64_t fuel) {
   return fuel - taken;
 }
 
-/// How much an instruction does depends on what it works on, and so what is left of the budgets, too.
-[[gnu::noinline]] void label_work(MachineState& state, const Fiber& fiber, LabelId label) {
-  if (label == LabelTable::program_text) return;
-  label_spending(state, fiber.frames.back().scope, label);
-  note_spending(state, fiber, fiber.frames.back().scope, label);
-}
-
 /// The key of the newest request. Not inlined: the code of its texts would take registers from `interpret`.
 [[gnu::noinline]] Value request_key(const Fiber& fiber) {
   return Value::string(fiber.key_of(std::max<std::uint64_t>(fiber.next_ordinal, 1) - 1));
@@ -160,15 +153,15 @@ OpStatus fail_kept(MachineState& state, Value* r, Instruction i) {
     DISPATCH(); \
   } while (false)
 /// What a function has done that executes an instruction.
-#define AFTER(status)                             \
-  do {                                            \
-    const OpStatus how = (status);                \
-    if (how != OpStatus::Ok) [[unlikely]] {       \
-      if (how == OpStatus::Failed) goto failed;   \
-      if (how == OpStatus::Corrupt) goto damaged; \
-      label_work(state, fiber, r[i.a].label());   \
-      fuel = charge_deferred_fuel(state, fuel);   \
-    }                                             \
+#define AFTER(status)                              \
+  do {                                             \
+    const OpStatus how = (status);                 \
+    if (how != OpStatus::Ok) [[unlikely]] {        \
+      if (how == OpStatus::Failed) goto failed;    \
+      if (how == OpStatus::Corrupt) goto damaged;  \
+      note_spending(state, fiber, r[i.a].label()); \
+      fuel = charge_deferred_fuel(state, fuel);    \
+    }                                              \
   } while (false)
 /// An instruction that a function executes.
 #define OPERATION(name, function)                                               \

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <memory>
+#include <span>
 #include <vector>
 
+#include "vm/execution/finally_handlers.h"
 #include "vm/execution/implicit_flows.h"
 #include "vm/execution/trust.h"
 
@@ -53,13 +57,11 @@ void for_each_around(MachineState& state, const Fiber& innermost, auto visit) {
 void for_each_handler(MachineState& state, const Fiber& innermost, auto visit) {
   for_each_around(state, innermost, [&](Fiber& fiber) {
     for (std::size_t frame = fiber.frames.size(); frame-- > 0;) {
-      const bytecode::Function& function = function_of(state, fiber, frame);
-      const bool is_branch = frame == 0 && fiber.parent.number != FiberId::none;
-      for (std::size_t at = 0; at < function.handlers.size() && !function.is_agent_run; ++at) {
-        const Handler& handler = function.handlers[at];
-        const auto holds = [&](std::uint32_t pc) { return pc >= handler.begin && pc < handler.end; };
-        if (!holds(fiber.frames[frame].pc) || (is_branch && holds(fiber.block_pc))) continue;
-        if (!visit(fiber, frame, at)) return false;
+      const std::vector<Handler>& handlers = function_of(state, fiber, frame).handlers;
+      if (handlers.empty()) continue;
+      for (const Region& region : regions_at(state, fiber, frame)) {
+        if (region.handler == nullptr) continue;
+        if (!visit(fiber, frame, static_cast<std::size_t>(region.handler - handlers.data()))) return false;
       }
     }
     return true;
@@ -162,8 +164,11 @@ void note_doubt_of(MachineState& state, const Fiber& fiber, const Value& value) 
   if (may_be_trial(fiber)) note_doubt(state, fiber, whole_label(value, state.labels));
 }
 
-void note_spending(MachineState& state, const Fiber& fiber, ScopeId scope, LabelId label) {
-  if (label == LabelTable::program_text || !may_be_trial(fiber)) return;
+void note_spending(MachineState& state, const Fiber& fiber, LabelId label) {
+  if (label == LabelTable::program_text) return;
+  const ScopeId scope = fiber.frames.back().scope;
+  label_spending(state, scope, label);
+  if (!may_be_trial(fiber)) return;
   for (ScopeId at = scope; at != run_scope && at.index != ScopeId::none; at = state.scopes[at.index].parent) {
     for_each_handler(state, fiber, [&](Fiber& around, std::size_t frame, std::size_t handler) {
       const std::uint32_t kept = function_of(state, around, frame).handlers[handler].budget_depth;
@@ -195,11 +200,10 @@ bool is_tried(MachineState& state, const Fiber& fiber) {
 
 OpStatus charge_failed_trial(MachineState& state, Fiber& fiber, std::size_t frame, const Handler* handler,
                              const Value& failure) {
-  const auto taken = std::ranges::find_if(fiber.trials, [&](const Trial& trial) {
-    return trial.frame == frame && &handler_of(state, fiber, trial) == handler;
-  });
-  if (taken == fiber.trials.end()) return OpStatus::Ok;
-  const Tried tried = facts_of(state, fiber, frame, taken->handler).tried;
+  const auto index = static_cast<std::size_t>(handler - function_of(state, fiber, frame).handlers.data());
+  Trial* const taken = find_trial(fiber, frame, index);
+  if (taken == nullptr) return OpStatus::Ok;
+  const Tried tried = facts_of(state, fiber, frame, index).tried;
   if (tried == Tried::NoAction) return OpStatus::Ok;
   // A tool of a set that something untrusted has chosen makes no call that acts.
   const auto is_chosen = [&](const OpenRegion& open) {
@@ -210,8 +214,8 @@ OpStatus charge_failed_trial(MachineState& state, Fiber& fiber, std::size_t fram
   const LabelId failed = whole_label(failure, state.labels);
   if (is_trusted(state, failed)) return OpStatus::Ok;
   LabelId doubt = taken->doubt;
-  for (auto inner = std::next(taken); inner != fiber.trials.end(); ++inner) {
-    doubt = state.labels.join(doubt, label_of(state, *inner));
+  for (const Trial& inner : std::span(taken + 1, std::to_address(fiber.trials.end()))) {
+    doubt = state.labels.join(doubt, label_of(state, inner));
   }
   // Handlers within the budget that is spent were passed over.
   const bool is_spent = failure.fields()[0].case_index() == static_cast<std::uint32_t>(types::FailureKind::BudgetSpent);

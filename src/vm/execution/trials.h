@@ -29,15 +29,16 @@ LabelId drop_trials(MachineState& state, Fiber& fiber, std::uint32_t begin, std:
 void note_doubt(MachineState& state, const Fiber& fiber, LabelId label);
 /// Likewise, because of any part of the value.
 void note_doubt_of(MachineState& state, const Fiber& fiber, const Value& value);
-/// What has this label has decided how much is spent in the scope: that a budget is not spent says as much.
-void note_spending(MachineState& state, const Fiber& fiber, ScopeId scope, LabelId label);
+/// What has this label has decided how much is spent in the budgets around: what is left of them depends on it, and
+/// that one is not spent might have failed because of it.
+void note_spending(MachineState& state, const Fiber& fiber, LabelId label);
 
 /// Before a call that acts: charges the trials that it is in for what was done in them since the last one.
 [[nodiscard]] OpStatus charge_trials(MachineState& state, const Fiber& fiber);
 /// Whether a trial that the fiber is in was charged.
 [[nodiscard]] bool is_tried(MachineState& state, const Fiber& fiber);
 /// Before the handler of one of the fiber's frames takes the failure, a Failure record: charges its trial, unless
-/// nothing in it was in doubt, or no call that acts could have followed.
+/// what has failed depends on trusted data alone, nothing was in doubt, or no call that acts could have followed.
 [[nodiscard]] OpStatus charge_failed_trial(MachineState& state, Fiber& fiber, std::size_t frame,
                                            const bytecode::Handler* handler, const Value& failure);
 
