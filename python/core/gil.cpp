@@ -14,6 +14,7 @@ namespace tenon::python {
 namespace {
 
 std::atomic<bool> has_ended = false;
+std::atomic<bool> have_loops_ended = false;
 std::atomic<int> taking = 0;          // threads that are about to take the lock
 thread_local bool is_ending = false;  // the thread that ends the interpreter
 constexpr std::chrono::seconds taking_max{2};
@@ -82,7 +83,7 @@ void await_release() {
 template <class Take>
 bool take_lock(Take take) {
   ++taking;
-  const bool may_take = is_ending || !has_ended;
+  const bool may_take = is_ending || !(passes_lock ? have_loops_ended : has_ended);
   if (may_take) take();
   --taking;
   return may_take;
@@ -159,12 +160,26 @@ void free_outside(Freeing freeing, std::function<void()> free) {
   });
 }
 
+namespace {
+
+/// Until no other thread is about to take the lock.
+void await_takers() {
+  const Unlocked while_waiting;
+  const auto end = Clock::now() + taking_max;
+  while (taking > 0 && Clock::now() < end) std::this_thread::yield();
+}
+
+}  // namespace
+
 void begin_end() {
   is_ending = true;
   has_ended = true;
-  const Unlocked unlocked;
-  const auto end = std::chrono::steady_clock::now() + taking_max;
-  while (taking > 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  await_takers();
+}
+
+void end_loops() {
+  have_loops_ended = true;
+  await_takers();
 }
 
 }  // namespace tenon::python

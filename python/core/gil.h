@@ -74,7 +74,10 @@ enum class Freeing : bool { AtOnce, Waiting };
 void free_outside(Freeing freeing, std::function<void()> free);
 
 /// Called by the thread that ends the interpreter: from now on, only this thread gets the lock in a callback or after a
-/// wait. Returns when no other thread is about to get it.
+/// wait, and threads that wait with `wait_released`, whose event loops have coroutines to cancel. Returns when no other
+/// thread is about to get it.
 void begin_end();
+/// Called by that thread when it no longer waits for these loops: they do not get the lock either.
+void end_loops();
 
 }  // namespace tenon::python

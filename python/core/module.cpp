@@ -167,6 +167,7 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);  // objects that are alive at exit are the user's
   module.def("version", [] { return tenon_version(); });
   module.def("begin_end", &begin_end);
+  module.def("end_loops", &end_loops);
   module.def("select_events", &select_events, "epoll"_a, "timeout"_a.none(), "count"_a);
   module.def("extern_worker", [] { return without_lock([] { return tenon_extern_worker(); }); });
   module.def("store_runs", &store_runs, "store"_a, "state"_a.none(), "after"_a.none(), "limit"_a);

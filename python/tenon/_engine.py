@@ -38,6 +38,7 @@ def _stop_engines() -> None:
     for engine in list(_engines):
         engine.close()  # before their coroutines are cancelled: runs do not see that
     stop_background_loop()
+    _core.end_loops()
 
 
 class Engine:

@@ -190,6 +190,27 @@ print("end", flush=True)
         assert (done.stdout, done.stderr, done.returncode) == ("end\n", "", 0)
 
 
+def test_a_process_that_ends_cancels_coroutines_in_progress():
+    done = run("""
+began = threading.Event()
+async def price(item):
+    began.set()
+    try:
+        await asyncio.sleep(60)
+    finally:
+        print("cancelled", flush=True)
+desk = tenon.load("y.tn", text="extern fn price(item: String) -> i32\\nfn total() -> i32 { price(\\"tea\\") }", externs=[price])
+run = desk.start("total")
+while not began.is_set():
+    try:
+        run.wait(0.01)
+    except TimeoutError:
+        pass
+print("end", flush=True)
+""")
+    assert (done.stdout, done.stderr, done.returncode) == ("end\ncancelled\n", "", 0)
+
+
 def test_a_forked_child_that_ends_leaves_the_loop_of_its_parent_alone():
     done = run("""
 async def quick(item): await asyncio.sleep(0.01); return 2
