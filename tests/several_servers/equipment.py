@@ -39,7 +39,7 @@ def test_a_server_without_a_library_gives_runs_back(work):
     with Cluster(work) as cluster:
         able = cluster.server("able")
         poor = server_with(cluster, "poor", "fn other() -> i32 { 1 }\n")
-        run = able.begin({"fn": "work", "args": {"count": 120}})
+        run = able.begin({"fn": "walk", "args": {"count": 120}})
         asked = able.begin({"fn": "ask_where"})
         able.wait_for(asked, "waiting")
         able.kill()
@@ -67,7 +67,7 @@ def test_runs_go_to_the_server_that_has_what_they_need(work):
         for name in ("poor", "poorer"):
             server_with(cluster, name, "fn other() -> i32 { 1 }\n")
         second = cluster.server("second")
-        runs = [first.begin({"fn": "work", "args": {"count": 60}}) for _ in range(6)]
+        runs = [first.begin({"fn": "walk", "args": {"count": 60}}) for _ in range(6)]
         first.kill()
         for run in runs:
             second.wait_for(run, "done")
