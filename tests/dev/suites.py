@@ -30,15 +30,32 @@ while 'running: ' not in pathlib.Path('output').read_text() and time.monotonic()
     time.sleep(0.05)
 {PASSES}
 """
+# Prints how many have begun before the first ended; it ends when all have begun, or no other one has for a while.
+MEETS = f"""
+import os, pathlib, time
+def begun():
+    return len(list(pathlib.Path('.').glob('begun_*')))
+pathlib.Path('begun_' + os.environ['GTEST_SHARD_INDEX']).touch()
+count, since = begun(), time.monotonic()
+while count < int(os.environ['GTEST_TOTAL_SHARDS']) and time.monotonic() < since + SECONDS and not pathlib.Path('ended').exists():
+    if begun() > count:
+        count, since = begun(), time.monotonic()
+    time.sleep(0.05)
+if not pathlib.Path('ended').exists():
+    pathlib.Path('ended').write_text(str(count))
+{PASSES}
+"""
 
 
-def run_suite(runners, seconds_max=600, shards=1, quiet_seconds_max=30):
+def run_suite(runners, seconds_max=600, shards=1, quiet_seconds_max=30, idle_share_min=None):
     """The output and exit code of the test runner over runners with these texts, of which `a` is cut into shards."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         (root / "tools/dev").mkdir(parents=True)
         text = (ROOT / "tools/dev/run_tests.py").read_text().replace("TEST_SECONDS_MAX = 600", f"TEST_SECONDS_MAX = {seconds_max}")
         text = text.replace("QUIET_SECONDS_MAX = 30", f"QUIET_SECONDS_MAX = {quiet_seconds_max}")
+        if idle_share_min is not None:
+            text = text.replace(f"IDLE_SHARE_MIN = {run_tests.IDLE_SHARE_MIN}", f"IDLE_SHARE_MIN = {idle_share_min}")
         text = text.replace("SHARDS = {", f"SHARDS = {{'tests/a/run': {shards}, ")
         (root / "tools/dev/run_tests.py").write_text(text)
         (root / "tools/dev/tidy.py").write_text("")
@@ -84,6 +101,18 @@ def test_progress():
     for number in range(1, 4):
         expect(output.count(f"\n== {number} of 3: tests/") == 1 or output.startswith(f"== {number} of 3: tests/"), output)
     expect("== once more: tests/b/run (" in output, output)
+
+
+def test_more_begin_while_processors_are_idle():
+    meets = MEETS.replace("SECONDS", "30") + "print('left out: nothing of', pathlib.Path('ended').read_text())"
+    output, code, _ = run_suite({"a": meets}, shards=run_tests.AT_ONCE + 1, idle_share_min=0)
+    expect(code == 0 and f"left out: nothing of {run_tests.AT_ONCE + 1}\n" in output, output)
+
+
+def test_no_more_begin_while_processors_are_busy():
+    meets = MEETS.replace("SECONDS", "10") + "print('left out: nothing of', pathlib.Path('ended').read_text())"
+    output, code, _ = run_suite({"a": meets}, shards=run_tests.AT_ONCE + 1, idle_share_min=2)
+    expect(code == 0 and f"left out: nothing of {run_tests.AT_ONCE}\n" in output, output)
 
 
 def test_what_runs_is_shown_when_nothing_ends():

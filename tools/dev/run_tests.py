@@ -13,9 +13,10 @@ are the failures, after a line `what failed:`. A runner reports a failure as `NA
 
 A line is printed when a test ends, and, when none has ended for a while, one that says what is running.
 
-Many tests wait for processes, servers and clocks, so one more of them runs at once than there are processors. What failed runs once more,
-alone on the machine. If it passes then, it counts as passed and is listed as `unstable: NAME`; both outputs are kept in the folder
-`unstable` of the build. Such a test is a defect, but not one of the change that is tested.
+As many tests run at once as there are processors, and one more. Many wait for processes, servers and clocks, so further ones begin while
+the processors have little to do. What failed runs once more, alone on the machine. If it passes then, it counts as passed and is listed as
+`unstable: NAME`; both outputs are kept in the folder `unstable` of the build. Such a test is a defect, but not one of the change that is
+tested.
 """
 import concurrent.futures
 import json
@@ -38,11 +39,15 @@ FAILURE_LINES_MAX = 40
 TEST_SECONDS_MAX = 600
 STACKS_SECONDS = 2
 QUIET_SECONDS_MAX = 30
-AT_ONCE = 1 + (os.cpu_count() or 1)
+PROCESSORS = os.cpu_count() or 1
+AT_ONCE = PROCESSORS + 1
+AT_ONCE_MAX = 3 * PROCESSORS
+IDLE_SHARE_MIN = 0.3  # of the processors' time in IDLE_SECONDS, for one more test than AT_ONCE
+IDLE_SECONDS = 2
 SEPARATE_RUNNERS = {"ray", "studio"}  # `./dev test NAME` calls them
 # What takes the longest, in how many shards. It begins first, so that nothing long is left alone at the end.
 SHARDS = {"tests/python/run": 2, "tests/cli/run": 5, "journal": 5, "trust": 4, "inference": 3, "syntax": 2, "types": 2,
-          "tests/several_servers/run": 1, "tests/server/run": 1, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1,
+          "tests/several_servers/run": 2, "tests/server/run": 1, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1,
           "json_schema": 1, "graph": 1, "json": 1}
 KNOWN_PROPERTIES = {"WORKING_DIRECTORY"}  # of ctest's tests
 SANITIZER_STACK_BYTES = 64 * 1024 * 1024
@@ -258,13 +263,49 @@ def find_runners(preset, separate=False):
     return runners
 
 
+def processor_ticks():
+    """How long the machine's processors have been idle, and how long there have been any, in ticks."""
+    with open("/proc/stat", encoding="ascii") as file:
+        ticks = [int(word) for word in file.readline().split()[1:9]]
+    return ticks[3] + ticks[4], sum(ticks)
+
+
+class Admission:
+    """Lets tests begin: AT_ONCE of them, and further ones while the processors have time left."""
+
+    def __init__(self):
+        self._running = 0
+        self._changed = threading.Condition()
+
+    def wait(self):
+        """Until one more may run, which it then does."""
+        with self._changed:
+            idle_share = 0
+            while self._running >= AT_ONCE and (self._running >= AT_ONCE_MAX or idle_share < IDLE_SHARE_MIN):
+                before = processor_ticks()
+                has_ended = self._changed.wait(IDLE_SECONDS)
+                idle, ticks = (now - then for now, then in zip(processor_ticks(), before))
+                idle_share = 0 if has_ended else idle / max(ticks, 1)
+            self._running += 1
+
+    def end(self):
+        with self._changed:
+            self._running -= 1
+            self._changed.notify()
+
+
 def run_all(tests):
-    """Pairs of a test and its outcome, in the order in which they end."""
+    """Pairs of a test and its outcome."""
     order = list(SHARDS)
     tests = sorted(tests, key=lambda test: order.index(test.base_name) if test.base_name in SHARDS else len(order))
-    with Progress(len(tests)) as progress, concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        futures = {pool.submit(progress.run, test.name, test.run): test for test in tests}
-        return [(futures[future], future.result()) for future in concurrent.futures.as_completed(futures)]
+    admission = Admission()
+    with Progress(len(tests)) as progress, concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE_MAX) as pool:
+        futures = []
+        for test in tests:
+            admission.wait()
+            futures.append(pool.submit(progress.run, test.name, test.run))
+            futures[-1].add_done_callback(lambda _: admission.end())
+        return [(test, future.result()) for test, future in zip(tests, futures)]
 
 
 class Totals:
