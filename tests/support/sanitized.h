@@ -12,7 +12,7 @@ inline constexpr bool is_sanitized = false;
 /// The number of random cases that a test tries: all `count` in a release build, fewer with a sanitizer, which makes
 /// each several times slower.
 [[nodiscard]] constexpr unsigned cases(unsigned count) {
-  return is_sanitized ? (count + 4) / 5 : count;
+  return is_sanitized ? (count + 7) / 8 : count;
 }
 
 }  // namespace tenon::test
