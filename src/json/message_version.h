@@ -11,9 +11,10 @@ namespace tenon {
 enum class MessageVersion : std::uint8_t {
   First = 0,
   Second = 1,
-  Third = 2,  ///< an outline's counts of one are in the singular
+  Third = 2,   ///< an outline's counts of one are in the singular
+  Fourth = 3,  ///< likewise the amount of a budget that is spent
 };
 
-inline constexpr MessageVersion newest_messages = MessageVersion::Third;
+inline constexpr MessageVersion newest_messages = MessageVersion::Fourth;
 
 }  // namespace tenon

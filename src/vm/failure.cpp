@@ -103,14 +103,15 @@ OpStatus break_requires(MachineState& state, const Fiber& fiber, const Value& me
 }
 
 OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
-                     std::string_view unit) {
+                     std::string_view unit, std::string_view units) {
   const std::string key(name);
+  const std::string of = budget_amount(state.program->program(), amount, unit, units);
   const BudgetScope& spent = state.scopes[scope.index];
   const LabelId label = spent.kind == ScopeKind::Allowance ? state.allowance.label : spent.label;
-  std::string message = "the budget of " + std::to_string(amount) + " " + std::string(unit);
+  std::string message = "the budget of " + of;
   if (spent.kind != ScopeKind::Budget) {
-    message = std::string(messages_of(state.program->program()).finally_budget) + std::to_string(amount) + " " +
-              std::string(unit) + " in all, and these are used up";
+    message = std::string(messages_of(state.program->program()).finally_budget) + of +
+              " in all, and these are used up";
   } else if (spent.budget == UINT32_MAX && name == "bits") {
     message += " of the run is spent; say with `budget(bits: …)` how much narrow answers may say";
   } else if (spent.budget == UINT32_MAX) {

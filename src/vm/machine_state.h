@@ -241,9 +241,9 @@ enum class OpStatus : std::uint8_t {
 /// `message`: what is violated, without the caller's name; both are Strings.
 [[nodiscard]] OpStatus break_requires(MachineState& state, const Fiber& fiber, const Value& message,
                                       const Value& blame);
-/// `name`: as in `budget(name: …)`; `unit`: of the amount, in the plural.
+/// `name`: as in `budget(name: …)`; `unit`: of the amount, as in `counted`.
 [[nodiscard]] OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, std::uint64_t amount,
-                                   std::string_view unit);
+                                   std::string_view unit, std::string_view units = {});
 /// The instruction cannot be executed on what the registers hold.
 [[nodiscard]] OpStatus damage(MachineState& state, std::string message);
 /// Continues at the handler of the failure in `cause`, in the fiber or in one that it is a branch of; ends

@@ -292,15 +292,19 @@ fn main registers=4 params=Context context=0
 )";
   const auto cheap = [](Machine&, const Request&) { return Outcome{answer("ok"), {.model_calls = 1, .tokens = 100}}; };
   EXPECT_THAT(run_text(text, cheap, with_budgets()).end,
-              StartsWith("failed BudgetSpent: the budget of 1 model calls set at test.tn:88:1 is spent; raise its "
+              StartsWith("failed BudgetSpent: the budget of 1 model call set at test.tn:88:1 is spent; raise its "
                          "`calls` (test.tn:6:1"));
+  bytecode::Program older = with_budgets();
+  older.messages = MessageVersion::Third;
+  EXPECT_THAT(run_text(text, cheap, std::move(older)).end,
+              StartsWith("failed BudgetSpent: the budget of 1 model calls set at test.tn:88:1 is spent"));
   const auto dear = [](Machine&, const Request&) { return Outcome{answer("ok"), {.tokens = 101}}; };
   EXPECT_THAT(run_text(text, dear, with_budgets()).end,
               HasSubstr("the budget of 100 tokens set at test.tn:88:1 is spent; raise its `tokens` (test.tn:5:1"));
   // Repairs are calls too.
   const auto repaired = [](Machine&, const Request&) { return Outcome{answer("ok"), {.model_calls = 3}}; };
   EXPECT_THAT(run_text(text, repaired, with_budgets()).end,
-              HasSubstr("model calls set at test.tn:88:1 is spent; raise its `calls` (test.tn:5:1"));
+              HasSubstr("1 model call set at test.tn:88:1 is spent; raise its `calls` (test.tn:5:1"));
 }
 
 TEST(Machine, RequestsShowWhatIsVisibleAndOutcomesLand) {
@@ -614,7 +618,7 @@ handler @try @caught @caught 7 0
         return Outcome{answer("x"), {}};
       },
       with_budgets());
-  EXPECT_THAT(record.end, HasSubstr("the budget of 1 model calls set at test.tn:88:1 is spent"));
+  EXPECT_THAT(record.end, HasSubstr("the budget of 1 model call set at test.tn:88:1 is spent"));
 }
 
 TEST(Machine, ALabelFollowsEveryOperation) {

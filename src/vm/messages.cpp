@@ -1,5 +1,7 @@
 #include "vm/messages.h"
 
+#include "base/counted.h"
+
 namespace tenon::vm {
 namespace {
 
@@ -37,6 +39,12 @@ constexpr Messages second{
 
 const Messages& messages_of(const bytecode::Program& program) {
   return program.messages == MessageVersion::First ? first : second;
+}
+
+std::string budget_amount(const bytecode::Program& program, std::uint64_t amount, std::string_view unit,
+                          std::string_view units) {
+  if (program.messages >= MessageVersion::Fourth || amount != 1) return counted(amount, unit, units);
+  return "1 " + (units.empty() ? std::string(unit) + "s" : std::string(units));
 }
 
 }  // namespace tenon::vm

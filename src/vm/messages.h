@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "bytecode/program.h"
@@ -16,5 +18,8 @@ struct Messages {
 };
 
 [[nodiscard]] const Messages& messages_of(const bytecode::Program& program);
+/// The amount of a budget as `counted` writes it; in older versions, one is in the plural, too.
+[[nodiscard]] std::string budget_amount(const bytecode::Program& program, std::uint64_t amount, std::string_view unit,
+                                        std::string_view units);
 
 }  // namespace tenon::vm

@@ -31,5 +31,18 @@ TEST(Messages, TheTextsOfAVersionDoNotChange) {
       << all_texts(MessageVersion::Second);
 }
 
+TEST(Messages, AnAmountOfOneIsSingular) {
+  bytecode::Program program;
+  const auto depth = [&] { return budget_amount(program, 1, "call inside another", "calls inside one another"); };
+  EXPECT_EQ(budget_amount(program, 1, "token", {}), "1 token");
+  EXPECT_EQ(budget_amount(program, 2, "token", {}), "2 tokens");
+  EXPECT_EQ(depth(), "1 call inside another");
+  // Replayed runs of older programs compute the text that is recorded.
+  program.messages = MessageVersion::Third;
+  EXPECT_EQ(budget_amount(program, 1, "token", {}), "1 tokens");
+  EXPECT_EQ(budget_amount(program, 2, "token", {}), "2 tokens");
+  EXPECT_EQ(depth(), "1 calls inside one another");
+}
+
 }  // namespace
 }  // namespace tenon::vm

@@ -69,13 +69,13 @@ std::uint64_t own_depth_limit(const BudgetScope& scope) {
 /// Fails if a bound is used up whose cost is only known from outcomes.
 OpStatus check_left(MachineState& state, BudgetScope& scope, ScopeId id) {
   if (scope.bounds.tokens && scope.tokens >= *scope.bounds.tokens) {
-    return fail_budget(state, id, "tokens", *scope.bounds.tokens, "tokens");
+    return fail_budget(state, id, "tokens", *scope.bounds.tokens, "token");
   }
   if (scope.bounds.cost_millionths && scope.cost_millionths >= *scope.bounds.cost_millionths) {
-    return fail_budget(state, id, "cost", *scope.bounds.cost_millionths, "millionths");
+    return fail_budget(state, id, "cost", *scope.bounds.cost_millionths, "millionth");
   }
   if (scope.bounds.milliseconds && time_of(scope) >= *scope.bounds.milliseconds) {
-    return fail_budget(state, id, "time", *scope.bounds.milliseconds, "milliseconds");
+    return fail_budget(state, id, "time", *scope.bounds.milliseconds, "millisecond");
   }
   return OpStatus::Ok;
 }
@@ -152,9 +152,9 @@ OpStatus fail_instructions(MachineState& state, ScopeId scope) {
   return check_each(state, scope, [&](const BudgetScope& at, ScopeId id) {
     if (left_of(at) > 0) return OpStatus::Ok;
     if (at.bounds.instructions && at.instructions >= *at.bounds.instructions) {
-      return fail_budget(state, id, "instructions", *at.bounds.instructions, "instructions");
+      return fail_budget(state, id, "instructions", *at.bounds.instructions, "instruction");
     }
-    return fail_budget(state, id, "time", *at.bounds.milliseconds, "milliseconds");
+    return fail_budget(state, id, "time", *at.bounds.milliseconds, "millisecond");
   });
 }
 
@@ -163,14 +163,14 @@ OpStatus fail_depth(MachineState& state, ScopeId scope, std::uint64_t depth) {
     const BudgetScope& at = state.scopes[id.index];
     if (depth <= own_depth_limit(at)) return OpStatus::Ok;
     const std::uint64_t amount = at.kind == ScopeKind::Allowance ? cleanup_depth_max : *at.bounds.depth;
-    return fail_budget(state, id, "depth", amount, "calls inside one another");
+    return fail_budget(state, id, "depth", amount, "call inside another", "calls inside one another");
   });
 }
 
 OpStatus charge_model_call(MachineState& state, ScopeId scope) {
   const OpStatus left = check_each(state, scope, [&](BudgetScope& at, ScopeId id) {
     if (at.bounds.model_calls && at.model_calls >= *at.bounds.model_calls) {
-      return fail_budget(state, id, "calls", *at.bounds.model_calls, "model calls");
+      return fail_budget(state, id, "calls", *at.bounds.model_calls, "model call");
     }
     return check_left(state, at, id);
   });
@@ -190,15 +190,15 @@ OpStatus charge_usage(MachineState& state, ScopeId scope, RequestKind kind, cons
   });
   return check_each(state, scope, [&](const BudgetScope& at, ScopeId id) {
     if (at.bounds.model_calls && at.model_calls > *at.bounds.model_calls) {
-      return fail_budget(state, id, "calls", *at.bounds.model_calls, "model calls");
+      return fail_budget(state, id, "calls", *at.bounds.model_calls, "model call");
     }
     if (at.bounds.tokens && at.tokens > *at.bounds.tokens)
-      return fail_budget(state, id, "tokens", *at.bounds.tokens, "tokens");
+      return fail_budget(state, id, "tokens", *at.bounds.tokens, "token");
     if (at.bounds.cost_millionths && at.cost_millionths > *at.bounds.cost_millionths) {
-      return fail_budget(state, id, "cost", *at.bounds.cost_millionths, "millionths");
+      return fail_budget(state, id, "cost", *at.bounds.cost_millionths, "millionth");
     }
     if (at.bounds.milliseconds && time_of(at) > *at.bounds.milliseconds) {
-      return fail_budget(state, id, "time", *at.bounds.milliseconds, "milliseconds");
+      return fail_budget(state, id, "time", *at.bounds.milliseconds, "millisecond");
     }
     return OpStatus::Ok;
   });

@@ -265,7 +265,7 @@ OpStatus charge_bits(MachineState& state, const Fiber& fiber, std::uint32_t bits
     if (state.observer != nullptr) {
       state.observer->on_bits_spent(fiber.key, place_of(state, fiber), bits, scope.bits, allowed);
     }
-    return fail_budget(state, at, "bits", allowed, "bits");
+    return fail_budget(state, at, "bits", allowed, "bit");
   }
   scope.bits += bits;
   return OpStatus::Ok;
