@@ -275,7 +275,7 @@ void ProgramAnalysis::run_function(std::uint32_t index) {
   CallInputs inputs{index, {}, Values::clean, Values::clean, {}};
   for (const types::TypeId type : function.parameters) {
     if (program_.types.base(type) == types::TypeTable::context) {
-      inputs.arguments.push_back(values_.context({}, {}));
+      inputs.arguments.push_back(values_.empty_context());
     } else {
       const Label label = assumptions_.persons_arguments ? person({StepKind::Read, index, 0}) : Label{};
       inputs.arguments.push_back(values_.plain(label));
@@ -329,11 +329,11 @@ void ProgramAnalysis::run_turns() {
       Label shown = labels_.join(person(begin), labels_.step(kept[at].said, {StepKind::Kept, agent.turn, 0}));
       if (agent.instructions != bytecode::no_function) {
         const CallSummary instructed =
-            run_alone({agent.instructions, {}, kept[at].state, others, {values_.context({}, {})}});
+            run_alone({agent.instructions, {}, kept[at].state, others, {values_.empty_context()}});
         if (instructed.returned) shown = labels_.join(shown, values_.whole(instructed.returned->value));
       }
       CallInputs inputs{agent.turn, {}, kept[at].state, others, {}};
-      inputs.arguments = {values_.context({}, shown), values_.plain(person(begin))};
+      inputs.arguments = {values_.context({}, shown, shown.possible()), values_.plain(person(begin))};
       inputs.arguments.resize(program_.functions[agent.turn].parameters.size(), Values::clean);
       const CallSummary turn = run_alone(std::move(inputs));
       if (!turn.returned) continue;

@@ -421,7 +421,7 @@ void Transfer::make(Registers& r, Instruction i, std::uint8_t rule) {
       return;
     }
     case NewsContext:
-      r[i.a] = values_.context({}, {});
+      r[i.a] = values_.empty_context();
       return;
     case CallsBuiltin:
       r[i.a] = call_builtin(r, i);
@@ -486,7 +486,7 @@ void Transfer::change(Registers& r, Instruction i, std::uint8_t rule) {
       return;
     }
     case GetsEntries: {
-      const ValueId entry = values_.make(Shape::Record, {}, {Values::clean, values_.part(r[i.b], 0)});
+      const ValueId entry = values_.make(Shape::Record, {}, {Values::clean, values_.part(r[i.b], 1)});
       r[i.a] = values_.list(values_.own(r[i.b]), entry);
       return;
     }
@@ -499,8 +499,12 @@ void Transfer::inject(Registers& r, Instruction i, Step at, bool is_certain) {
   at.kind = StepKind::Injected;
   Label added = values_.whole(r[i.b]);
   if (!is_certain) added = added.possible();
-  const Label entries = labels_.join(values_.whole(values_.part(r[i.a], 0)), labels_.step(added, at));
-  r[i.a] = values_.context(values_.own(r[i.a]), entries);
+  added = labels_.step(added, at);
+  const ValueId context = r[i.a];
+  const Label all = labels_.join(values_.whole(values_.part(context, 0)), added);
+  const bool is_first = values_.shape(context) == Shape::Context && values_.part_count(context) == 0;
+  const Label any = is_first ? added : labels_.merge(values_.whole(values_.part(context, 1)), added);
+  r[i.a] = values_.context(values_.own(context), all, any);
 }
 
 void Transfer::use_state(FrameState& state, Instruction i, std::uint8_t rule, Step at) {

@@ -98,6 +98,14 @@ constexpr ProofCase proof_cases[] = {
   {"a_role_of_an_entry", R"(fn main(ctx: Context) {
       ctx.inject_as(if flag() { "user" } else { "system" }, "text"); sink(ctx.entries()[0].role)
     })", "sink.text refused extern flag"},
+  {"an_entry", R"(fn main(ctx: Context) {
+      let c = Context::new(); c.inject(word()); sink(c.entries()[0].text)
+      let d = c; d.inject("p"); sink(d.entries()[1].text)
+      if flag() { ctx.inject("p") }; sink(ctx.entries()[0].text); sink("{{ c.len() }}")
+    })",
+    "sink.text refused extern word; sink.text tested extern word; sink.text refused extern flag; sink.text proved"},
+  {"what_a_model_has_before_its_eyes", R"(fn main(ctx: Context) { word()!; "p"!; sink(_) })",
+    "sink.text refused extern word"},
   {"a_key_of_a_vouched_map", R"(
     struct Mail { id: trusted i64, body: String }
     extern fn mails() -> Map<Mail>
