@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "cli/stopping.h"
 #include "inference/answers/answer_choices.h"
 #include "json/reader.h"
@@ -59,6 +60,7 @@ void report_waits(const runtime::Runtime& runtime, runtime::RunId run, const std
   const std::string wait = questions.size() > 1                                      ? " --wait WAIT"
                            : questions.size() == 1 && runtime.has_asked_several(run) ? " --wait " + questions[0].wait
                                                                                      : "";
+  text = show_hidden(text);
   text += fmt::format("  continue with: tenon resume {} --store {}{}{}\n", name, store, wait,
                       questions.empty() ? "" : " --input ANSWER");
   environment.write_error(text);
@@ -174,7 +176,7 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
 
 std::optional<std::string> read_answer(const runtime::PendingInput& question, const Environment& environment) {
   const std::string value = question.value ? fmt::format("\n  {}\n", shown_approval(question)) : " ";
-  const std::string prompt = fmt::format("{}{}({}): ", question.text, value, shown_answer_to(question));
+  const std::string prompt = show_hidden(fmt::format("{}{}({}): ", question.text, value, shown_answer_to(question)));
   if (question.is_secret && environment.read_hidden_line) return environment.read_hidden_line(prompt);
   environment.write_error(prompt);
   auto line = environment.read_line();

@@ -1,6 +1,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
 #include "cli/run_report.h"
@@ -63,7 +64,7 @@ int runs(const RunsCommand& command, const Environment& environment) {
   };
   if (!command.json) {
     for (const journal::RunHead& head : *heads) {
-      environment.write_output(to_line(head));
+      environment.write_output(show_hidden(to_line(head)));
       if (const auto why = stall_of(head))
         environment.write_output(fmt::format("  no process can continue it: {}\n", *why));
     }

@@ -7,6 +7,7 @@
 #include "algebra/npz.h"
 #include "algebra/reconstruct.h"
 #include "algebra/trust_steps.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/engine_report.h"
 #include "engine/program.h"
@@ -50,7 +51,7 @@ int print_differences(const TraceCommand& command, const algebra::Interaction& a
     environment.write_output("the runs are the same\n");
   }
   for (std::size_t at = 0; at < differences.size() && !command.json; ++at) {
-    environment.write_output((at == 0 ? "the runs differ: " : "") + algebra::describe(differences[at]));
+    environment.write_output(show_hidden((at == 0 ? "the runs differ: " : "") + algebra::describe(differences[at])));
   }
   return differences.empty() ? exit_done : exit_failed;
 }
@@ -59,7 +60,7 @@ int print_trust_steps(const TraceCommand& command, journal::Store& store, const 
   const auto found = algebra::find_trust_steps(store, {command.run}, engine::images_without_externs());
   if (!found) return fail(found.error().message, environment);
   environment.write_output(command.json ? algebra::write_trust_steps(*found) + "\n"
-                                        : algebra::draw_trust_steps(*found));
+                                        : show_hidden(algebra::draw_trust_steps(*found)));
   return exit_done;
 }
 
@@ -113,7 +114,7 @@ int trace(const TraceCommand& command, const Environment& environment) {
       environment.write_output(algebra::name_of(run->artifacts) + "\n");
       return exit_done;
     case Verb::Show:
-      environment.write_output(algebra::draw_calls(*run));
+      environment.write_output(show_hidden(algebra::draw_calls(*run)));
       return exit_done;
     case Verb::Diff: {
       const auto other = read_interaction(store, command.other, environment);

@@ -65,6 +65,34 @@ def test_a_call_is_approved_over_processes(work):
     assert rebuilt.returncode == 0 and rebuilt.stdout == tenon("trace", "hash", name, "--store", store).stdout, rebuilt
 
 
+def test_what_is_not_seen_is_shown(work):
+    """A text from outside cannot make a question look like another one; lines stay as they are."""
+    (work / "tools.py").write_text('def word(): return "eve\\u202Enna\\u200B"\ndef sink(text: str): pass\n')
+    (work / "model.script").write_text("")
+    (work / "program.tn").write_text('''\
+extern fn word() -> String
+extern fn sink(text: trusted String) -> ()
+
+fn main() { sink(approve(word(), "To {{ word() }}?\\nSure? \\u{2066}")) }
+fn named() -> String { ask<String>("Who is {{ word() }}?") }
+''')
+    question = "To eve\\u{202E}nna\\u{200B}?\nSure? \\u{2066}"
+    value = '"eve\\u{202E}nna\\u{200B}"'
+    asked = run(work, "main", answers="yes\n")
+    assert asked.returncode == 0 and f"{question}\n  {value}, which depends on extern word\n" in asked.stderr, asked.stderr
+    store = new_store(work, "approvals.store")
+    waits = run(work, "main", "--store", store).stderr
+    assert question in waits and value in waits, waits
+    listed = tenon("runs", "--store", store).stdout
+    assert question in listed and value in listed, listed
+    shown = tenon("trace", "show", find_run(waits), "--store", store).stdout
+    assert "eve\\u{202E}nna" in shown, shown
+    named = run(work, "named", answers="ann\n").stderr
+    assert "Who is eve\\u{202E}nna\\u{200B}?" in named, named
+    for text in (asked.stderr, waits, listed, shown, named):
+        assert not set(text) & set("\u202E\u200B\u2066"), text
+
+
 def test_a_refused_call_is_not_made(work):
     write(work)
     store = new_store(work, "approvals.store")
