@@ -125,8 +125,7 @@ bool RemoteChat::show_questions() {
   for (const Json& detail : details.items_or_none()) {
     if (!detail.contains("wait")) continue;
     host_.note_shown(run_, detail.text_or("wait", ""));
-    environment_.write_error(
-        inference::answers::question_with_choices(detail.text_or("question", ""), detail.get("schema")) + "\n");
+    environment_.write_error(inference::answers::shown_question(detail) + "\n");
     break;
   }
   return true;

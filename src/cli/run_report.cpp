@@ -12,11 +12,8 @@
 namespace tenon::cli {
 namespace {
 
-/// What a person looks at: `"DE89", which depends on extern payments`.
 std::string shown_approval(const runtime::PendingInput& question) {
-  const std::string sources =
-      question.sources.empty() ? "the program" : fmt::format("{}", fmt::join(question.sources, " and "));
-  return fmt::format("{}, which depends on {}", *question.value, sources);
+  return inference::answers::shown_approval(*question.value, question.sources);
 }
 
 std::string shown_answer_to(const runtime::PendingInput& question) {

@@ -149,7 +149,7 @@ class AguiBody final : public BodySource {
         return send("STATE_DELTA", Json::object({{"delta", patch_of(event.get("entries"))}}));
       case EventKind::WaitForInput:
         close();
-        return say(inference::answers::question_with_choices(event.text_or("question", ""), event.get("schema")));
+        return say(inference::answers::shown_question(event));
       case EventKind::TurnEnd:
         if (event.count_or("depth", 0) > 0) return;
         if (event.contains("state")) send("STATE_SNAPSHOT", Json::object({{"snapshot", event.get("state")}}));
@@ -250,11 +250,10 @@ class AguiBody final : public BodySource {
   }
 
   [[nodiscard]] Json interrupt(const Json& wait) const {
-    Json json = Json::object(
-        {{"id", wait.get("wait")},
-         {"reason", "input_required"},
-         {"message", inference::answers::question_with_choices(wait.text_or("question", ""), wait.get("schema"))},
-         {"responseSchema", wait.get("schema")}});
+    Json json = Json::object({{"id", wait.get("wait")},
+                              {"reason", "input_required"},
+                              {"message", inference::answers::shown_question(wait)},
+                              {"responseSchema", wait.get("schema")}});
     // A tool asks before it returns.
     const std::string call = id_of(wait, "wait");
     if (open_calls_.contains(call)) json["toolCallId"] = call;

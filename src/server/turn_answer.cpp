@@ -79,7 +79,7 @@ void TurnAnswer::finish(std::string& out) {
   host_.note_shown(turn_.run(), wait.text_or("wait", ""));
   if (text_.has_shown()) write("\n\n", out);
   text_ = AnswerText();
-  end(inference::answers::question_with_choices(wait.text_or("question", ""), wait.get("schema")), wait, out);
+  end(inference::answers::shown_question(wait), wait, out);
 }
 
 void TurnAnswer::end(const std::string& value, const Json& wait, std::string& out) {

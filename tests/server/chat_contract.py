@@ -160,6 +160,32 @@ def agui(server, agent, thread, text):
     return [json.loads(data) for data in stream_of(server, f"/agui/{agent}", body)]
 
 
+APPROVALS = '''\
+extern fn read_inbox() -> String
+extern fn send_mail(to: trusted String) -> ()
+
+agent Clerk {
+    fn turn(ctx: Context, input: String) -> String {
+        send_mail(approve(read_inbox(), "Is this {{ input }}?"))
+        "sent"
+    }
+}
+'''
+
+
+def test_a_person_sees_what_is_to_be_approved(work):
+    """Also what is hidden in it."""
+    (work / "tools.py").write_text('def read_inbox(): return "eve\\u202E"\ndef send_mail(to: str): pass\n')
+    shown = 'Is this ann?\n  "eve\\u{202E}", which depends on person and extern read_inbox\n(yes, no, or another value)'
+    with Server(work, "--extern", work / "tools.py", program=APPROVALS) as server:
+        asked = chat(server, "Clerk", "ann", conversation="c")
+        assert content(asked) == shown, asked.body
+        assert content(chat(server, "Clerk", "yes", conversation="c")) == "sent"
+        asked = agui(server, "Clerk", "t1", "ann")
+        (interrupt,) = asked[-1]["outcome"]["interrupts"]
+        assert interrupt["message"] == shown, interrupt
+
+
 def test_agui(work):
     with Server(work) as server:
         events = agui(server, "tell", "t1", "owls")

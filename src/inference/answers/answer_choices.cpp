@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/printable.h"
 #include "json/text.h"
 
 namespace tenon::inference::answers {
@@ -103,6 +104,20 @@ std::string question_with_choices(std::string_view question, const Json& schema)
     return lower.find(lower_case(option)) != std::string::npos;
   });
   return choices.empty() || names_them ? std::string(question) : fmt::format("{} ({})", question, choices);
+}
+
+std::string shown_approval(std::string_view value, std::span<const std::string> sources) {
+  return fmt::format("{}, which depends on {}", value,
+                     sources.empty() ? "the program" : fmt::format("{}", fmt::join(sources, " and ")));
+}
+
+std::string shown_question(const Json& wait) {
+  const std::string question = wait.text_or("question", "");
+  if (!wait.contains("value")) return show_hidden(question_with_choices(question, wait.get("schema")));
+  std::vector<std::string> sources;
+  for (const Json& source : wait.get("sources").items_or_none()) sources.push_back(source.as_string());
+  return show_hidden(fmt::format("{}\n  {}\n(yes, no, or another value)", question,
+                                 shown_approval(wait.get("value").dump(), sources)));
 }
 
 }  // namespace tenon::inference::answers

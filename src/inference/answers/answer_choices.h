@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,5 +18,11 @@ inline constexpr std::size_t shown_options_max = 20;
 /// The question with what can be answered, for where nothing else says it: `Publish? (yes or no)`. Unchanged if it
 /// names the options itself.
 [[nodiscard]] std::string question_with_choices(std::string_view question, const Json& schema);
+
+/// The same for a `wait_for_input` event or what the store has of the wait. The value that is to be approved is shown
+/// with what it depends on. Characters that are not seen are shown (show_hidden).
+[[nodiscard]] std::string shown_question(const Json& wait);
+/// What a person looks at: `"DE89", which depends on extern payments`. `value`: as JSON.
+[[nodiscard]] std::string shown_approval(std::string_view value, std::span<const std::string> sources);
 
 }  // namespace tenon::inference::answers

@@ -59,5 +59,16 @@ TEST(AnswerChoices, AQuestionThatNamesThemIsAskedAsItIs) {
   EXPECT_EQ(question_with_choices("Who are you?", parse_own_json(R"({"type":"string"})")), "Who are you?");
 }
 
+TEST(AnswerChoices, WhatIsToBeApprovedIsShown) {
+  const auto shown = [](std::string_view wait) { return shown_question(parse_own_json(std::string(wait))); };
+  EXPECT_EQ(shown(R"({"question": "Publish?", "schema": {"type": "boolean"}})"), "Publish? (yes or no)");
+  EXPECT_EQ(shown("{\"question\": \"To \u202Eann?\\nSure?\", \"schema\": {}}"), "To \\u{202E}ann?\nSure?");
+  EXPECT_EQ(
+      shown("{\"question\": \"Pay?\", \"value\": \"DE\u200B89\", \"sources\": [\"extern payments\", \"person\"]}"),
+      "Pay?\n  \"DE\\u{200B}89\", which depends on extern payments and person\n(yes, no, or another value)");
+  EXPECT_EQ(shown(R"({"question": "Pay?", "value": {"to": "ann"}, "sources": []})"),
+            "Pay?\n  {\"to\":\"ann\"}, which depends on the program\n(yes, no, or another value)");
+}
+
 }  // namespace
 }  // namespace tenon::inference::answers
