@@ -20,8 +20,12 @@ function Shown({ wait }: { wait: Wait }) {
   const sources = wait.sources ?? [];
   return (
     <div class="approval">
-      <pre>{typeof wait.value === 'string' ? wait.value : JSON.stringify(wait.value, null, 2)}</pre>
-      <p class="hint">Depends on {sources.length === 0 ? 'the program alone' : sources.join(' and ')}.</p>
+      <pre>
+        <Marked text={typeof wait.value === 'string' ? wait.value : JSON.stringify(wait.value, null, 2)} />
+      </pre>
+      <p class="hint">
+        Depends on <Marked text={sources.length === 0 ? 'the program alone' : sources.join(' and ')} />.
+      </p>
     </div>
   );
 }
