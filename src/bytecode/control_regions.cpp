@@ -201,6 +201,12 @@ class ControlRegions::FunctionRegions {
     return handler_facts_.empty() ? HandlerFacts() : handler_facts_[handler];
   }
 
+  [[nodiscard]] Actions tried_actions(std::size_t index) const {
+    const Handler& handler = function_.handlers[index];
+    return actions_from(handler.begin, end_of_handler(handler), handler.begin);
+  }
+  [[nodiscard]] Actions actions() const { return actions_from(0, size_, size_); }
+
  private:
   static constexpr std::uint32_t unknown = UINT32_MAX;
 
@@ -292,14 +298,35 @@ class ControlRegions::FunctionRegions {
   [[nodiscard]] Tried tried_by(const Handler& handler, std::uint32_t end) const {
     std::size_t tools = 0, actions = 0;
     bool has_loop = false;
-    walk({handler.begin}, end, handler.begin, [&](std::uint32_t pc) {
+    const auto visit = [&](std::uint32_t pc) {
       const Instruction instruction = function_.code[pc];
       for (const std::uint32_t next : successors(regions_.program_, function_, pc)) has_loop |= next <= pc;
       if (!regions_.may_act(instruction)) return;
       ++(calls_tool(instruction) ? tools : actions);
-    });
+    };
+    walk({handler.begin}, end, handler.begin, visit);
     if (actions == 0 && tools == 0) return Tried::NoAction;
     return actions == 0 && tools == 1 && !has_loop ? Tried::ToolOfASet : Tried::Action;
+  }
+
+  /// The calls that act on the paths from `begin` to `end`. `origin`: as of `walk`.
+  [[nodiscard]] Actions actions_from(std::uint32_t begin, std::uint32_t end, std::uint32_t origin) const {
+    Actions found;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> loops;  // first and last instruction
+    const auto visit = [&](std::uint32_t pc) {
+      const Instruction instruction = function_.code[pc];
+      if (regions_.may_act(instruction)) found.calls.push_back(pc);
+      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) {
+        if (next <= pc && next != end) loops.emplace_back(next, pc);
+      }
+    };
+    walk({begin}, end, origin, visit);
+    std::ranges::sort(found.calls);
+    found.are_repeated = std::ranges::any_of(loops, [&](const auto& loop) {
+      const auto call = std::ranges::lower_bound(found.calls, loop.first);
+      return call != found.calls.end() && *call <= loop.second;
+    });
+    return found;
   }
 
   void mark() {
@@ -489,6 +516,14 @@ const Instruction* ControlRegions::code_with_trials(std::uint32_t function) cons
 
 HandlerFacts ControlRegions::handler_facts(std::uint32_t function, std::size_t handler) const {
   return has_actions_ ? of(function).handler_facts(handler) : HandlerFacts();
+}
+
+Actions ControlRegions::tried_actions(std::uint32_t function, std::size_t handler) const {
+  return has_actions_ ? of(function).tried_actions(handler) : Actions();
+}
+
+Actions ControlRegions::actions(std::uint32_t function) const {
+  return has_actions_ ? of(function).actions() : Actions();
 }
 
 ControlRegions::FunctionRegions& ControlRegions::of(std::uint32_t function) const {

@@ -51,6 +51,12 @@ struct HandlerFacts {
   bool is_watched = false;     ///< its body is a trial: some path through the handler comes to the function's end
 };
 
+/// Calls that may come to an extern that acts.
+struct Actions {
+  std::vector<std::uint32_t> calls;  ///< instructions of a function; ascending
+  bool are_repeated = false;         ///< control may come to one of them again
+};
+
 /// What decides in a function, so that a region begins: a number for each of these.
 ///   0 … n-1            the instruction at this pc, of n: a jump with a condition, a loop, the call of a tool of a set
 ///   n + k              the failure that its handler k receives
@@ -92,6 +98,12 @@ class ControlRegions {
   [[nodiscard]] const Instruction* code_with_trials(std::uint32_t function) const;
   /// `handler`: an index into the function's handlers.
   [[nodiscard]] HandlerFacts handler_facts(std::uint32_t function, std::size_t handler) const;
+  /// Those on the paths through the handler's body to the end of its region on which it has not failed.
+  [[nodiscard]] Actions tried_actions(std::uint32_t function, std::size_t handler) const;
+  /// Those of a function.
+  [[nodiscard]] Actions actions(std::uint32_t function) const;
+  /// Whether the instruction calls an extern that acts, or a function that may come to such a call.
+  [[nodiscard]] bool may_act(Instruction instruction) const;
   /// Whether the program calls externs that act.
   [[nodiscard]] bool has_actions() const { return has_actions_; }
 
@@ -103,8 +115,6 @@ class ControlRegions {
   void add_state_writes(const Function& function, std::uint32_t pc, StateWrites& writes) const;
   /// What a call of each function may change of the caller's state.
   [[nodiscard]] const std::vector<StateWrites>& writes_of_calls() const;
-  /// Whether the instruction calls an extern that acts, or a function that may come to such a call.
-  [[nodiscard]] bool may_act(Instruction instruction) const;
   void find_functions_that_act();
 
   const Program& program_;

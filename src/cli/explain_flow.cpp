@@ -9,6 +9,7 @@
 #include "diagnostics/nearest.h"
 #include "engine/program.h"
 #include "flows/flows.h"
+#include "flows/trials.h"
 #include "json/json.h"
 #include "types/check.h"
 
@@ -78,6 +79,20 @@ void write_text(const bytecode::Program& program, const std::vector<Sink>& sinks
   }
 }
 
+void write_text(const bytecode::Program& program, const std::vector<flows::Trial>& trials,
+                const Environment& environment) {
+  for (const flows::Trial& trial : trials) {
+    const std::string bits = trial.bits ? "at most " + counted(*trial.bits, "bit") + " each time"
+                                        : "a bit each time, and more with the number of its calls that act";
+    environment.write_output(
+        fmt::format("{}: what is tried may cost {}\n", describe_place(program, trial.place), bits));
+    for (const flows::MayFail& one : trial.may_fail) {
+      environment.write_output(fmt::format("  {}: it may fail because of {}\n", describe_place(program, one.place),
+                                           describe_sources(program, one.sources)));
+    }
+  }
+}
+
 Json place_to_json(const bytecode::Program& program, const bytecode::Place& place) {
   return Json::object()
       .set("file", program.sources[place.file].path)
@@ -85,9 +100,23 @@ Json place_to_json(const bytecode::Program& program, const bytecode::Place& plac
       .set("column", place.column);
 }
 
+Json to_json(const bytecode::Program& program, const std::vector<flows::Source>& sources) {
+  Json list = Json::array();
+  for (const flows::Source& source : sources) list.push_back(flows::describe(program, source));
+  return list;
+}
+
+Json to_json(const bytecode::Program& program, const flows::Trial& trial) {
+  Json may_fail = Json::array();
+  for (const flows::MayFail& one : trial.may_fail) {
+    may_fail.push_back(place_to_json(program, one.place).set("sources", to_json(program, one.sources)));
+  }
+  return place_to_json(program, trial.place)
+      .set("trial",
+           Json::object().set("bits", trial.bits ? Json(*trial.bits) : Json()).set("may_fail", std::move(may_fail)));
+}
+
 Json to_json(const bytecode::Program& program, const Finding& finding) {
-  Json sources = Json::array();
-  for (const flows::Source& source : finding.sources) sources.push_back(flows::describe(program, source));
   Json way = Json::array();
   for (const flows::Step& step : finding.way) {
     way.push_back(place_to_json(program, flows::place_of(program, step.function, step.pc))
@@ -104,12 +133,13 @@ Json to_json(const bytecode::Program& program, const Finding& finding) {
   return Json::object()
       .set("name", finding.name)
       .set("verdict", std::string(flows::verdict_name(finding.verdict)))
-      .set("sources", std::move(sources))
+      .set("sources", to_json(program, finding.sources))
       .set("way", std::move(way))
       .set("ways_up", std::move(ways_up));
 }
 
-void write_json(const bytecode::Program& program, const std::vector<Sink>& sinks, const Environment& environment) {
+void write_json(const bytecode::Program& program, const std::vector<Sink>& sinks,
+                const std::vector<flows::Trial>& trials, const Environment& environment) {
   Json all = Json::array();
   for (const Sink& sink : sinks) {
     Json findings = Json::array();
@@ -119,6 +149,7 @@ void write_json(const bytecode::Program& program, const std::vector<Sink>& sinks
                       .set("is_reached", sink.is_reached)
                       .set("findings", std::move(findings)));
   }
+  for (const flows::Trial& trial : trials) all.push_back(to_json(program, trial));
   environment.write_output(all.dump() + "\n");
 }
 
@@ -152,6 +183,9 @@ int explain_flow(const ExplainFlowCommand& command, const Environment& environme
   }
   std::vector<Sink> sinks = flows::find_flows(program);
   flows::add_ways_up(program, sinks);
+  // What is tried is not part of one sink.
+  std::vector<flows::Trial> trials;
+  if (command.sink.empty()) trials = flows::find_trials(program);
   if (!command.sink.empty()) {
     const std::vector<std::string> names = keep_named(command.sink, sinks);
     if (sinks.empty()) {
@@ -163,9 +197,10 @@ int explain_flow(const ExplainFlowCommand& command, const Environment& environme
     }
   }
   if (command.json) {
-    write_json(program, sinks, environment);
+    write_json(program, sinks, trials, environment);
   } else {
     write_text(program, sinks, environment);
+    write_text(program, trials, environment);
   }
   return exit_done;
 }

@@ -46,6 +46,12 @@ std::vector<SinkVisit> FrameAnalysis::sinks() const {
   return all;
 }
 
+std::vector<TrialVisit> FrameAnalysis::trials() const {
+  std::vector<TrialVisit> all;
+  for (const auto& [handler, visit] : trials_) all.push_back(visit);
+  return all;
+}
+
 void FrameAnalysis::flow(std::uint32_t strand, std::uint32_t pc, const FrameState& state) {
   std::optional<FrameState>& known = strands_[strand].states[leaders_[pc]];
   if (known && !merge_into(*known, state, labels_, values_)) return;
@@ -103,6 +109,7 @@ bool FrameAnalysis::step(std::uint32_t strand, std::uint32_t pc, FrameState& sta
     case Opcode::Raise:
     case Opcode::BreakContract:
     case Opcode::BreakRequires:
+      doubt(strand, pc, {program_.transfer().label_of_failure(state, i)});
       fail(strand, pc, state, program_.transfer().label_of_failure(state, i));
       return false;
     case Opcode::Unreachable:
@@ -117,6 +124,7 @@ bool FrameAnalysis::step(std::uint32_t strand, std::uint32_t pc, FrameState& sta
       return use_budget(strand, pc, state);
     default:
       if (program_.facts().has_budgets()) spend(strand, state, program_.transfer().label_of_failure(state, i));
+      if (bytecode::can_fail(i)) doubt(strand, pc, {program_.transfer().label_of_failure(state, i)});
       if (Transfer::can_fail(opcode_at(pc))) fail(strand, pc, state, program_.transfer().label_of_failure(state, i));
       ENSURE(program_.transfer().apply(state, i, at(pc)));
       return true;
@@ -186,6 +194,7 @@ bool FrameAnalysis::ask(std::uint32_t strand, std::uint32_t pc, FrameState& stat
   }
   const Label label = labels_.join(labels_.step(seen, at(pc, StepKind::Answered)), control_of(strand, state));
   spend(strand, state, label);
+  doubt(strand, pc, {label});
   fail(strand, pc, state, label.possible());
   const ValueId answer = program_.transfer().answer_of(site, label, at(pc));
   if (opcode_at(pc) == Opcode::Complete) {
@@ -224,6 +233,8 @@ bool FrameAnalysis::call_extern(std::uint32_t strand, std::uint32_t pc, FrameSta
   const bool is_approval = callee.builtin_effect == types::BuiltinEffect::Approve;
   if (callee.approval != bytecode::no_extern) may_ask_about_call(strand, pc, state, label);
   const Label outcome = labels_.join(label, source);
+  // What an extern that acts makes of its arguments, and what a person says, is their own.
+  if (!bytecode::acts(callee) && !is_approval) doubt(strand, pc, {label});
   spend(strand, state, outcome);
   fail(strand, pc, state, outcome.possible());
   for (std::size_t at = 0; at < callee.parameters.size(); ++at) r[i.a + at] = Values::clean;
@@ -313,6 +324,7 @@ bool FrameAnalysis::call(std::uint32_t strand, std::uint32_t pc, FrameState& sta
   }
   if (!summary) return false;
   spend(strand, state, summary->spent);
+  doubt(strand, pc, summary->doubt);
   if (summary->failed) {
     // The agent's state is then as the callee has left it.
     const ValueId agent_state = std::exchange(state.agent_state, summary->failed->agent_state);
@@ -370,6 +382,7 @@ bool FrameAnalysis::run_branches(std::uint32_t strand, std::uint32_t pc, FrameSt
   for (std::uint32_t branch = 0; branch < targets.size(); ++branch) {
     const std::uint32_t inner = strand_of_branch(strand, pc, branch);
     spend(strand, state, strands_[inner].spent);
+    doubt(strand, pc, strands_[inner].doubt);
     const auto& failed = strands_[inner].failure;
     if (failed) fail(strand, pc, state, failed->label);
     values.push_back(strands_[inner].value.value_or(Values::clean));

@@ -20,6 +20,8 @@ class FrameAnalysis {
   [[nodiscard]] const CallSummary& summary() const { return summary_; }
   /// The calls of externs that act.
   [[nodiscard]] std::vector<SinkVisit> sinks() const;
+  /// Its trials in which something might have failed.
+  [[nodiscard]] std::vector<TrialVisit> trials() const;
 
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
@@ -41,6 +43,7 @@ class FrameAnalysis {
     std::optional<ValueId> value;
     std::optional<CallFailure> failure;
     Label spent;
+    Doubt doubt;
   };
   /// A handler, the part before a `finally` block, or the inside of one, at some place of the code.
   struct Cover {
@@ -70,6 +73,7 @@ class FrameAnalysis {
 
   void fail(std::uint32_t strand, std::uint32_t pc, const FrameState& state, Label label,
             std::size_t budget = no_budget);
+  void doubt(std::uint32_t strand, std::uint32_t pc, Doubt doubt, std::size_t budget = no_budget);
   void fail_by_budgets(std::uint32_t strand, std::uint32_t pc, const FrameState& state);
   void add_failure(std::optional<CallFailure>& failure, const FrameState& state, Label label, bool& is_changed);
   [[nodiscard]] std::vector<Cover> covers_of(std::uint32_t strand, std::uint32_t pc) const;
@@ -107,6 +111,7 @@ class FrameAnalysis {
   std::vector<Strand> strands_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> pending_;  ///< instruction, strand
   std::map<std::pair<std::uint32_t, std::uint32_t>, SinkVisit> sinks_;
+  std::map<std::size_t, TrialVisit> trials_;  ///< by handler
 };
 
 }  // namespace tenon::flows

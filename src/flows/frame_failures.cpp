@@ -1,6 +1,7 @@
 // How a frame's code fails, and the regions that what it decides on opens.
 
 #include <algorithm>
+#include <span>
 
 #include "base/ensure.h"
 #include "flows/frame_analysis.h"
@@ -80,12 +81,42 @@ void FrameAnalysis::add_failure(std::optional<CallFailure>& failure, const Frame
   failure = added;
 }
 
+/// The instruction might have failed because of what has this label, and has not. `budget`: as for `fail`.
+void FrameAnalysis::doubt(std::uint32_t strand, std::uint32_t pc, Doubt doubt, std::size_t budget) {
+  if (labels_.followed() != Followed::Trials || doubt.label.is_none()) return;
+  const bytecode::ControlRegions& regions = program_.facts().regions();
+  doubt.label = doubt.label.possible();
+  for (const Cover& cover : covers_of(strand, pc)) {
+    if (cover.kind != Cover::Kind::Handler) continue;
+    const std::size_t depth = function_.handlers[cover.index].budget_depth;
+    if (budget != no_budget && depth > budget) continue;
+    Doubt& known = trials_.try_emplace(cover.index, TrialVisit{index_, cover.index}).first->second.doubts[pc];
+    known = program_.join(known, doubt);
+    if (!regions.handler_facts(index_, cover.index).can_fail_again) return;
+  }
+  const auto before = std::span(function_.code).first(pc);
+  doubt.is_after_action =
+      doubt.is_after_action || std::ranges::any_of(before, [&](bytecode::Instruction i) { return regions.may_act(i); });
+  Strand& base = strands_[strands_[strand].base];
+  if (base.outer == none) {
+    summary_.doubt = program_.join(summary_.doubt, doubt);
+    return;
+  }
+  const Doubt all = program_.join(base.doubt, doubt);
+  if (all == base.doubt) return;
+  base.doubt = all;
+  pending_.emplace(base.block_pc, base.outer);
+}
+
 /// Any instruction may be the one that a budget does not allow.
 void FrameAnalysis::fail_by_budgets(std::uint32_t strand, std::uint32_t pc, const FrameState& state) {
   const bool has_cleanups = !function_.finally_handlers.empty();
   if (has_cleanups) fail(strand, pc, state, state.spent, outer_budget);
   const std::size_t floor = strands_[strand].budget_floor;
-  for (std::size_t at = floor; at < state.budgets.size(); ++at) fail(strand, pc, state, state.budgets[at], at);
+  for (std::size_t at = floor; at < state.budgets.size(); ++at) {
+    doubt(strand, pc, {state.budgets[at]}, at);
+    fail(strand, pc, state, state.budgets[at], at);
+  }
 }
 
 void FrameAnalysis::enter_handler(std::uint32_t strand, std::uint32_t pc, std::size_t index, FrameState state,
@@ -118,7 +149,9 @@ void FrameAnalysis::decide(std::uint32_t strand, std::uint32_t pc, FrameState& s
   label = labels_.step(label, at(pc, StepKind::Decided));
   open_region(strand, state, pc, label);
   // That nothing in it has failed depends on the decision, too (vm/execution/trials.h).
-  if (program_.facts().regions().region(index_, pc).can_fail) fail(strand, pc, state, label);
+  if (!program_.facts().regions().region(index_, pc).can_fail) return;
+  doubt(strand, pc, {label});
+  fail(strand, pc, state, label);
 }
 
 void FrameAnalysis::open_region(std::uint32_t strand, FrameState& state, Decision decision, Label label) {

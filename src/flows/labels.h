@@ -25,7 +25,11 @@ struct Source {
 };
 
 /// What an analysis follows.
-enum class Followed : bool { Untrusted, WaysUp };
+enum class Followed : std::uint8_t {
+  Untrusted,
+  WaysUp,
+  Trials,  ///< what is not trusted, and what might have failed because of it
+};
 
 /// A set of sources that a value's label may have; whether it certainly has one of them.
 struct Label {
@@ -64,7 +68,7 @@ class Labels {
   Labels() = default;
   /// Follows these sources. None: knows all, without their ways.
   explicit Labels(std::span<const Source> traced) : traced_(traced.begin(), traced.end()) {}
-  /// Follows what has become trusted.
+  /// Follows what has become trusted, or what might have failed.
   explicit Labels(Followed followed) : followed_(followed) {}
 
   [[nodiscard]] Followed followed() const { return followed_; }

@@ -213,7 +213,8 @@ CallSummary ProgramAnalysis::merge(const CallSummary& a, const CallSummary& b) {
     if (!one) return other;
     return other ? std::optional(merge(*one, *other)) : one;
   };
-  return {either(a.returned, b.returned), either(a.failed, b.failed), labels_.join(a.spent, b.spent)};
+  return {either(a.returned, b.returned), either(a.failed, b.failed), labels_.join(a.spent, b.spent),
+          join(a.doubt, b.doubt)};
 }
 
 void ProgramAnalysis::analyse(CallId id) {
@@ -226,6 +227,7 @@ void ProgramAnalysis::analyse(CallId id) {
   // What was found before is still possible: where a source is traced, its first way is kept.
   CallSummary summary = merge(call.summary, frame.summary());
   call.sinks = frame.sinks();
+  call.trials = frame.trials();
   if (summary == call.summary) return;
   call.summary = summary;
   for (const CallId caller : call.callers) wait(caller);
@@ -243,6 +245,12 @@ void ProgramAnalysis::finish() {
 std::vector<SinkVisit> ProgramAnalysis::sinks() const {
   std::vector<SinkVisit> all;
   for (const auto& call : calls_) all.insert(all.end(), call->sinks.begin(), call->sinks.end());
+  return all;
+}
+
+std::vector<TrialVisit> ProgramAnalysis::trials() const {
+  std::vector<TrialVisit> all;
+  for (const auto& call : calls_) all.insert(all.end(), call->trials.begin(), call->trials.end());
   return all;
 }
 

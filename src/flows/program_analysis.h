@@ -43,11 +43,19 @@ struct CallReturn {
   friend bool operator==(const CallReturn&, const CallReturn&) = default;
 };
 
+/// What might have failed and has not (vm/execution/trials.h), where that is followed.
+struct Doubt {
+  Label label;
+  bool is_after_action = false;  ///< perhaps after a call that acts
+  friend bool operator==(const Doubt&, const Doubt&) = default;
+};
+
 /// What comes of a call. Absent: it does not come to that.
 struct CallSummary {
   std::optional<CallReturn> returned;
   std::optional<CallFailure> failed;
   Label spent;  ///< what decided how much of the budgets around it is spent
+  Doubt doubt;  ///< whose failure would be taken outside of the call
   friend bool operator==(const CallSummary&, const CallSummary&) = default;
 };
 
@@ -57,6 +65,13 @@ struct SinkVisit {
   std::uint32_t pc = 0;
   Label control;              ///< of a call
   std::vector<Label> values;  ///< of its trusted parameters, in order; or of the one value that is tested
+};
+
+/// What a handler protects where it may be charged that nothing has failed: a trial.
+struct TrialVisit {
+  std::uint32_t function = 0;
+  std::size_t handler = 0;
+  std::map<std::uint32_t, Doubt> doubts = {};  ///< by instruction
 };
 
 /// What all analyses of a program need to know of its code.
@@ -91,7 +106,7 @@ class ProgramAnalysis {
   /// `facts` outlive it. `traced`: as in Labels.
   ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, std::span<const Source> traced)
       : ProgramAnalysis(facts, assumptions, Labels(traced)) {}
-  /// Follows what becomes trusted instead.
+  /// Follows what becomes trusted instead, or also what might have failed.
   ProgramAnalysis(const ProgramFacts& facts, Assumptions assumptions, Followed followed)
       : ProgramAnalysis(facts, assumptions, Labels(followed)) {}
 
@@ -99,6 +114,8 @@ class ProgramAnalysis {
   void run();
   /// Of all calls, by place.
   [[nodiscard]] std::vector<SinkVisit> sinks() const;
+  /// Of all calls, where what might have failed is followed.
+  [[nodiscard]] std::vector<TrialVisit> trials() const;
   /// Whether calls of a function with different inputs were taken as one: sources may be where they cannot be.
   [[nodiscard]] bool has_widened() const { return std::ranges::any_of(widened_, &CallId::exists); }
 
@@ -116,6 +133,9 @@ class ProgramAnalysis {
   [[nodiscard]] CallReturn merge(const CallReturn& a, const CallReturn& b);
   [[nodiscard]] CallFailure merge(const CallFailure& a, const CallFailure& b);
   [[nodiscard]] CallSummary merge(const CallSummary& a, const CallSummary& b);
+  [[nodiscard]] Doubt join(const Doubt& a, const Doubt& b) {
+    return {labels_.join(a.label, b.label), a.is_after_action || b.is_after_action};
+  }
   /// A person is asked something with this label.
   void ask(Label label) { asked_ = labels_.join(asked_, label.possible()); }
   [[nodiscard]] Label person(Step step) { return program_.trusts_person ? Label{} : labels_.of(Source{}, step); }
@@ -130,6 +150,7 @@ class ProgramAnalysis {
     CallInputs inputs;
     CallSummary summary;
     std::vector<SinkVisit> sinks;
+    std::vector<TrialVisit> trials;
     std::set<CallId> callers;
     bool is_begun = false;
     bool is_pending = false;

@@ -218,3 +218,48 @@ fn main(ctx: Context) {
         [("pay", "proved", []), ("pay.iban", "asked", [])]], found
     shown = tenon("explain-flow", "desk.tn", "--sink", "send_mail.to", cwd=work).stdout
     assert "    trusted since desk.tn:5:4: narrow answer of `desk`, 1 bit\n" in shown, shown
+
+
+TRIALS = '''\
+extern fn word() -> String
+extern fn words() -> List<String>
+extern fn sink(text: trusted String) -> ()
+fn same(a: String, b: String) { if a != b { fail("no") } }
+fn one(w: String, c: String) { same(w, c); sink(c) }
+fn twice(w: String, c: String) { sink(c); same(w, c) }
+fn all(w: String, people: List<String>) { for p in people { same(w, p); sink(p) } }
+'''
+
+
+def trials_of(work, body):
+    shown = explain(write(work, TRIALS + body))
+    return [(one["line"], one["trial"]["bits"], [(place["line"], place["sources"]) for place in one["trial"]["may_fail"]])
+            for one in shown if "trial" in one]
+
+
+def test_trials_that_may_cost_bits(work):
+    """As the machine charges them (tests/trust)."""
+    word = ["extern word"]
+    assert trials_of(work, 'fn main(c: String) { one(word(), c) catch _ { } }') == [(8, 1, [(8, word)])]
+    assert trials_of(work, 'fn main(c: String) { twice(word(), c) catch _ { } }') == [(8, 2, [(8, word)])], "before and after"
+    assert trials_of(work, 'fn main(c: List<String>) { all(word(), c) catch _ { } }') == [(8, None, [(8, word)])]
+    assert trials_of(work, 'fn main(c: String) {\n let w = word()\n {\n same(w, c)\n sink(c)\n } catch _ { }\n}') == [
+        (11, 1, [(11, word)])], "a block, by what is in it"
+    # Nothing that may fail depends on what is not trusted; nothing that acts follows; the failure is not handled.
+    for body in ('fn main(c: String) { one("a", c) catch _ { } }', 'fn main(c: String) { same(word(), c) catch _ { }; sink(c) }',
+                 'fn main(c: String) { one(word(), c) }', 'fn main(c: String) { let w = word(); sink(c) catch _ { }; same(w, c) }',
+                 'fn main(c: String) { { let t = "{{ word() }}!"; sink(c) } catch _ { } }'):
+        assert trials_of(work, body) == [], body
+    # What a handler takes is not another one's: here it cannot fail again.
+    assert trials_of(work, 'fn main(c: String) { { same(word(), c) catch _ { }; sink(c) } catch _ { } }') == []
+    shown = tenon("explain-flow", "desk.tn", "--sink", "sink.text", cwd=work).stdout
+    assert "what is tried" not in shown, shown
+
+
+def test_trials_in_words(work):
+    write(work, TRIALS + "fn main(c: String) { all(word(), [c]) catch _ { } }")
+    shown = tenon("explain-flow", "desk.tn", cwd=work).stdout
+    assert shown.endswith("""\
+desk.tn:8:26: what is tried may cost a bit each time, and more with the number of its calls that act
+  desk.tn:8:22: it may fail because of extern word
+"""), shown
