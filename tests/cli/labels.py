@@ -3,6 +3,7 @@ import json
 
 from conversations import chat, name_of
 from store_places import new_store
+from tenon_process import ROOT, tenon
 
 PROGRAM = '''\
 extern fn fetch() -> String
@@ -86,3 +87,9 @@ def test_an_answer_keeps_its_labels_over_processes(work):
     found = labels(work / "trace.jsonl")
     assert set(found["fetch"].split(", ")) == {"person", "model", "extern fetch"}, found
     assert found["always"] == "person", found
+
+
+def test_what_the_measured_programs_promise(work):
+    """What a link is, is decided by a program of bench/trust."""
+    process = tenon("test", ROOT / "bench/trust/programs/slack.tn", cwd=work)
+    assert process.returncode == 0 and process.stdout.endswith("3 passed, 0 failed\n"), process
