@@ -59,6 +59,14 @@ std::vector<std::uint32_t> successors(const Program& program, const Function& fu
   }
 }
 
+/// Where the branches begin that the instruction runs.
+std::vector<std::uint32_t> branches_at(const Program& program, const Function& function, std::uint32_t pc) {
+  const Instruction instruction = function.code[pc];
+  if (opcode_of(instruction) == Opcode::Parallel) return program.jump_tables[instruction.wide()].targets;
+  if (opcode_of(instruction) == Opcode::ParallelFor) return {jump_target(pc, instruction)};
+  return {};
+}
+
 bool returns(Opcode opcode) {
   return opcode == Opcode::Return || opcode == Opcode::ReturnUnit || opcode == Opcode::EndBranch;
 }
@@ -300,11 +308,12 @@ class ControlRegions::FunctionRegions {
     bool has_loop = false;
     const auto visit = [&](std::uint32_t pc) {
       const Instruction instruction = function_.code[pc];
+      has_loop |= opcode_of(instruction) == Opcode::ParallelFor;
       for (const std::uint32_t next : successors(regions_.program_, function_, pc)) has_loop |= next <= pc;
       if (!regions_.may_act(instruction)) return;
       ++(calls_tool(instruction) ? tools : actions);
     };
-    walk({handler.begin}, end, handler.begin, visit);
+    walk({handler.begin}, end, handler.begin, visit, Into::Branches);
     if (actions == 0 && tools == 0) return Tried::NoAction;
     return actions == 0 && tools == 1 && !has_loop ? Tried::ToolOfASet : Tried::Action;
   }
@@ -316,17 +325,24 @@ class ControlRegions::FunctionRegions {
     const auto visit = [&](std::uint32_t pc) {
       const Instruction instruction = function_.code[pc];
       if (regions_.may_act(instruction)) found.calls.push_back(pc);
+      if (opcode_of(instruction) == Opcode::ParallelFor) loops.emplace_back(pc, after_branches(pc));
       for (const std::uint32_t next : successors(regions_.program_, function_, pc)) {
         if (next <= pc && next != end) loops.emplace_back(next, pc);
       }
     };
-    walk({begin}, end, origin, visit);
+    walk({begin}, end, origin, visit, Into::Branches);
     std::ranges::sort(found.calls);
     found.are_repeated = std::ranges::any_of(loops, [&](const auto& loop) {
       const auto call = std::ranges::lower_bound(found.calls, loop.first);
       return call != found.calls.end() && *call <= loop.second;
     });
     return found;
+  }
+
+  /// Where control continues after the branches of the instruction: they are between both.
+  [[nodiscard]] std::uint32_t after_branches(std::uint32_t pc) const {
+    const std::vector<std::uint32_t> next = successors(regions_.program_, function_, pc + 1);
+    return next.empty() ? size_ : std::max(next.front(), pc + 1);
   }
 
   void mark() {
@@ -373,9 +389,13 @@ class ControlRegions::FunctionRegions {
     region.registers.assign(registers.begin(), registers.end());
   }
 
+  /// The branches of `parallel` have registers and an agent's state of their own.
+  enum class Into : bool { Frame, Branches };
+
   /// Visits each instruction on the paths from `begins` to `end` once; also through the handlers on them, but not
   /// through those around `origin`.
-  void walk(const std::vector<std::uint32_t>& begins, std::uint32_t end, std::uint32_t origin, auto visit) const {
+  void walk(const std::vector<std::uint32_t>& begins, std::uint32_t end, std::uint32_t origin, auto visit,
+            Into into = Into::Frame) const {
     std::vector<bool> is_seen(size_, false);
     std::vector<std::uint32_t> open;
     const auto add = [&](std::uint32_t pc) {
@@ -389,6 +409,7 @@ class ControlRegions::FunctionRegions {
       open.pop_back();
       visit(pc);
       for (const std::uint32_t next : successors(regions_.program_, function_, pc)) add(next);
+      if (into == Into::Branches) std::ranges::for_each(branches_at(regions_.program_, function_, pc), add);
       for (const Handler& handler : function_.handlers) {
         if (is_in(pc, handler) && !is_in(origin, handler)) add(handler.target);
       }

@@ -215,6 +215,22 @@ TEST(TrialsThatEnd, SayNothing) {
   }
 }
 
+/// Else any number of trials would say for one bit which of them was the first to succeed.
+TEST(TrialsThatFail, CostAsMuchAsThoseThatDoNot) {
+  for (const std::string_view body :
+       {"sink(c)", "parallel { sink(c), find(c) }; ()", "for one in [c] parallel(2) { sink(one) }",
+        "for one in [c] parallel(2) { { sink(one) } finally { 1 } }"}) {
+    const auto image = test::make_image(fmt::format(R"({}
+      fn main() {{ let w = word(); for c in ["x", "y", "z"] {{ {{ same(w, c); {} }} catch _ {{ }} }} }})",
+                                                    oracle_declarations, body));
+    const auto answer = [](const vm::Machine& machine, const vm::Request& request) {
+      return answer_in(0, machine, request);
+    };
+    EXPECT_FALSE(act(*image, answer, 3, test::Drive::Straight).has_paid) << body;
+    EXPECT_TRUE(act(*image, answer, 2, test::Drive::Straight).has_paid) << body;
+  }
+}
+
 // clang-format off
 constexpr Oracle oracles[] = {
   {"a_comparison_that_fails", R"(
