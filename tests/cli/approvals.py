@@ -174,8 +174,9 @@ fn call(to: String, once: Boolean) -> String {
 }
 
 fn main(once: Boolean) -> String {
+    let mail = read_inbox()  // before the time runs in which the question is asked
     let sent = parallel {
-        mail = call(read_inbox(), once) finally { note(word(Context::new())) }
+        mail = call(mail, once) finally { note(word(Context::new())) }
         other = late()
     } catch f { return f.message }
     sent.mail
