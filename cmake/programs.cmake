@@ -28,6 +28,7 @@ set_target_properties(tenon_report_renderer PROPERTIES PREFIX "" CXX_VISIBILITY_
 target_include_directories(tenon_report_renderer PRIVATE src include)
 target_link_libraries(tenon_report_renderer PRIVATE PkgConfig::PANGOCAIRO PkgConfig::CMARK cmark-gfm-extensions tenon_options)
 add_dependencies(tenon tenon_report tenon_report_renderer)
+install(TARGETS tenon_report tenon_report_renderer LIBRARY DESTINATION lib COMPONENT library)  # beside libtenon
 
 # The C libraries of the examples, in build/examples/ for every preset.
 add_library(ops MODULE examples/calculator/ops.c)

@@ -136,6 +136,7 @@ TENON_API void tenon_options_free(tenon_options* options);
  *   store, durability, reports
  *   prompts, repair, extern (a library; may be set several times), extern-threads
  *   memory-mb (megabytes of values of all runs together)
+ *   report-library (the path of the library of std::report; default: tenon_report.so beside libtenon, if it is there)
  * What is not set comes from the manifest of the first program, or has a default. */
 TENON_API tenon_status tenon_options_set(tenon_options* options, const char* name, const char* value,
                                          tenon_error** error);
@@ -173,7 +174,8 @@ TENON_API void tenon_options_set_extern_hooks(tenon_options* options, const teno
 
 /* The command that performs the externs that are declared `process`, each in a process of its own: the path of a
  * program, its arguments, and NULL. It returns what `tenon_extern_worker` returns as its exit code, and does nothing
- * else. Without a command, calls of such externs fail. */
+ * else. Without a command it is the program tenon_extern_worker beside libtenon; if that is missing, calls of such
+ * externs fail. */
 TENON_API void tenon_options_set_worker(tenon_options* options, const char* const* command);
 TENON_API int tenon_extern_worker(void);
 

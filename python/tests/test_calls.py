@@ -155,9 +155,12 @@ fn give_away(password: secret String) -> secret String { password }
             program.give_away("hunter22")
 
 
-def test_a_program_with_reports_needs_the_command_line():
-    with pytest.raises(tenon.ProgramError, match="belongs to the command line"):
-        tenon.load("r.tn", text="use std::report\nfn main() -> String { \"\" }")
+def test_a_program_with_reports_needs_the_library_of_the_command_line(tmp_path):
+    text = "use std::report\nfn main() -> String { \"\" }"
+    with pytest.raises(tenon.ProgramError, match="`report-library`"):
+        tenon.load("r.tn", text=text)
+    with pytest.raises(tenon.ProgramError, match="r.so"):
+        tenon.load("r.tn", text=text, report_library=tmp_path / "r.so")
 
 
 def test_functions_of_libraries_run_in_processes(tmp_path):

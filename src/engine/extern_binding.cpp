@@ -53,6 +53,15 @@ std::optional<std::vector<tools::ExternProblem>> open_python(const std::vector<s
   return problems.empty() ? std::nullopt : std::optional(std::move(problems));
 }
 
+/// The path of the library of std::report; empty: this program has none.
+std::string find_report_library(const System& system) {
+  if (!system.report_library.empty() || system.executable.empty()) return system.report_library;
+  std::error_code error;
+  auto own = std::filesystem::read_symlink(system.executable, error);
+  if (error) own = system.executable;
+  return (own.parent_path() / report_library).string();
+}
+
 bool writes_reports(const bytecode::Program& program) {
   return std::any_of(program.externs.begin(), program.externs.end(),
                      [](const bytecode::Extern& declared) { return declared.name == report_extern; });
@@ -88,17 +97,15 @@ Result<std::shared_ptr<const tools::ExternTable>, std::vector<tools::ExternProbl
     auto problems = open_python(of_project.python, manifest->folder, *program, system, python);
     if (problems) return failure(std::move(*problems));
   }
-  if (writes_reports(*program) && system.executable.empty()) {
-    return failure(
-        std::vector{tools::make_problem(diagnostics::LibraryNotLoadable, std::string(report_library),
-                                        "it belongs to the command line `tenon`, and this program has no reports")});
-  }
   if (writes_reports(*program)) {
-    std::error_code error;
-    auto own = std::filesystem::read_symlink(system.executable, error);
-    if (error) own = system.executable;
-    const std::vector<std::string> library = {(own.parent_path() / report_library).string()};
-    auto more = tools::NativeLibraries::open(library);
+    const std::string library = find_report_library(system);
+    if (library.empty()) {
+      auto problem = tools::make_problem(diagnostics::LibraryNotLoadable, std::string(report_library),
+                                         "it is not beside libtenon");
+      problem.hint("`std::report` needs it; the option `report-library` is its path, such as that beside `tenon`");
+      return failure(std::vector{std::move(problem)});
+    }
+    auto more = tools::NativeLibraries::open(std::vector{library});
     if (!more) {
       for (tools::ExternProblem& problem : more.error()) {
         problem.hint(fmt::format("`std::report` needs it; `{}` is installed beside `tenon`", report_library));

@@ -26,9 +26,10 @@ struct System {
   std::function<double()> random_unit;                  ///< in [0, 1)
   /// Receives sentences for the operator, on any thread. May be empty.
   std::function<void(NoticeKind kind, std::string_view text)> on_notice = {};
-  /// The program `tenon`: it runs externs that are declared `extern(process)`, and the library of std::report is in its
-  /// folder.
+  /// The program `tenon`: it runs externs that are declared `extern(process)`. Empty: this program is another one.
   std::string executable = "/proc/self/exe";
+  /// The path of the library of std::report; empty: it is in the folder of `executable`.
+  std::string report_library = {};
   /// The command that runs externs declared `extern(process)` instead, from its path on.
   std::vector<std::string> worker = {};
 

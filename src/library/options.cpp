@@ -1,8 +1,12 @@
 #include "library/options.h"
 
+#include <dlfcn.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -83,6 +87,7 @@ constexpr std::array all_options = {
     TENON_OPTION("agent", "a name", agent),
     TENON_OPTION("durability", "`full` or `process`", store.durability),
     TENON_OPTION("reports", "a path", store.reports),
+    TENON_OPTION("report-library", "a path", report_library),
     TENON_OPTION("prompts", "a style or a path", settings.prompts),
     TENON_OPTION("repair", "a number", settings.repairs),
     TENON_OPTION("extern", "a path", settings.externs),
@@ -91,6 +96,18 @@ constexpr std::array all_options = {
            [](Options& options, std::string_view value) { return read_megabytes(value, options.memory_bytes_max); }},
 };
 #undef TENON_OPTION
+
+/// The path of what is installed in the folder of libtenon, or of the program that libtenon is linked into. Empty: it
+/// is not there, or the folder is only known relative to one that may have been left, where something else could be.
+std::string find_beside(const char* name, int access) {
+  static const char within = 0;  // its address is one of libtenon
+  Dl_info own{};
+  if (::dladdr(&within, &own) == 0 || own.dli_fname == nullptr) return {};
+  const std::filesystem::path library(own.dli_fname);
+  if (!library.is_absolute()) return {};
+  const std::filesystem::path path = library.parent_path() / name;
+  return ::access(path.c_str(), access) == 0 ? path.string() : std::string();
+}
 
 }  // namespace
 
@@ -127,6 +144,10 @@ engine::System prepare_system(Options& options, FileSystem& files, Clock& clock)
   system.on_notice = options.on_notice;
   system.executable.clear();  // this program cannot do what `tenon` does
   system.worker = options.worker;
+  system.report_library = options.report_library;
+  const std::string worker = find_beside("tenon_extern_worker", X_OK);
+  if (system.worker.empty() && !worker.empty()) system.worker = {worker};
+  if (system.report_library.empty()) system.report_library = find_beside("tenon_report.so", R_OK);
   system.variable = [secrets = options.secrets, of_environment = system.variable](const char* name) {
     const auto found = secrets.find(name);
     return found == secrets.end() ? of_environment(name) : found->second;

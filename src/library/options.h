@@ -31,7 +31,8 @@ struct Options {
   tools::ProvidedHooks function_hooks;
   std::string pool;                 ///< of a host
   std::string agent;                ///< the placed agent of which it is a host; empty: none
-  std::vector<std::string> worker;  ///< the command of tenon_options_set_worker; empty: none
+  std::vector<std::string> worker;  ///< the command of tenon_options_set_worker; empty: what is beside libtenon
+  std::string report_library;       ///< empty: what is beside libtenon
   /// In place of variables of the environment; never shown.
   std::map<std::string, std::string, std::less<>> secrets;
 

@@ -156,7 +156,9 @@ std::optional<ExternOutcome> NativeCaller::start(CallId id, ExternCall call, Pla
 std::optional<ExternOutcome> NativeCaller::start_process(CallId id, ExternCall call, ExternSink& sink) {
   const bool is_python = call.table->kind(call.subject) == BindingKind::Python;
   if ((is_python ? options_.python : options_.worker).path.empty()) {
-    return failure(ExternError{types::FailureKind::ToolFailed, "externs cannot run in processes here",
+    return failure(ExternError{types::FailureKind::ToolFailed,
+                               "no program of this host runs externs in processes: it sets none, and "
+                               "`tenon_extern_worker` is not beside libtenon",
                                call.table->blame(call.subject)});
   }
   auto request = call.table->worker_request(call.subject, call.arguments, call.key, call.input);
