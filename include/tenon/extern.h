@@ -409,8 +409,11 @@ static inline tenon_slot* tenon_put_position(tenon_call* call, tenon_slot* slot,
   return call->functions->put_position(call, slot, index);
 }
 /* Writes an enum's case by its name. */
+static inline void tenon_put_case_text(tenon_call* call, tenon_slot* slot, const char* name, size_t length) {
+  call->functions->put_case(call, slot, name, length);
+}
 static inline void tenon_put_case(tenon_call* call, tenon_slot* slot, const char* name) {
-  call->functions->put_case(call, slot, name, tenon_length_of_string(name));
+  tenon_put_case_text(call, slot, name, tenon_length_of_string(name));
 }
 static inline void tenon_put_none(tenon_call* call, tenon_slot* slot) {
   call->functions->put_none(call, slot);
@@ -423,8 +426,11 @@ static inline tenon_slot* tenon_put_some(tenon_call* call, tenon_slot* slot) {
 static inline tenon_slot* tenon_put_ok(tenon_call* call, tenon_slot* slot) {
   return call->functions->put_ok(call, slot);
 }
+static inline void tenon_put_err_text(tenon_call* call, tenon_slot* slot, const char* message, size_t length) {
+  call->functions->put_err(call, slot, message, length);
+}
 static inline void tenon_put_err(tenon_call* call, tenon_slot* slot, const char* message) {
-  call->functions->put_err(call, slot, message, tenon_length_of_string(message));
+  tenon_put_err_text(call, slot, message, tenon_length_of_string(message));
 }
 /* A value as JSON of the slot's type. */
 static inline void tenon_put_json_text(tenon_call* call, tenon_slot* slot, const char* data, size_t length) {

@@ -287,7 +287,7 @@ void write_literal(tenon_call* call, tenon_slot* slot, nb::handle object, const 
   Py_ssize_t length = 0;
   const char* const data = PyUnicode_AsUTF8AndSize(object.ptr(), &length);
   if (data == nullptr) throw nb::python_error();
-  call->functions->put_case(call, slot, data, static_cast<std::size_t>(length));
+  tenon_put_case_text(call, slot, data, static_cast<std::size_t>(length));
 }
 
 }  // namespace
@@ -431,7 +431,7 @@ void write(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& ty
     case TypeKind::Result:
       if (object.type().is(err_class())) {
         const std::string message = shown(object.attr("message"));
-        return call->functions->put_err(call, slot, message.data(), message.size());
+        return tenon_put_err_text(call, slot, message.data(), message.size());
       }
       if (object.type().is(ok_class())) {
         return write(call, tenon_put_ok(call, slot), nb::object(object.attr("value")), *type.item);

@@ -104,7 +104,8 @@ TENON_EXTERN(checked) {
   if (tenon_argument_boolean(call, 0)) {
     tenon_put_i64(call, tenon_put_ok(call, tenon_result(call)), 5);
   } else {
-    tenon_put_err(call, tenon_result(call), "not today");
+    static const char why[] = "not\0today";
+    tenon_put_err_text(call, tenon_result(call), why, sizeof why - 1);
   }
 }
 TENON_EXTERN(effect_key) { tenon_put_string(call, tenon_result(call), tenon_effect_key(call)); }
@@ -174,7 +175,7 @@ TENON_EXTERN(narrow) { tenon_put_i64(call, tenon_result(call), tenon_argument_i3
 TENON_EXTERN(put_words) { tenon_put_string(call, tenon_result(call), "words"); }
 TENON_EXTERN(put_case_of) {
   const tenon_text name = tenon_argument_text(call, 0);
-  tenon_put_case(call, tenon_result(call), name.data);
+  tenon_put_case_text(call, tenon_result(call), name.data, name.length);
 }
 TENON_EXTERN(numbers) {
   static const int64_t integers[] = {3, -1, INT64_MAX};

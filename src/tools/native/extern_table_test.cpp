@@ -408,7 +408,7 @@ TEST_F(Header, ReturnsResults) {
   const auto err = c.call("checked", {TypeTable::boolean}, type, {Value::boolean(false)});
   ASSERT_TRUE(err.has_value());
   ASSERT_EQ(err->case_index(), 1U);
-  EXPECT_EQ(err->fields()[0].fields()[1].as_text(), "not today");
+  EXPECT_EQ(err->fields()[0].fields()[1].as_text(), std::string("not\0today", 9));
   EXPECT_EQ(err->fields()[0].fields()[3].as_text(), "extern `checked` of " + test_library("extern_structured"));
 }
 
