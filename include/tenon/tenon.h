@@ -19,10 +19,10 @@
  *   puts(tenon_outcome_value(outcome).data);
  *
  * Rules for everything here:
- *  - A function that can fail returns a status. Unless it is TENON_OK or TENON_TIMED_OUT, nothing was done, and
+ *  - A function that can fail returns a status. Unless it is TENON_OK or TENON_NOT_YET, nothing was done, and
  *    `*error` is an error to be freed, unless `error` is NULL; otherwise `*error` is left as it is. Nothing is ever
  *    printed, and the process is never ended. What it returns through other pointers is NULL or 0 then (a descriptor is
- *    -1), also after TENON_TIMED_OUT, where nothing else is said.
+ *    -1), also after TENON_NOT_YET, where nothing else is said.
  *  - A handle, or a pointer for a result, that is NULL where it may not be is TENON_USAGE; so is a call of an extern
  *    where one of `tenon_call_new` is expected. Functions without a status do nothing then, or return an empty text,
  *    NULL or 0.
@@ -64,14 +64,14 @@ TENON_API const char* tenon_version(void);
 typedef int32_t tenon_status;
 enum {
   TENON_OK = 0,
-  TENON_TIMED_OUT = 1,   /* nothing has happened within the timeout */
+  TENON_NOT_YET = 1,     /* no failure: what is waited for or looked for has not happened, within the timeout if any */
   TENON_USAGE = 2,       /* a setting is invalid, or the program has no such function or agent */
   TENON_PROGRAM = 3,     /* the program, its externs or its manifest have errors */
   TENON_NOT_FOUND = 4,   /* no such run, question or store */
   TENON_CONFLICT = 5,    /* the state of the run or of the engine does not allow it */
   TENON_WRONG_INPUT = 6, /* an argument, an answer or a prompt does not have the expected type */
   TENON_IN_USE = 7,      /* another process owns the store */
-  TENON_FAILED = 8,      /* a file, a model, the store or a key fails */
+  TENON_FAILED = 8,      /* a file, a model, the store or a key fails; a run that fails is TENON_RUN_FAILED */
   TENON_INTERNAL = 9,    /* a bug in Tenon: the engine can only be closed; what was durable can be resumed */
   TENON_FORKED = 10      /* the engine belongs to the parent of this process */
 };
@@ -231,7 +231,7 @@ TENON_API tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, t
 /* As tenon_engine_stop without a grace time, if it was not called. Does nothing within a function that the engine
  * calls. */
 TENON_API void tenon_engine_free(tenon_engine* engine);
-/* Makes functions of other threads that wait for events, stops or the end of a run or a call return TENON_TIMED_OUT
+/* Makes functions of other threads that wait for events, stops or the end of a run or a call return TENON_NOT_YET
  * now, for a host that has to do something else, such as to handle a signal. A wait that has not begun is not
  * interrupted. Also within a function that the engine calls, but not within a signal handler. */
 TENON_API void tenon_engine_interrupt(tenon_engine* engine);
@@ -368,24 +368,25 @@ TENON_API tenon_status tenon_run_answer(tenon_run* run, const char* wait, tenon_
 TENON_API tenon_status tenon_run_cancel(tenon_run* run, const char* reason, tenon_error** error);
 TENON_API tenon_status tenon_run_cancel_turn(tenon_run* run, const char* reason, tenon_error** error);
 
+/* Not a status: a function that reports a run which has failed returns TENON_OK, and TENON_RUN_FAILED as its state. */
 typedef int32_t tenon_run_state;
 enum {
-  TENON_RUNNING = 0,
-  TENON_ASKS = 1,  /* it waits for a person: tenon_run_questions */
-  TENON_READY = 2, /* a conversation: it waits for a prompt */
-  TENON_RETURNED = 3,
+  TENON_RUN_RUNNING = 0,
+  TENON_RUN_ASKS = 1,  /* it waits for a person: tenon_run_questions */
+  TENON_RUN_READY = 2, /* a conversation: it waits for a prompt */
+  TENON_RUN_RETURNED = 3,
   TENON_RUN_FAILED = 4,
-  TENON_CANCELLED = 5,
-  TENON_DETACHED = 6 /* it could not be recorded any more, and can be resumed */
+  TENON_RUN_CANCELLED = 5,
+  TENON_RUN_DETACHED = 6 /* it could not be recorded any more, and can be resumed */
 };
-/* Continues the runs until this one has another state than TENON_RUNNING. TENON_TIMED_OUT: not within `timeout`. */
+/* Continues the runs until this one has another state than TENON_RUN_RUNNING. TENON_NOT_YET: not within `timeout`. */
 TENON_API tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* state, tenon_error** error);
 /* As tenon_engine_interrupt, for the engine of the run. */
 TENON_API void tenon_run_interrupt(tenon_run* run);
 /* A run with TENON_WITH_STOPS that does not run any more, or not for now. */
 typedef struct tenon_stop {
   uint64_t run;          /* tenon_run_number */
-  tenon_run_state state; /* not TENON_RUNNING */
+  tenon_run_state state; /* not TENON_RUN_RUNNING */
 } tenon_stop;
 /* Takes the oldest stops of all runs, `capacity` at most, and waits at most `timeout` for the first one. A host that
  * waits for the engine's descriptor calls this until there are fewer than `capacity`, and then takes the events. */
@@ -415,10 +416,10 @@ TENON_API void tenon_question_list_free(tenon_question_list* questions);
  * them, and at most 16 MB. */
 TENON_API tenon_status tenon_run_prompts(tenon_run* run, tenon_string** prompts, tenon_error** error);
 
-/* How the run has ended, or the newest turn of a conversation. TENON_TIMED_OUT: it has not. */
+/* How the run has ended, or the newest turn of a conversation. TENON_NOT_YET: it has not. */
 TENON_API tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** outcome, tenon_error** error);
 TENON_API tenon_run_state tenon_outcome_state(const tenon_outcome* outcome);
-/* TENON_RETURNED: the value as JSON. */
+/* TENON_RUN_RETURNED: the value as JSON. */
 TENON_API tenon_text tenon_outcome_value(const tenon_outcome* outcome);
 /* Otherwise: why, for people; with the location and the call stack of a failure. */
 TENON_API tenon_text tenon_outcome_message(const tenon_outcome* outcome);
@@ -436,16 +437,16 @@ TENON_API tenon_status tenon_call_new(tenon_program* program, const char* functi
                                       tenon_error** error);
 /* `index` counts the parameters that a caller gives: not those of the type Context. NULL after the last one. */
 TENON_API tenon_slot* tenon_call_parameter(tenon_call* call, size_t index);
-/* Starts the function, continues the runs until it has ended, and forgets the run. On success, `*value` is what it has
- * returned, valid as long as `call`; otherwise `*value` is NULL, and `*outcome` says how the run has ended; if it did
- * not end within `timeout` or waits for a person, `*run` has it. A call is made once; while an argument is missing
- * (TENON_WRONG_INPUT), it can still be stored. */
+/* Starts the function, continues the runs until it has ended, and forgets the run. If it returns, `*value` is what it
+ * has returned, valid as long as `call`; otherwise `*value` is NULL, and `*outcome` says how the run has ended.
+ * TENON_NOT_YET: it did not end within `timeout`, or waits for a person, and `*run` has it. A call is made once; while
+ * an argument is missing (TENON_WRONG_INPUT), it can still be stored. */
 TENON_API tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_value** value,
                                        tenon_outcome** outcome, tenon_run** run, tenon_error** error);
 /* Starts the function as a run of its own, as tenon_run_start does with JSON. A call is made or started once. */
 TENON_API tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run, tenon_error** error);
 /* What a run has returned that this call has started, or that tenon_call_make gave as `*run`. Valid as long as `call`.
- * TENON_TIMED_OUT: it has not returned a value, and tenon_run_outcome says more. */
+ * TENON_NOT_YET: it has not returned a value, and tenon_run_outcome says more. */
 TENON_API tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_value** value,
                                         tenon_error** error);
 /* The number of the run (tenon_run_number) that a call of tenon_call_new will be or is; or, within an extern of the
@@ -494,7 +495,7 @@ TENON_API tenon_status tenon_program_graph(const tenon_program* program, const c
 /* --- Events --------------------------------------------------------------------------------------------------- */
 
 /* Takes the oldest event of a run, or, if `run` is NULL, of any run that was started with TENON_WITH_EVENTS, and waits
- * at most `timeout` for one. TENON_TIMED_OUT: there was none, or the run has ended or waits for input, so that there
+ * at most `timeout` for one. TENON_NOT_YET: there was none, or the run has ended or waits for input, so that there
  * will be none before it gets something. */
 TENON_API tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t timeout, tenon_event** event,
                                         tenon_error** error);
@@ -542,7 +543,7 @@ TENON_API tenon_status tenon_host_counts(tenon_host* host, tenon_string** counts
 /* The pools that have work to do and no host, a list of texts. */
 TENON_API tenon_status tenon_host_pools_without_hosts(tenon_host* host, tenon_string** pools, tenon_error** error);
 /* Gives up at most `count` runs that only wait, those that have waited longest first: whichever host is asked for one
- * next continues it. `*released`: how many they were. TENON_TIMED_OUT: the host has not done so within `timeout`. */
+ * next continues it. `*released`: how many they were. TENON_NOT_YET: the host has not done so within `timeout`. */
 TENON_API tenon_status tenon_host_release(tenon_host* host, size_t count, uint64_t timeout, size_t* released,
                                           tenon_error** error);
 /* The programs, a list of objects: `file`, and `program` as tenon_program_describe has it. */
@@ -553,7 +554,7 @@ TENON_API tenon_string* tenon_host_describe(const tenon_host* host);
 TENON_API tenon_string* tenon_host_placements(const tenon_host* host);
 
 /* Requests return when what they lead to is durable. `key`: by which a repetition is recognized for a day, by all
- * processes of the store; NULL: none. TENON_TIMED_OUT: there was no reply within `timeout`; with a key it can be sent
+ * processes of the store; NULL: none. TENON_NOT_YET: there was no reply within `timeout`; with a key it can be sent
  * again. */
 
 /* Starts a function or an agent; `name` may be `FILE.name`. `arguments`: of a function, an object; of an agent, its
@@ -598,7 +599,7 @@ TENON_API tenon_status tenon_host_run(tenon_host* host, const char* run, tenon_s
 TENON_API tenon_status tenon_host_runs(tenon_host* host, const char* state, const char* after, size_t limit,
                                        tenon_string** runs, tenon_error** error);
 /* How a run has ended, or the newest turn of a conversation that waits for a prompt, as tenon_run_outcome has it.
- * TENON_TIMED_OUT: it has not. */
+ * TENON_NOT_YET: it has not. */
 TENON_API tenon_status tenon_host_outcome(tenon_host* host, const char* run, tenon_outcome** outcome,
                                           tenon_error** error);
 
@@ -611,7 +612,7 @@ TENON_API tenon_status tenon_follower_next(tenon_follower* follower, uint64_t ti
                                            tenon_error** error);
 /* As tenon_engine_interrupt, for tenon_follower_next; from any thread. */
 TENON_API void tenon_follower_interrupt(tenon_follower* follower);
-/* The state of the run after the events that were taken: TENON_RUNNING while there are more. */
+/* The state of the run after the events that were taken: TENON_RUN_RUNNING while there are more. */
 TENON_API tenon_status tenon_follower_state(tenon_follower* follower, tenon_run_state* state, tenon_error** error);
 /* Readable while there may be events. It belongs to the follower. */
 TENON_API int tenon_follower_descriptor(const tenon_follower* follower);

@@ -114,10 +114,10 @@ template <class Struct, class Get, class Make = Same>
           problem.line,     problem.column,          string_of(problem.text)};
 }
 
-/// Throws what a function has reported. Returns false after TENON_TIMED_OUT. `error` is a reference because the
+/// Throws what a function has reported. Returns false after TENON_NOT_YET. `error` is a reference because the
 /// function may be called after the arguments of this one are evaluated.
 inline bool check(tenon_status status, tenon_error* const& error) {
-  if (status == TENON_OK || status == TENON_TIMED_OUT) return status == TENON_OK;
+  if (status == TENON_OK || status == TENON_NOT_YET) return status == TENON_OK;
   const std::unique_ptr<tenon_error, Free<&tenon_error_free>> owned(error);  // NULL: there was no memory for it
   throw Error(status, string_of(tenon_error_message(error)), string_of(tenon_error_json(error)),
               list_of<tenon_problem>(
@@ -256,7 +256,7 @@ class Outcome {
 
   /// The value, or throws RunFailure.
   [[nodiscard]] std::string_view value_or_throw() const {
-    if (state() == TENON_RETURNED) return value();
+    if (state() == TENON_RUN_RETURNED) return value();
     throw RunFailure(state(), std::string(message()), std::string(kind()), std::string(blame()));
   }
 
@@ -320,17 +320,17 @@ class Run {
     tenon_error* error = nullptr;
     check(tenon_run_cancel_turn(run_.get(), reason.c_str(), &error), error);
   }
-  /// TENON_RUNNING if the run does not stop within the timeout.
+  /// TENON_RUN_RUNNING if the run does not stop within the timeout.
   tenon_run_state wait(Milliseconds timeout = forever) const {
     tenon_error* error = nullptr;
-    tenon_run_state state = TENON_RUNNING;
+    tenon_run_state state = TENON_RUN_RUNNING;
     check(tenon_run_wait(run_.get(), milliseconds_of(timeout), &state, &error), error);
     return state;
   }
   /// The value as JSON. Throws RunFailure if the run has none, because it has failed or needs a person.
   [[nodiscard]] std::string wait_for_value() const {
     const tenon_run_state state = wait();
-    if (state == TENON_ASKS) throw RunFailure(state, "the run waits for an answer: " + questions(), {}, {});
+    if (state == TENON_RUN_ASKS) throw RunFailure(state, "the run waits for an answer: " + questions(), {}, {});
     const std::optional<Outcome> ended = outcome();
     if (!ended) throw RunFailure(state, "the conversation waits for a prompt", {}, {});
     return std::string(ended->value_or_throw());
@@ -587,10 +587,10 @@ class Follower {
   }
   /// As tenon_follower_interrupt.
   void interrupt() const { tenon_follower_interrupt(follower_.get()); }
-  /// Of the run after the events that were taken: TENON_RUNNING while there are more.
+  /// Of the run after the events that were taken: TENON_RUN_RUNNING while there are more.
   [[nodiscard]] tenon_run_state state() const {
     tenon_error* error = nullptr;
-    tenon_run_state state = TENON_RUNNING;
+    tenon_run_state state = TENON_RUN_RUNNING;
     check(tenon_follower_state(follower_.get(), &state, &error), error);
     return state;
   }
@@ -603,7 +603,7 @@ class Follower {
 /// Thrown when a request had no reply within its timeout. With a key it can be sent again.
 class TimedOut : public Error {
  public:
-  TimedOut() : Error(TENON_TIMED_OUT, "there was no reply within the timeout", "{}") {}
+  TimedOut() : Error(TENON_NOT_YET, "there was no reply within the timeout", "{}") {}
 };
 
 /// What a request to a host may have besides.
@@ -760,7 +760,7 @@ Result Program::call(const char* function, const Arguments&... arguments) const 
   const bool has_ended = check(tenon_call_make(made, TENON_FOREVER, &value, &outcome, &waiting, &error), error);
   if (outcome != nullptr) static_cast<void>(Outcome(outcome).value_or_throw());
   if (!has_ended) {
-    throw RunFailure(TENON_ASKS, "the run waits for an answer: " + Run(waiting).questions(), {}, {});
+    throw RunFailure(TENON_RUN_ASKS, "the run waits for an answer: " + Run(waiting).questions(), {}, {});
   }
   if constexpr (!std::is_void_v<Result>) {
     Result result = native::Convert<Result>::read(made, value);

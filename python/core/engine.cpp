@@ -73,7 +73,7 @@ void Run::cancel_turn(const std::string& reason) const {
 }
 
 tenon_run_state Run::wait(Timeout timeout) const {
-  tenon_run_state state = TENON_RUNNING;
+  tenon_run_state state = TENON_RUN_RUNNING;
   wait_and_hear_signals(
       timeout,
       [&](std::uint64_t milliseconds, tenon_error** error) {
@@ -233,7 +233,7 @@ nb::object Function::call(nb::handle arguments, nb::handle named) const {
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     const tenon_run_state state = run->wait(std::nullopt);
-    if (state != TENON_ASKS) return run->value();
+    if (state != TENON_RUN_ASKS) return run->value();
   } catch (...) {
     cancel_interrupted(started);
     throw;
@@ -343,7 +343,7 @@ nb::list Engine::give_up() {
 void Engine::complete(Begun begun, tenon_run_state state) {
   if (nb::cast<bool>(begun.future.attr("done")())) return;
   try {
-    if (state == TENON_ASKS) {
+    if (state == TENON_RUN_ASKS) {
       begun.future.attr("set_exception")(begun.waiting(nb::cast(std::move(begun.run))));
     } else {
       begun.future.attr("set_result")(begun.run->ended_value());
@@ -384,7 +384,7 @@ nb::object Engine::next_event(const Run* run, Timeout timeout) const {
       timeout,
       [&](std::uint64_t milliseconds, tenon_error** error) {
         const tenon_status status = tenon_next_event(engine_, of, milliseconds, &found, error);
-        if (status != TENON_TIMED_OUT || of == nullptr) return status;
+        if (status != TENON_NOT_YET || of == nullptr) return status;
         return tenon_run_wait(of, 0, nullptr, error);  // TENON_OK: there will be none
       },
       [engine = engine_] { tenon_engine_interrupt(engine); });

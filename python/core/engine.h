@@ -41,7 +41,7 @@ class Run {
   void answer(const std::string& wait, const std::string& input) const;
   void cancel(const std::string& reason) const;
   void cancel_turn(const std::string& reason) const;
-  /// A `tenon_run_state`; TENON_RUNNING after the timeout.
+  /// A `tenon_run_state`; TENON_RUN_RUNNING after the timeout.
   [[nodiscard]] tenon_run_state wait(Timeout timeout) const;
   /// As JSON.
   [[nodiscard]] std::string questions() const;

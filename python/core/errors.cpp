@@ -33,7 +33,7 @@ void set_exception_makers(nb::object error, nb::object failed) {
 }
 
 bool check(tenon_status status, tenon_error* const& error) {
-  if (status == TENON_OK || status == TENON_TIMED_OUT) return status == TENON_OK;
+  if (status == TENON_OK || status == TENON_NOT_YET) return status == TENON_OK;
   const std::string message(host::view(tenon_error_message(error)));
   const std::string json(host::view(tenon_error_json(error)));
   tenon_error_free(error);
@@ -64,7 +64,7 @@ void raise_not_passed() {
 
 void raise(tenon_outcome* outcome, const nb::object& run) {
   const host::Outcome owned(outcome);
-  if (owned.state() == TENON_RETURNED) raise_not_passed();
+  if (owned.state() == TENON_RUN_RETURNED) raise_not_passed();
   raise(failed_maker()(owned.state(), text(owned.message()), text(owned.kind()), text(owned.blame()), run));
 }
 

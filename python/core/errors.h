@@ -14,7 +14,7 @@ namespace nb = nanobind;
 /// `failed(state, message, kind, blame, run)` for a run (key_of_run) that has not returned a value.
 void set_exception_makers(nb::object error, nb::object failed);
 
-/// Raises the exception for an error; returns false after TENON_TIMED_OUT. With the lock. `error` is a reference
+/// Raises the exception for an error; returns false after TENON_NOT_YET. With the lock. `error` is a reference
 /// because the function may be called after the arguments of this one are evaluated.
 bool check(tenon_status status, tenon_error* const& error);
 

@@ -40,7 +40,7 @@ nb::object Follower::next(Timeout timeout) {
 }
 
 tenon_run_state Follower::state() const {
-  tenon_run_state state = TENON_RUNNING;
+  tenon_run_state state = TENON_RUN_RUNNING;
   done([&](tenon_error** error) { return tenon_follower_state(follower_, &state, error); });
   return state;
 }
@@ -102,7 +102,7 @@ bool Host::stop(double grace, Timeout timeout) {
         } else {
           stopping_->changed.wait_for(lock, std::chrono::milliseconds(milliseconds), is_over);
         }
-        if (!stopping_->is_done) return TENON_TIMED_OUT;
+        if (!stopping_->is_done) return TENON_NOT_YET;
         *error = std::exchange(stopping_->error, nullptr);
         return std::exchange(stopping_->status, TENON_OK);
       },

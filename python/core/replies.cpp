@@ -70,11 +70,11 @@ tenon_status Replies::wait(std::uint64_t number, std::uint64_t milliseconds, Rep
   const auto is_over = [&, interrupts = interrupts_] { return has_come() || interrupts_ != interrupts; };
   while (!is_over()) {
     const std::uint64_t piece = std::min(milliseconds, wait_max_ms);
-    if (piece == 0) return TENON_TIMED_OUT;
+    if (piece == 0) return TENON_NOT_YET;
     came_.wait_for(lock, std::chrono::milliseconds(piece), is_over);
     if (milliseconds != TENON_FOREVER) milliseconds -= piece;
   }
-  if (!has_come()) return TENON_TIMED_OUT;
+  if (!has_come()) return TENON_NOT_YET;
   reply = std::move(expected_.at(number).reply);
   expected_.erase(number);
   return TENON_OK;

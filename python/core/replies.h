@@ -34,9 +34,9 @@ class Replies : public std::enable_shared_from_this<Replies> {
   /// The request was not sent: `user` is freed.
   void forget(std::uint64_t number, void* user);
 
-  /// Waits for the reply of a request that is not awaited. TENON_TIMED_OUT, or TENON_OK with the reply.
+  /// Waits for the reply of a request that is not awaited. TENON_NOT_YET, or TENON_OK with the reply.
   [[nodiscard]] tenon_status wait(std::uint64_t number, std::uint64_t milliseconds, Reply& reply);
-  /// Makes `wait` of other threads return TENON_TIMED_OUT now. Any thread.
+  /// Makes `wait` of other threads return TENON_NOT_YET now. Any thread.
   void interrupt();
   struct Numbered {
     std::uint64_t number;

@@ -59,7 +59,7 @@ bool wait_and_hear_signals(Timeout timeout, Wait wait, Interrupt interrupt) {
   }
 }
 
-/// Calls a function of tenon/tenon.h without the lock, and raises its error. Returns false after TENON_TIMED_OUT.
+/// Calls a function of tenon/tenon.h without the lock, and raises its error. Returns false after TENON_NOT_YET.
 template <class Function>
 bool done(const Function& function) {
   tenon_error* error = nullptr;

@@ -130,7 +130,7 @@ tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t tim
     std::optional<engine::RunEvent> taken;
     std::uint64_t number = 0;
     bool is_over = run != nullptr && run->slot->has_end;  // the run has no event before it gets something
-    if (is_over) return TENON_TIMED_OUT;
+    if (is_over) return TENON_NOT_YET;
     (*opened)->wait(
         [&](engine::Engine& used) {
           is_over = run != nullptr && run->slot->has_end;  // such as one whose start has failed
@@ -138,11 +138,11 @@ tenon_status tenon_next_event(tenon_engine* engine, tenon_run* run, uint64_t tim
           if (run != nullptr && !run->slot->is_begun) return false;
           taken = used.take_event(run == nullptr ? std::nullopt : std::optional(run->slot->id));
           if (taken) number = engine->state->number_of(taken->run);
-          is_over = !taken && run != nullptr && library::state_of(used, run->slot->id) != TENON_RUNNING;
+          is_over = !taken && run != nullptr && library::state_of(used, run->slot->id) != TENON_RUN_RUNNING;
           return taken || is_over;
         },
         library::milliseconds_of(timeout));
-    if (!taken) return !is_over && engine->state->is_stopped() ? report_stopped(error) : TENON_TIMED_OUT;
+    if (!taken) return !is_over && engine->state->is_stopped() ? report_stopped(error) : TENON_NOT_YET;
     *event = new tenon_event{std::move(taken->event), number};
     return TENON_OK;
   });

@@ -75,7 +75,7 @@ tenon_status await(const HostState& state, std::future<Given>& given, std::uint6
     if (given.wait_for(wait) == std::future_status::ready) return TENON_OK;
     left -= wait;
     if (const auto broken = state.broken()) return report(TENON_INTERNAL, *broken, error);
-    if (left.count() <= 0) return TENON_TIMED_OUT;
+    if (left.count() <= 0) return TENON_NOT_YET;
   }
 }
 
@@ -419,7 +419,7 @@ tenon_status tenon_host_outcome(tenon_host* host, const char* run, tenon_outcome
       return library::read_outcome(*host->state, store.journals(), {text_or_empty(run)});
     });
     if (!found) return report(std::move(found.error()), error);
-    if (!*found) return TENON_TIMED_OUT;
+    if (!*found) return TENON_NOT_YET;
     *outcome = new tenon_outcome{library::state_of((*found)->how), std::move(**found)};
     return TENON_OK;
   });
@@ -445,7 +445,7 @@ tenon_status tenon_follower_next(tenon_follower* follower, uint64_t timeout, ten
     if (!state) return report(state.error(), error);
     if (*state == library::Follower::State::Nothing) {
       if (follower->follower.host().is_stopped()) return report(TENON_CONFLICT, "the host was stopped", error);
-      return TENON_TIMED_OUT;
+      return TENON_NOT_YET;
     }
     *event = *state == library::Follower::State::Ended ? nullptr : new tenon_event{std::move(found), 0};
     return TENON_OK;

@@ -196,22 +196,22 @@ tenon_status tenon_run_wait(tenon_run* run, uint64_t timeout, tenon_run_state* s
   if (state != nullptr) *state = {};
   if (!library::prepare(error, {run})) return TENON_USAGE;
   return guarded(*run->state, error, [&]() -> tenon_status {
-    tenon_run_state now = TENON_RUNNING;
+    tenon_run_state now = TENON_RUN_RUNNING;
     const library::RunSlot& slot = *run->slot;
     const auto look = [&] {
       if (slot.has_end) now = slot.end.state;
-      return now != TENON_RUNNING;
+      return now != TENON_RUN_RUNNING;
     };
     const bool is_met = look() || run->state->engine_or_null()->wait(
                                       [&](engine::Engine& used) {
                                         if (look()) return true;
                                         if (slot.is_begun) now = state_of(used, slot.id);
-                                        return now != TENON_RUNNING;
+                                        return now != TENON_RUN_RUNNING;
                                       },
                                       milliseconds_of(timeout));
     if (state != nullptr) *state = now;
     if (is_met) return TENON_OK;
-    return run->state->is_stopped() ? report_stopped(error) : TENON_TIMED_OUT;
+    return run->state->is_stopped() ? report_stopped(error) : TENON_NOT_YET;
   });
 }
 
@@ -234,7 +234,7 @@ tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, tenon_stop
       *count = list.take({stops, capacity});
       if (*count > 0) return TENON_OK;
     }
-    return timeout > 0 && engine->state->is_stopped() ? report_stopped(error) : TENON_TIMED_OUT;
+    return timeout > 0 && engine->state->is_stopped() ? report_stopped(error) : TENON_NOT_YET;
   });
 }
 
@@ -307,7 +307,7 @@ tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** outcome, tenon_er
   return with(run, error, copy_end, [&](engine::Engine& used, RunId id) -> tenon_status {
     auto found = used.result(id);
     if (!found) found = used.turn_result(id);
-    if (!found) return TENON_TIMED_OUT;
+    if (!found) return TENON_NOT_YET;
     const tenon_run_state state = state_of(found->how);
     *outcome = new tenon_outcome{state, std::move(*found)};
     return TENON_OK;
@@ -315,7 +315,7 @@ tenon_status tenon_run_outcome(tenon_run* run, tenon_outcome** outcome, tenon_er
 }
 
 tenon_run_state tenon_outcome_state(const tenon_outcome* outcome) {
-  return outcome == nullptr ? TENON_RUNNING : outcome->state;
+  return outcome == nullptr ? TENON_RUN_RUNNING : outcome->state;
 }
 
 tenon_text tenon_outcome_value(const tenon_outcome* outcome) {
@@ -431,7 +431,7 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
     engine::SharedEngine& engine = *host.state->engine_or_null();
     std::optional<RunId> id;
     tenon_status refusal = TENON_FAILED;
-    tenon_run_state state = TENON_RUNNING;
+    tenon_run_state state = TENON_RUN_RUNNING;
     // One turn with the engine, from the start to the end, if no other thread uses it.
     static_cast<void>(engine.wait(
         [&](engine::Engine& used) {
@@ -451,8 +451,8 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
             return false;
           }
           state = state_of(used, *id);
-          if (state == TENON_RETURNED) host.value = used.take_value(*id);
-          return state != TENON_RUNNING;
+          if (state == TENON_RUN_RETURNED) host.value = used.take_value(*id);
+          return state != TENON_RUN_RUNNING;
         },
         milliseconds_of(timeout)));
     if (host.value) {
@@ -461,7 +461,7 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
     }
     return engine.call([&](engine::Engine& used) -> tenon_status {
       if (!id) return refusal;
-      if (auto ended = used.result(*id); ended && state != TENON_RUNNING) {
+      if (auto ended = used.result(*id); ended && state != TENON_RUN_RUNNING) {
         if (outcome != nullptr) *outcome = new tenon_outcome{state_of(ended->how), std::move(*ended)};
         used.let_go(*id);
         return TENON_OK;
@@ -473,12 +473,12 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
       if (run == nullptr) {
         used.cancel(*id, "its caller does not wait any more");
         used.let_go(*id);
-        return TENON_TIMED_OUT;
+        return TENON_NOT_YET;
       }
       const auto slot = host.state->make_slot(TENON_WITH_STOPS, host.program.image->loaded(), host.number);
       host.state->begin(slot, used, *id);
       *run = new tenon_run{host.state, slot};
-      return TENON_TIMED_OUT;
+      return TENON_NOT_YET;
     });
   });
 }
@@ -505,7 +505,7 @@ tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_valu
   HostCall& host = *made;
   const auto take = [&](const std::optional<vm::Value>& found) {
     if (!host.value) host.value = found;
-    if (!host.value) return TENON_TIMED_OUT;
+    if (!host.value) return TENON_NOT_YET;
     *value = tools::handle_of(&*host.value);
     return TENON_OK;
   };

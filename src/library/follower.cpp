@@ -15,24 +15,24 @@ constexpr std::size_t read_bytes_max = std::size_t{256} << 10U;
 tenon_run_state state_of(const journal::RunHead& head) {
   switch (head.summary.state) {
     case journal::RunState::Running:
-      return TENON_RUNNING;
+      return TENON_RUN_RUNNING;
     case journal::RunState::Waiting: {
       const Json details = parse_own_json(head.summary.detail);
       const auto asks = [](const Json& detail) { return detail.contains("wait"); };
-      return std::ranges::any_of(details.items_or_none(), asks) ? TENON_ASKS : TENON_RUNNING;
+      return std::ranges::any_of(details.items_or_none(), asks) ? TENON_RUN_ASKS : TENON_RUN_RUNNING;
     }
     case journal::RunState::Idle:
-      return TENON_READY;
+      return TENON_RUN_READY;
     case journal::RunState::Done:
-      return TENON_RETURNED;
+      return TENON_RUN_RETURNED;
     case journal::RunState::Failed:
       return TENON_RUN_FAILED;
     case journal::RunState::Cancelled:
-      return TENON_CANCELLED;
+      return TENON_RUN_CANCELLED;
     case journal::RunState::Forgotten:
       break;
   }
-  return TENON_DETACHED;
+  return TENON_RUN_DETACHED;
 }
 
 }  // namespace
@@ -54,12 +54,12 @@ Follower::~Follower() {
 }
 
 Result<tenon_run_state, engine::EngineError> Follower::state() {
-  if (!ready_.empty()) return TENON_RUNNING;
+  if (!ready_.empty()) return TENON_RUN_RUNNING;
   const auto head = host_->read([this](journal::StoreConnection&) { return reader_->settled_head(); });
   if (reader_->problem()) {
     return failure(engine::EngineError{engine::EngineError::Kind::Failed, *reader_->problem()});
   }
-  return head ? state_of(*head) : TENON_RUNNING;
+  return head ? state_of(*head) : TENON_RUN_RUNNING;
 }
 
 void Follower::interrupt() {

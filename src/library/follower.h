@@ -30,7 +30,7 @@ class Follower final {
   [[nodiscard]] Result<State, engine::EngineError> next(std::chrono::milliseconds timeout, protocol::Event& event);
   /// Ends a `next` that waits, as if its time were over. Any thread.
   void interrupt();
-  /// The state of the run after the events that were taken: TENON_RUNNING while there are more.
+  /// The state of the run after the events that were taken: TENON_RUN_RUNNING while there are more.
   [[nodiscard]] Result<tenon_run_state, engine::EngineError> state();
   /// Readable while there may be events.
   [[nodiscard]] int descriptor() const { return waker_.descriptor(); }

@@ -58,7 +58,7 @@ struct tenon_question_list {
 };
 
 struct tenon_outcome {
-  tenon_run_state state = TENON_RETURNED;
+  tenon_run_state state = TENON_RUN_RETURNED;
   tenon::engine::RunResult result;
 };
 

@@ -18,8 +18,8 @@ namespace tenon::library {
 
 /// How a run has ended that its engine does not have any more.
 struct RunEnd {
-  tenon_run_state state = TENON_RETURNED;
-  std::optional<vm::Value> value;                  ///< TENON_RETURNED
+  tenon_run_state state = TENON_RUN_RETURNED;
+  std::optional<vm::Value> value;                  ///< TENON_RUN_RETURNED
   std::optional<engine::RunResult> result;         ///< other states, and where the program is not known
   std::optional<engine::EngineError> start_error;  ///< it has not started; `state` is TENON_RUN_FAILED
 };

@@ -13,11 +13,11 @@ tenon_run_state state_of(RunResult::How how) {
   using How = RunResult::How;
   switch (how) {
     case How::Returned:
-      return TENON_RETURNED;
+      return TENON_RUN_RETURNED;
     case How::Cancelled:
-      return TENON_CANCELLED;
+      return TENON_RUN_CANCELLED;
     case How::Detached:
-      return TENON_DETACHED;
+      return TENON_RUN_DETACHED;
     case How::Failed:
     case How::Damaged:
       break;
@@ -28,15 +28,15 @@ tenon_run_state state_of(RunResult::How how) {
 tenon_run_state state_of(const Engine& engine, RunId run) {
   switch (engine.state(run)) {
     case engine::RunState::Asks:
-      return TENON_ASKS;
+      return TENON_RUN_ASKS;
     case engine::RunState::Ready:
-      return TENON_READY;
+      return TENON_RUN_READY;
     case engine::RunState::Ended:
       return state_of(engine.end_of(run));
     case engine::RunState::Running:
       break;
   }
-  return TENON_RUNNING;
+  return TENON_RUN_RUNNING;
 }
 
 void StopList::watch(std::shared_ptr<RunSlot> slot) {
@@ -83,13 +83,13 @@ void StopList::look(Engine& engine) {
     if (found == watched_.end()) continue;
     const std::shared_ptr<RunSlot> slot = found->second;
     const tenon_run_state state = state_of(engine, run);
-    if (state == TENON_RUNNING) continue;  // its next step is reported, too
-    const bool has_ended = state != TENON_ASKS && state != TENON_READY;
+    if (state == TENON_RUN_RUNNING) continue;  // its next step is reported, too
+    const bool has_ended = state != TENON_RUN_ASKS && state != TENON_RUN_READY;
     if (has_ended && (slot->flags & TENON_WITH_EVENTS) == 0) {
       slot->end.state = state;
-      if (state == TENON_RETURNED && slot->program != nullptr) {
+      if (state == TENON_RUN_RETURNED && slot->program != nullptr) {
         slot->end.value = engine.take_value(run);
-      } else if (state == TENON_RETURNED) {
+      } else if (state == TENON_RUN_RETURNED) {
         slot->end.value = engine.copy_value(run);
       }
       if (!slot->end.value || slot->program == nullptr) {

@@ -164,7 +164,7 @@ static tenon_run* start(tenon_program* program, const char* function, const char
 }
 
 static tenon_run_state wait_for(tenon_run* run) {
-  tenon_run_state state = TENON_RUNNING;
+  tenon_run_state state = TENON_RUN_RUNNING;
   DONE(tenon_run_wait(run, WAIT_MAX, &state, &error));
   return state;
 }
@@ -176,7 +176,7 @@ static void ends_with(tenon_run* run, tenon_run_state state, const char* value) 
   DONE(tenon_run_outcome(run, &outcome, &error));
   if (found != state) fprintf(stderr, "%s\n", tenon_outcome_message(outcome).data);
   CHECK(found == state);
-  if (state == TENON_RETURNED) {
+  if (state == TENON_RUN_RETURNED) {
     CHECK(is_text(tenon_outcome_value(outcome), value));
   } else {
     CHECK(strstr(tenon_outcome_message(outcome).data, value) != NULL);
@@ -261,7 +261,8 @@ static void is_described(const tenon_program* program) {
   CHECK(is_text(member.name, "input") && type_at(description, member.type).kind == TENON_TYPE_STRING);
   CHECK(tenon_description_callable(description, TENON_EXTERNS, 0, &price) && is_text(price.name, "price"));
   CHECK(!tenon_description_callable(description, TENON_EXTERNS, 2, &price));
-  CHECK(!tenon_description_callable(description, 7, 0, &price) && !tenon_description_callable(description, -1, 0, &price));
+  CHECK(!tenon_description_callable(description, 7, 0, &price) &&
+        !tenon_description_callable(description, -1, 0, &price));
   for (index = 0; tenon_description_callable(description, TENON_FUNCTIONS, index, &total); ++index) {
     if (is_text(total.name, "classify")) break;
   }
@@ -296,10 +297,10 @@ static void functions_are_called(Shop* shop, Mind* mind) {
   shop->engine = engine;
   run = start(program, "total", "{\"order\": {\"item\": \"tea\", \"count\": 3, \"tags\": []}}", 0);
   CHECK(tenon_run_name(run) == NULL);
-  CHECK(tenon_run_outcome(run, &outcome, NULL) == TENON_TIMED_OUT);
+  CHECK(tenon_run_outcome(run, &outcome, NULL) == TENON_NOT_YET);
   {
     const uint64_t number = tenon_run_number(run);
-    ends_with(run, TENON_RETURNED, "21");
+    ends_with(run, TENON_RUN_RETURNED, "21");
     CHECK(number != 0 && shop->caller == number);
   }
   shop->engine = NULL;
@@ -315,18 +316,18 @@ static void functions_are_called(Shop* shop, Mind* mind) {
 
   CHECK(pthread_create(&thread, NULL, finish_deferred, shop) == 0);
   run = start(program, "slow_total", "{\"order\": {\"item\": \"tea\", \"count\": 3, \"tags\": []}}", 0);
-  ends_with(run, TENON_RETURNED, "27");
+  ends_with(run, TENON_RUN_RETURNED, "27");
   pthread_join(thread, NULL);
 
   /* A call that is cancelled can still be finished, and does nothing. */
   run = start(program, "slow_total", "{\"order\": {\"item\": \"tea\", \"count\": 3, \"tags\": []}}", 0);
-  CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_TIMED_OUT);
+  CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_NOT_YET);
   {
     Interrupting interrupting = {.run = run};
     size_t count = 1;
     begin_interrupting(&interrupting);
-    CHECK(tenon_run_wait(run, TENON_FOREVER, NULL, NULL) == TENON_TIMED_OUT);
-    CHECK(tenon_next_stops(engine, TENON_FOREVER, NULL, 0, &count, NULL) == TENON_TIMED_OUT && count == 0);
+    CHECK(tenon_run_wait(run, TENON_FOREVER, NULL, NULL) == TENON_NOT_YET);
+    CHECK(tenon_next_stops(engine, TENON_FOREVER, NULL, 0, &count, NULL) == TENON_NOT_YET && count == 0);
     end_interrupting(&interrupting);
   }
   {
@@ -334,7 +335,7 @@ static void functions_are_called(Shop* shop, Mind* mind) {
     CHECK(!tenon_is_cancelled(call) && tenon_may_begin(call));
     CHECK(tenon_call_run(call) == tenon_run_number(run));
     DONE(tenon_run_cancel(run, "enough", &error));
-    ends_with(run, TENON_CANCELLED, "enough");
+    ends_with(run, TENON_RUN_CANCELLED, "enough");
     CHECK(tenon_is_cancelled(call) && !tenon_may_begin(call));
     tenon_finish(call);
   }
@@ -384,12 +385,12 @@ static void values_need_no_json(Shop* shop, Mind* mind) {
   /* A run that asks a person does not end. */
   outcome = NULL;
   DONE(tenon_call_new(program, "colour", &call, &error));
-  CHECK(tenon_call_make(call, TENON_FOREVER, &value, &outcome, &run, NULL) == TENON_TIMED_OUT);
+  CHECK(tenon_call_make(call, TENON_FOREVER, &value, &outcome, &run, NULL) == TENON_NOT_YET);
   CHECK(value == NULL && outcome == NULL && run != NULL);
   tenon_call_free(call);
-  CHECK(wait_for(run) == TENON_ASKS);
+  CHECK(wait_for(run) == TENON_RUN_ASKS);
   DONE(tenon_run_answer(run, NULL, tenon_text_of("red"), &error));
-  ends_with(run, TENON_RETURNED, "\"It is red.\"");
+  ends_with(run, TENON_RUN_RETURNED, "\"It is red.\"");
 
   DONE(tenon_call_new(program, "slow_total", &call, &error));
   FAILS(tenon_call_start(call, 0, &run, &error), TENON_WRONG_INPUT, "`order`");
@@ -401,11 +402,11 @@ static void values_need_no_json(Shop* shop, Mind* mind) {
   FAILS(tenon_call_start(call, 0, &other, &error), TENON_CONFLICT, "made before");
   CHECK(other == NULL);
   value = NULL;
-  CHECK(tenon_call_value(call, run, &value, NULL) == TENON_TIMED_OUT && value == NULL);
-  CHECK(wait_for(run) == TENON_RETURNED);
+  CHECK(tenon_call_value(call, run, &value, NULL) == TENON_NOT_YET && value == NULL);
+  CHECK(wait_for(run) == TENON_RUN_RETURNED);
   DONE(tenon_call_value(call, run, &value, &error));
   CHECK(tenon_as_i32(call, tenon_field(call, value, "count")) == 2);
-  ends_with(run, TENON_RETURNED, "{\"item\":\"tea\",\"count\":2,\"tags\":[]}");
+  ends_with(run, TENON_RUN_RETURNED, "{\"item\":\"tea\",\"count\":2,\"tags\":[]}");
   CHECK(tenon_as_i32(call, tenon_field(call, value, "count")) == 2);
   tenon_call_free(call);
   tenon_program_free(program);
@@ -420,10 +421,10 @@ static void a_model_of_the_host_answers(Shop* shop, Mind* mind) {
   int deltas = 0, events = 0;
   mind->answer = "Hello, Ada!";
   run = start(program, "greet", "{\"name\": \"Ada\"}", TENON_WITH_EVENTS);
-  ends_with(start(program, "greet", "{\"name\": \"Bob\"}", 0), TENON_RETURNED, "\"Hello, Ada!\"");
+  ends_with(start(program, "greet", "{\"name\": \"Bob\"}", 0), TENON_RUN_RETURNED, "\"Hello, Ada!\"");
   CHECK(strstr(mind->request, "Greet Bob.") != NULL);
   CHECK(strstr(mind->request, "\"label\":\"greet\"") != NULL);
-  CHECK(wait_for(run) == TENON_RETURNED);
+  CHECK(wait_for(run) == TENON_RUN_RETURNED);
   while (tenon_next_event(engine, NULL, 0, &event, NULL) == TENON_OK) {
     ++events;
     CHECK(tenon_event_run(event) == tenon_run_number(run));
@@ -432,20 +433,20 @@ static void a_model_of_the_host_answers(Shop* shop, Mind* mind) {
     tenon_event_free(event);
   }
   CHECK(events == 6 && deltas == 1);
-  ends_with(run, TENON_RETURNED, "\"Hello, Ada!\"");
+  ends_with(run, TENON_RUN_RETURNED, "\"Hello, Ada!\"");
 
   mind->answer = "billing";
-  ends_with(start(program, "classify", "{\"message\": \"My bill\"}", 0), TENON_RETURNED, "\"billing\"");
+  ends_with(start(program, "classify", "{\"message\": \"My bill\"}", 0), TENON_RUN_RETURNED, "\"billing\"");
   CHECK(strstr(mind->request, "\"schema\":{") != NULL);
   mind->answer = NULL;
   ends_with(start(program, "greet", "{\"name\": \"Ada\"}", 0), TENON_RUN_FAILED, "no such model");
 
   mind->holds = true;
   run = start(program, "greet", "{\"name\": \"Ada\"}", 0);
-  CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_TIMED_OUT);
+  CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_NOT_YET);
   CHECK(!tenon_generation_is_cancelled(mind->held));
   DONE(tenon_run_cancel(run, "enough", &error));
-  ends_with(run, TENON_CANCELLED, "enough");
+  ends_with(run, TENON_RUN_CANCELLED, "enough");
   CHECK(mind->cancelled == 1);
   tenon_generation_finish(mind->held, tenon_text_of("too late"));
   mind->holds = false;
@@ -466,13 +467,14 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
   run = start(program, "colour", "{}", 0);
   snprintf(name, sizeof name, "%s", tenon_run_name(run));
   CHECK(strlen(name) > 0);
-  CHECK(wait_for(run) == TENON_ASKS);
+  CHECK(wait_for(run) == TENON_RUN_ASKS);
   DONE(tenon_run_questions(run, &questions, &error));
   CHECK(strstr(tenon_string_text(questions).data, "Which colour?") != NULL);
   tenon_string_free(questions);
   DONE(tenon_run_open_questions(run, &list, &error));
   question.size = sizeof question;
-  CHECK(tenon_question_at(list, 0, &question) && is_text(question.question, "Which colour?") && question.wait.length > 0);
+  CHECK(tenon_question_at(list, 0, &question) && is_text(question.question, "Which colour?") &&
+        question.wait.length > 0);
   CHECK(is_text(question.type, "String") && strstr(question.schema.data, "\"string\"") != NULL);
   CHECK(question.until == -1 && !question.is_secret && !tenon_question_at(list, 1, &question));
   tenon_question_list_free(list);
@@ -480,10 +482,10 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
 
   DONE(tenon_run_start_agent(program, "Counter", 0, &chat, &error));
   snprintf(chat_name, sizeof chat_name, "%s", tenon_run_name(chat));
-  CHECK(wait_for(chat) == TENON_READY);
+  CHECK(wait_for(chat) == TENON_RUN_READY);
   DONE(tenon_run_prompt(chat, tenon_text_of("one"), &error));
   FAILS(tenon_run_prompt(chat, tenon_text_of("two"), &error), TENON_CONFLICT, "turn");
-  CHECK(wait_for(chat) == TENON_READY);
+  CHECK(wait_for(chat) == TENON_RUN_READY);
   tenon_run_free(chat);
 
   /* What a store has can be listed while it is in use. */
@@ -503,7 +505,7 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
 
   /* The objects of an engine may be freed in any order. */
   DONE(tenon_engine_stop(engine, 1000, &error));
-  CHECK(wait_for(run) == TENON_ASKS);
+  CHECK(wait_for(run) == TENON_RUN_ASKS);
   FAILS(tenon_run_answer(run, NULL, tenon_text_of("red"), &error), TENON_CONFLICT, "stopped");
   FAILS(tenon_run_start(program, "colour", tenon_text_of("{}"), 0, &chat, &error), TENON_CONFLICT, "stopped");
   tenon_engine_free(engine);
@@ -517,19 +519,19 @@ static void runs_are_recorded_and_resumed(Shop* shop, Mind* mind, const char* st
   /* An engine that was stopped does not have the store any more. */
   engine = open_engine(shop, mind, store);
   DONE(tenon_program_of_run(engine, name, &program, &error));
-  ends_with(start(program, "half", "{\"n\": 4}", 0), TENON_RETURNED, "25");
+  ends_with(start(program, "half", "{\"n\": 4}", 0), TENON_RUN_RETURNED, "25");
   tenon_program_free(program);
   DONE(tenon_run_resume(engine, name, TENON_WITH_EVENTS, &run, &error));
   CHECK(strcmp(tenon_run_title(run), "colour") == 0);
-  CHECK(wait_for(run) == TENON_ASKS);
+  CHECK(wait_for(run) == TENON_RUN_ASKS);
   DONE(tenon_run_answer(run, NULL, tenon_text_of("blue"), &error));
-  ends_with(run, TENON_RETURNED, "\"It is blue.\"");
+  ends_with(run, TENON_RUN_RETURNED, "\"It is blue.\"");
   DONE(tenon_run_resume(engine, name, TENON_WITH_STOPS, &run, &error)); /* it has ended */
-  ends_with(run, TENON_RETURNED, "\"It is blue.\"");
+  ends_with(run, TENON_RUN_RETURNED, "\"It is blue.\"");
   DONE(tenon_run_resume(engine, chat_name, 0, &chat, &error));
-  CHECK(wait_for(chat) == TENON_READY);
+  CHECK(wait_for(chat) == TENON_RUN_READY);
   DONE(tenon_run_prompt(chat, tenon_text_of("two"), &error));
-  ends_with(chat, TENON_READY, "");
+  ends_with(chat, TENON_RUN_READY, "");
   tenon_engine_free(engine);
   tenon_engine_free(other);
 }
@@ -551,12 +553,12 @@ static void events_are_waited_for_until_the_run_does_not_continue(Shop* shop, Mi
   tenon_run* run = start(program, "colour", "{}", TENON_WITH_EVENTS);
   tenon_engine* other = open_engine(shop, mind, NULL);
   tenon_event* event = NULL;
-  CHECK(take_events(engine, run) == 2 && wait_for(run) == TENON_ASKS);
+  CHECK(take_events(engine, run) == 2 && wait_for(run) == TENON_RUN_ASKS);
   DONE(tenon_run_answer(run, NULL, tenon_text_of("red"), &error));
   CHECK(take_events(engine, run) == 2 && take_events(engine, run) == 0);
   FAILS(tenon_next_event(other, run, 0, &event, &error), TENON_USAGE, "another engine");
   tenon_engine_free(other);
-  ends_with(run, TENON_RETURNED, "\"It is red.\"");
+  ends_with(run, TENON_RUN_RETURNED, "\"It is red.\"");
   tenon_program_free(program);
   tenon_engine_free(engine);
 }
@@ -581,14 +583,14 @@ static void an_event_loop_waits_for_a_descriptor(Shop* shop, Mind* mind) {
     }
   }
   CHECK(poll(&waited, 1, 0) == 0);
-  ends_with(run, TENON_RETURNED, "27");
+  ends_with(run, TENON_RUN_RETURNED, "27");
   tenon_program_free(program);
   tenon_engine_free(engine);
 }
 
 /* Takes a stop, which must be of this run. */
 static tenon_run_state stop_of(tenon_engine* engine, tenon_run* run) {
-  tenon_stop stop = {0, TENON_RUNNING};
+  tenon_stop stop = {0, TENON_RUN_RUNNING};
   size_t count = 0;
   DONE(tenon_next_stops(engine, WAIT_MAX, &stop, 1, &count, &error));
   CHECK(count == 1 && stop.run == tenon_run_number(run));
@@ -606,18 +608,18 @@ static void stops_are_reported(Shop* shop, Mind* mind) {
   struct pollfd waited;
   size_t count = 0, taken = 0, at;
   run = start(program, "colour", "{}", TENON_WITH_STOPS);
-  CHECK(stop_of(engine, run) == TENON_ASKS);
-  CHECK(tenon_next_stops(engine, 0, stops, 64, &count, NULL) == TENON_TIMED_OUT && count == 0);
+  CHECK(stop_of(engine, run) == TENON_RUN_ASKS);
+  CHECK(tenon_next_stops(engine, 0, stops, 64, &count, NULL) == TENON_NOT_YET && count == 0);
   DONE(tenon_run_answer(run, NULL, tenon_text_of("red"), &error));
-  CHECK(stop_of(engine, run) == TENON_RETURNED);
+  CHECK(stop_of(engine, run) == TENON_RUN_RETURNED);
   FAILS(tenon_run_answer(run, NULL, tenon_text_of("red"), &error), TENON_CONFLICT, "has ended");
   DONE(tenon_run_cancel(run, "too late", &error));
-  ends_with(run, TENON_RETURNED, "\"It is red.\"");
+  ends_with(run, TENON_RUN_RETURNED, "\"It is red.\"");
 
   DONE(tenon_run_start_agent(program, "Counter", TENON_WITH_STOPS, &chat, &error));
-  CHECK(stop_of(engine, chat) == TENON_READY);
+  CHECK(stop_of(engine, chat) == TENON_RUN_READY);
   DONE(tenon_run_prompt(chat, tenon_text_of("one"), &error));
-  CHECK(stop_of(engine, chat) == TENON_READY);
+  CHECK(stop_of(engine, chat) == TENON_RUN_READY);
   tenon_run_free(chat);
 
   /* A start that is not waited for, of which the error comes later. */
@@ -625,10 +627,10 @@ static void stops_are_reported(Shop* shop, Mind* mind) {
   tenon_put_i64(call, tenon_call_parameter(call, 0), 4);
   DONE(tenon_call_start(call, TENON_WITH_STOPS | TENON_START_LATER, &run, &error));
   CHECK(tenon_run_name(run) == NULL);
-  CHECK(stop_of(engine, run) == TENON_RETURNED);
+  CHECK(stop_of(engine, run) == TENON_RUN_RETURNED);
   DONE(tenon_call_value(call, run, &value, &error));
   CHECK(tenon_as_i32(call, value) == 25);
-  ends_with(run, TENON_RETURNED, "25");
+  ends_with(run, TENON_RUN_RETURNED, "25");
   tenon_call_free(call);
   run = start(program, "halve", "{}", TENON_WITH_STOPS | TENON_START_LATER);
   CHECK(stop_of(engine, run) == TENON_RUN_FAILED);
@@ -647,7 +649,7 @@ static void stops_are_reported(Shop* shop, Mind* mind) {
     taken += count;
   }
   CHECK(taken == 40 && shop->batches == 1 && shop->open_batches == 0);
-  for (at = 0; at < 40; ++at) ends_with(many[at], TENON_RETURNED, "7");
+  for (at = 0; at < 40; ++at) ends_with(many[at], TENON_RUN_RETURNED, "7");
 
   /* The descriptor is readable while there are stops. */
   DONE(tenon_engine_descriptor(engine, &waited.fd, &error));
@@ -660,12 +662,12 @@ static void stops_are_reported(Shop* shop, Mind* mind) {
     shop->cancelled = 0;
     DONE(tenon_run_cancel(run, "enough", &error));
     CHECK(poll(&waited, 1, WAIT_MAX) == 1);
-    CHECK(stop_of(engine, run) == TENON_CANCELLED);
+    CHECK(stop_of(engine, run) == TENON_RUN_CANCELLED);
     CHECK(shop->cancelled == 1 && shop->cancelled_call == deferred);
     tenon_finish(deferred);
   }
   CHECK(poll(&waited, 1, 0) == 0);
-  ends_with(run, TENON_CANCELLED, "enough");
+  ends_with(run, TENON_RUN_CANCELLED, "enough");
   run = start(program, "half", "{\"n\": 4}", TENON_WITH_STOPS);
   DONE(tenon_engine_stop(engine, 1000, &error));
   run = (tenon_run_free(run), NULL);
@@ -682,13 +684,13 @@ static void prompts_are_kept(Shop* shop, Mind* mind) {
   tenon_run* run;
   mind->answer = "Hello!";
   run = start(program, "greet", "{\"name\": \"Ada\"}", TENON_WITH_PROMPTS);
-  CHECK(wait_for(run) == TENON_RETURNED);
+  CHECK(wait_for(run) == TENON_RUN_RETURNED);
   DONE(tenon_run_prompts(run, &prompts, &error));
   CHECK(strstr(tenon_string_text(prompts).data, "[{\"function\":\"greet\",\"place\":\"") != NULL);
   CHECK(strstr(tenon_string_text(prompts).data, "\"text\":\"Greet Ada.\"") != NULL);
   CHECK(strstr(tenon_string_text(prompts).data, "\"answer\":\"Hello!\"") != NULL);
   tenon_string_free(prompts);
-  ends_with(run, TENON_RETURNED, "\"Hello!\"");
+  ends_with(run, TENON_RUN_RETURNED, "\"Hello!\"");
   tenon_program_free(program);
   tenon_engine_free(engine);
 }
@@ -706,10 +708,10 @@ static void recorded_runs_are_forked_and_replayed(Shop* shop, Mind* mind, const 
   engine = open_engine(shop, mind, store);
   program = load(engine);
   run = start(program, "colour", "{}", 0);
-  CHECK(wait_for(run) == TENON_ASKS);
+  CHECK(wait_for(run) == TENON_RUN_ASKS);
   snprintf(name, sizeof name, "%s", tenon_run_name(run));
   DONE(tenon_run_answer(run, NULL, tenon_text_of("red"), &error));
-  ends_with(run, TENON_RETURNED, "\"It is red.\"");
+  ends_with(run, TENON_RUN_RETURNED, "\"It is red.\"");
 
   FAILS(tenon_run_artifacts(engine, name, "xml", &text, &error), TENON_USAGE, "`npz`");
   FAILS(tenon_run_artifacts(engine, "01nosuchrun", "json", &text, &error), TENON_NOT_FOUND, "01nosuchrun");
@@ -744,8 +746,8 @@ static void recorded_runs_are_forked_and_replayed(Shop* shop, Mind* mind, const 
   FAILS(tenon_run_fork(engine, name, 99, NULL, 0, &fork, &error), TENON_USAGE, "records");
   DONE(tenon_run_fork(engine, name, 3, NULL, TENON_WITH_STOPS, &fork, &error));
   CHECK(strcmp(tenon_run_name(fork), name) != 0);
-  if (stop_of(engine, fork) == TENON_ASKS) DONE(tenon_run_answer(fork, NULL, tenon_text_of("red"), &error));
-  CHECK(wait_for(fork) == TENON_RETURNED);
+  if (stop_of(engine, fork) == TENON_RUN_ASKS) DONE(tenon_run_answer(fork, NULL, tenon_text_of("red"), &error));
+  CHECK(wait_for(fork) == TENON_RUN_RETURNED);
   DONE(tenon_run_artifacts(engine, tenon_run_name(fork), "hash", &text, &error));
   CHECK(is_text(tenon_string_text(text), hash));
   tenon_string_free(text);
@@ -802,7 +804,7 @@ static void externs_run_in_processes(const char* self, const char* library) {
     if (has_worker) tenon_options_set_worker(options, command);
     DONE(tenon_engine_open(options, &engine, &error));
     DONE(tenon_program_load(engine, "sum.tn", text, &program, &error));
-    ends_with(start(program, "sum", "{\"a\": 4}", 0), TENON_RETURNED, "5");
+    ends_with(start(program, "sum", "{\"a\": 4}", 0), TENON_RUN_RETURNED, "5");
     tenon_program_free(program);
     tenon_engine_free(engine);
     tenon_options_free(options);
@@ -826,7 +828,7 @@ static void a_forked_child_gets_an_error(Shop* shop, Mind* mind) {
   }
   CHECK(waitpid(child, &status, 0) == child);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  ends_with(start(program, "half", "{\"n\": 4}", 0), TENON_RETURNED, "25");
+  ends_with(start(program, "half", "{\"n\": 4}", 0), TENON_RUN_RETURNED, "25");
   tenon_program_free(program);
   tenon_engine_free(engine);
 }

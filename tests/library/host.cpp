@@ -117,7 +117,7 @@ void calls(const host::Engine& engine, const host::Program& desk) {
 void runs(const host::Engine& engine, const host::Program& desk) {
   const host::Run colour = desk.start("colour", "{}", host::Events::Yes);
   CHECK(!colour.name());
-  CHECK(colour.wait(seconds{10}) == TENON_ASKS);
+  CHECK(colour.wait(seconds{10}) == TENON_RUN_ASKS);
   CHECK(contains(colour.questions(), "Which colour?"));
   CHECK(colour.open_questions().size() == 1 && colour.open_questions()[0].question == "Which colour?");
   CHECK(!colour.outcome());
@@ -130,18 +130,18 @@ void runs(const host::Engine& engine, const host::Program& desk) {
   const host::Run counter = desk.start_agent("Counter");
   counter.prompt("one");
   CHECK(contains(message_of<host::Error>([&] { counter.prompt("two"); }), "in progress"));
-  CHECK(counter.wait(seconds{10}) == TENON_READY);
+  CHECK(counter.wait(seconds{10}) == TENON_RUN_READY);
   counter.prompt("two");
-  CHECK(counter.wait(seconds{10}) == TENON_READY);
+  CHECK(counter.wait(seconds{10}) == TENON_RUN_READY);
   CHECK(counter.outcome()->value() == "\"2: two\"");
   counter.cancel("enough");
-  CHECK(counter.wait() == TENON_CANCELLED);
+  CHECK(counter.wait() == TENON_RUN_CANCELLED);
   const auto ended = counter.outcome();
   CHECK(ended->message() == "enough");
   CHECK(contains(message_of<host::RunFailure>([&] { static_cast<void>(ended->value_or_throw()); }), "enough"));
 
   const host::Run slow = desk.start("slow_total", R"({"order": {"item": "tea", "count": 1, "tags": []}})");
-  CHECK(slow.wait(seconds{10}) == TENON_RETURNED);
+  CHECK(slow.wait(seconds{10}) == TENON_RUN_RETURNED);
 }
 
 /// A host of a store: runs that other processes may follow and continue.
@@ -163,7 +163,7 @@ void hosts(const char* desk, Calls& in_progress) {
       CHECK(follower.next(event, seconds{10}) == host::Follower::State::Event);
     } while (event->type() != "wait_for_input");
     CHECK(follower.next(event, seconds{0}) == host::Follower::State::Nothing);
-    CHECK(follower.state() == TENON_ASKS && !shop.outcome(run));
+    CHECK(follower.state() == TENON_RUN_ASKS && !shop.outcome(run));
     CHECK(contains(message_of<host::Error>([&] { shop.answer(run, "", "3"); }), "string"));
     shop.answer(run, "", "\"red\"", {{}, seconds{10}});
     while (follower.next(event, seconds{10}) == host::Follower::State::Event) {
@@ -192,7 +192,7 @@ void recorded_runs(Calls& in_progress, const char* path, const std::string& stor
   const host::Engine engine(options_of_the_desk(in_progress).set("store", store).set_worker({"/nonexistent"}));
   const host::Program desk = engine.load(path);
   const host::Run run = desk.start("colour", "{}", host::Events::Yes);
-  CHECK(run.wait(seconds{10}) == TENON_ASKS && run.title() == "colour" && run.prompts() == "[]");
+  CHECK(run.wait(seconds{10}) == TENON_RUN_ASKS && run.title() == "colour" && run.prompts() == "[]");
   run.answer("", "red");
   CHECK(run.wait_for_value() == "\"It is red.\"");
   const std::string name = *run.name();
@@ -202,7 +202,7 @@ void recorded_runs(Calls& in_progress, const char* path, const std::string& stor
   CHECK(contains(engine.replay(name, &changed), "It is red."));
   CHECK(contains(engine.program_of(name).describe(), "colour"));
   const host::Run fork = engine.fork(name, 2);
-  CHECK(fork.wait(seconds{10}) == TENON_ASKS);
+  CHECK(fork.wait(seconds{10}) == TENON_RUN_ASKS);
   CHECK(engine.next_stops(4, seconds{0}).empty());
   const host::Program compiled = engine.compile(path);
   CHECK(compiled.tests() == "[]" && compiled.graph("dot").find("Counter") != std::string::npos);

@@ -142,7 +142,7 @@ static void check_requests_that_are_sent(tenon_host* host) {
   tenon_event_free(find(follower, "turn_end"));
   tenon_outcome* outcome = NULL;
   DONE(tenon_host_outcome(host, started.run, &outcome, &error));
-  CHECK(tenon_outcome_state(outcome) == TENON_RETURNED);
+  CHECK(tenon_outcome_state(outcome) == TENON_RUN_RETURNED);
   CHECK(is_text(tenon_outcome_value(outcome), "\"2: two\""));
   tenon_outcome_free(outcome);
   CHECK(sent(host, TENON_CANCEL, started.run, "enough", NULL).refusal == TENON_OK);
@@ -153,7 +153,7 @@ static void check_requests_that_are_sent(tenon_host* host) {
   }
   tenon_follower_free(follower);
   DONE(tenon_host_outcome(host, started.run, &outcome, &error));
-  CHECK(tenon_outcome_state(outcome) == TENON_CANCELLED && equals(tenon_outcome_message(outcome), "enough"));
+  CHECK(tenon_outcome_state(outcome) == TENON_RUN_CANCELLED && equals(tenon_outcome_message(outcome), "enough"));
   tenon_outcome_free(outcome);
 }
 
@@ -201,7 +201,7 @@ static void check_release(tenon_host* host) {
 static void check_outcomes(tenon_host* host) {
   tenon_outcome* outcome =
       end_of(host, "twice", "{\"order\": {\"item\": \"tea\", \"count\": 3, \"tags\": [\"green\"]}}");
-  CHECK(tenon_outcome_state(outcome) == TENON_RETURNED);
+  CHECK(tenon_outcome_state(outcome) == TENON_RUN_RETURNED);
   CHECK(is_text(tenon_outcome_value(outcome), "{\"item\":\"tea\",\"count\":6,\"tags\":[\"green\"]}"));
   tenon_outcome_free(outcome);
   outcome = end_of(host, "half", "{\"n\": 0}");
@@ -219,21 +219,21 @@ static void check_question(tenon_host* host) {
   DONE(tenon_host_follow(host, name, 0, &follower, &error));
   struct pollfd ready = {tenon_follower_descriptor(follower), POLLIN, 0};
   CHECK(poll(&ready, 1, WAIT_MAX) == 1);
-  tenon_run_state state = TENON_ASKS;
+  tenon_run_state state = TENON_RUN_ASKS;
   DONE(tenon_follower_state(follower, &state, &error));
-  CHECK(state == TENON_RUNNING);
+  CHECK(state == TENON_RUN_RUNNING);
   tenon_event_free(find(follower, "wait_for_input"));
   DONE(tenon_follower_state(follower, &state, &error));
-  CHECK(state == TENON_ASKS);
+  CHECK(state == TENON_RUN_ASKS);
   tenon_event* none = NULL;
   tenon_outcome* no_outcome = NULL;
   tenon_error* error = NULL;
-  CHECK(tenon_follower_next(follower, 0, &none, &error) == TENON_TIMED_OUT);
+  CHECK(tenon_follower_next(follower, 0, &none, &error) == TENON_NOT_YET);
   Interrupting interrupting = {.follower = follower};
   begin_interrupting(&interrupting);
-  CHECK(tenon_follower_next(follower, TENON_FOREVER, &none, &error) == TENON_TIMED_OUT);
+  CHECK(tenon_follower_next(follower, TENON_FOREVER, &none, &error) == TENON_NOT_YET);
   end_interrupting(&interrupting);
-  CHECK(tenon_host_outcome(host, name, &no_outcome, &error) == TENON_TIMED_OUT);
+  CHECK(tenon_host_outcome(host, name, &no_outcome, &error) == TENON_NOT_YET);
   FAILS(tenon_host_answer(host, name, NULL, tenon_text_of("{"), NULL, WAIT_MAX, &error), TENON_WRONG_INPUT, "JSON");
   FAILS(tenon_host_answer(host, name, NULL, tenon_text_of("3"), NULL, WAIT_MAX, &error), TENON_WRONG_INPUT, "string");
   DONE(tenon_host_answer(host, name, NULL, tenon_text_of("\"green\""), "a", WAIT_MAX, &error));
@@ -241,7 +241,7 @@ static void check_question(tenon_host* host) {
   CHECK(contains(tenon_event_json(end), "It is green."));
   tenon_event_free(end);
   DONE(tenon_follower_state(follower, &state, &error));
-  CHECK(state == TENON_RETURNED);
+  CHECK(state == TENON_RUN_RETURNED);
   FAILS(tenon_host_answer(host, name, NULL, tenon_text_of("\"red\""), NULL, WAIT_MAX, &error), TENON_CONFLICT, "ended");
   tenon_follower_free(follower);
   tenon_string_free(run);

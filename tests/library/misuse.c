@@ -105,7 +105,7 @@ static void handles_may_be_null(void) {
   tenon_string* string = WRONG(tenon_string);
   tenon_question_list* questions = WRONG(tenon_question_list);
   tenon_host* host = WRONG(tenon_host);
-  tenon_run_state state = TENON_RETURNED;
+  tenon_run_state state = TENON_RUN_RETURNED;
   size_t count = 7;
   int descriptor = 7;
   FAILS(tenon_options_set(NULL, "seed", "1", &error), TENON_USAGE, "NULL");
@@ -124,7 +124,7 @@ static void handles_may_be_null(void) {
   FAILS(tenon_engine_descriptor(NULL, &descriptor, &error), TENON_USAGE, "NULL");
   FAILS(tenon_host_open(NULL, TENON_HOST, NULL, 0, &host, &error), TENON_USAGE, "NULL");
   CHECK(engine == NULL && program == NULL && run == NULL && call == NULL && event == NULL && outcome == NULL);
-  CHECK(string == NULL && host == NULL && state == TENON_RUNNING && count == 0 && descriptor == -1);
+  CHECK(string == NULL && host == NULL && state == TENON_RUN_RUNNING && count == 0 && descriptor == -1);
   CHECK(tenon_engine_open(NULL, NULL, NULL) == TENON_USAGE);
   CHECK(tenon_program_describe(NULL) == NULL && tenon_run_name(NULL) == NULL && tenon_run_number(NULL) == 0);
   CHECK(equals(tenon_string_text(NULL), "") && equals(tenon_outcome_value(NULL), ""));
@@ -160,7 +160,7 @@ static void results_are_nothing_after_a_failure(tenon_engine* engine, tenon_prog
   FAILS(tenon_program_load(engine, "x.tn", "fn main() -> i32 { y }", &other, &error), TENON_PROGRAM, "`y`");
   FAILS(tenon_run_start(program, "totl", tenon_text_of("{}"), 0, &run, &error), TENON_USAGE, "`total`");
   FAILS(tenon_call_new(program, "totl", &call, &error), TENON_USAGE, "`total`");
-  CHECK(tenon_next_event(engine, NULL, 0, &event, NULL) == TENON_TIMED_OUT);
+  CHECK(tenon_next_event(engine, NULL, 0, &event, NULL) == TENON_NOT_YET);
   CHECK(other == NULL && run == NULL && call == NULL && event == NULL);
 }
 
@@ -206,7 +206,7 @@ static void an_extern_uses_its_engine(Desk* state, tenon_engine* engine, tenon_p
 
 static void calls_and_answers_end_once(Desk* state, tenon_program* program) {
   tenon_run* run = start(program, "slow_total", TEA);
-  CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_TIMED_OUT);
+  CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_NOT_YET);
   tenon_put_i64(state->deferred, tenon_result(state->deferred), 5);
   tenon_finish(state->deferred);
   tenon_finish(state->deferred); /* nothing has taken the result yet */

@@ -37,7 +37,7 @@ std::atomic<long> call_count = 0;
 tenon_status check(tenon_status status, tenon_error* error) {
   ++call_count;
   if (status < TENON_OK || status >= TENON_FORKED) give_up("status " + std::to_string(status));
-  const bool has_failed = status != TENON_OK && status != TENON_TIMED_OUT;
+  const bool has_failed = status != TENON_OK && status != TENON_NOT_YET;
   if (has_failed != (error != nullptr)) give_up("an error does not fit the status " + std::to_string(status));
   if (error == nullptr) return status;
   if (tenon_error_status(error) != status || tenon_error_message(error).length == 0) give_up("an error says nothing");
@@ -345,7 +345,7 @@ class Hosts {
     tenon_event* event = nullptr;
     done([&](tenon_error** error) { return tenon_follower_next(followed->follower, random() % 3, &event, error); });
     tenon_event_free(event);
-    tenon_run_state state = TENON_RUNNING;
+    tenon_run_state state = TENON_RUN_RUNNING;
     done([&](tenon_error** error) { return tenon_follower_state(followed->follower, &state, error); });
     static_cast<void>(tenon_follower_descriptor(followed->follower));
   }
@@ -495,7 +495,7 @@ class World {
     tenon_error* error = nullptr;
     tenon_string* text = nullptr;
     tenon_outcome* outcome = nullptr;
-    tenon_run_state state = TENON_RUNNING;
+    tenon_run_state state = TENON_RUN_RUNNING;
     tenon_status status = TENON_OK;
     switch (random() % 10) {
       case 0:
@@ -531,7 +531,7 @@ class World {
     }
     check(status, error);
     tenon_string_free(text);
-    if (outcome != nullptr && tenon_outcome_state(outcome) == TENON_RUNNING) give_up("an outcome of a running run");
+    if (outcome != nullptr && tenon_outcome_state(outcome) == TENON_RUN_RUNNING) give_up("an outcome of a running run");
     tenon_outcome_free(outcome);
   }
 
