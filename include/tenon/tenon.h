@@ -35,8 +35,8 @@
  *    TENON_CONFLICT.
  *  - Where nothing else is said, a function may wait for the engine: while it executes a slice of a run, at most. These
  *    do not: tenon_call_new and what writes arguments, tenon_run_start and tenon_call_start with TENON_START_LATER,
- *    tenon_next_stops without a timeout, tenon_call_value and tenon_run_outcome of a run that was reported as ended and
- *    has no events, tenon_run_free, tenon_finish, and the functions of a generation.
+ *    tenon_call_begin, tenon_next_stops without a timeout, tenon_call_value and tenon_run_outcome of a run that was
+ *    reported as ended and has no events, tenon_run_free, tenon_finish, and the functions of a generation.
  *  - Texts are UTF-8. Texts from Tenon end with a NUL, which `length` does not count, and are valid as long as the
  *    object that they come from.
  *  - After a fork, the child gets TENON_FORKED from everything that its parent has opened.
@@ -445,6 +445,11 @@ TENON_API tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const
                                        tenon_outcome** outcome, tenon_run** run, tenon_error** error);
 /* Starts the function as a run of its own, as tenon_run_start does with JSON. A call is made or started once. */
 TENON_API tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run, tenon_error** error);
+/* The same with TENON_WITH_STOPS and TENON_START_LATER, for event loops. If the engine has nothing else to do, and no
+ * store, the run gets a short slice on this thread, which calls no extern: so no other thread has to be woken for a
+ * function that soon ends. `*state` is TENON_RUN_RUNNING, and tenon_next_stops reports the run later; or the run has
+ * stopped already, and that is not reported again. */
+TENON_API tenon_status tenon_call_begin(tenon_call* call, tenon_run** run, tenon_run_state* state, tenon_error** error);
 /* What a run has returned that this call has started, or that tenon_call_make gave as `*run`. Valid as long as `call`.
  * TENON_NOT_YET: it has not returned a value, and tenon_run_outcome says more. */
 TENON_API tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_value** value,

@@ -23,6 +23,8 @@ using runtime::RunId;
 
 /// How long a `next_event` waits for a timer or a commit before it looks whether it was woken.
 constexpr std::chrono::milliseconds idle_wait{50};
+/// The slice of a run in `step_briefly`: it takes less than a millisecond.
+constexpr std::uint64_t brief_instructions = 20'000;
 
 EngineError refusal(EngineError::Kind kind, std::string message) {
   return {kind, std::move(message)};
@@ -271,7 +273,7 @@ bool Engine::step(std::chrono::milliseconds wait) {
   const auto timer = is_busy ? std::nullopt : runtime_->time_to_timer();
   const bool is_committing = !is_busy && runtime_->is_committing();
   can_continue_ = is_busy || timer.has_value() || is_committing;
-  if (!let_go_.empty()) std::erase_if(let_go_, [&](RunId run) { return is_gone(run); });
+  forget_gone();
   if (is_busy || !can_continue_ || wait.count() == 0 || has_event()) return was_woken;
   wait = std::min({timer.value_or(wait), wait, idle_wait});
   if (is_committing) {
@@ -280,6 +282,17 @@ bool Engine::step(std::chrono::milliseconds wait) {
     system_.clock.wait(wait);
   }
   return was_woken;
+}
+
+void Engine::step_briefly() {
+  if (is_stopped_) return;
+  const bool is_busy = runtime_->poll_briefly(brief_instructions);
+  can_continue_ = is_busy || runtime_->time_to_timer().has_value() || runtime_->is_committing();
+  forget_gone();
+}
+
+void Engine::forget_gone() {
+  if (!let_go_.empty()) std::erase_if(let_go_, [&](RunId run) { return is_gone(run); });
 }
 
 std::optional<RunEvent> Engine::next_event(std::chrono::milliseconds timeout) {

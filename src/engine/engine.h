@@ -128,6 +128,8 @@ class Engine final {
   /// Gives each run that can continue a slice. If there is nothing to do, waits at most `wait` for an effect, a commit
   /// or a timer, and not after `wake`. Returns whether it was woken.
   bool step(std::chrono::milliseconds wait);
+  /// Gives each run that can continue a short slice, and waits for nothing (Runtime::poll_briefly).
+  void step_briefly();
   /// The oldest event, of this run or of any, without continuing the runs.
   [[nodiscard]] std::optional<RunEvent> take_event(std::optional<runtime::RunId> run = std::nullopt);
   [[nodiscard]] bool has_event() const { return events_ && !events_->is_empty(); }
@@ -184,6 +186,7 @@ class Engine final {
   [[nodiscard]] std::optional<journal::RunName> make_name() const;
   [[nodiscard]] runtime::Listener* listener();
   [[nodiscard]] bool is_gone(runtime::RunId run);
+  void forget_gone();
 
   // In this order: later members use earlier ones.
   const System system_;

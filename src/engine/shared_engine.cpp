@@ -23,9 +23,19 @@ SharedEngine::Turn::Turn(SharedEngine& owner) : owner_(owner) {
   owner_.acquire(lock);
 }
 
-SharedEngine::Turn::~Turn() {
+SharedEngine::Turn::Turn(SharedEngine& owner, OnlyIfIdle /*condition*/) : owner_(owner), may_continue_(false) {
   const std::unique_lock lock(owner_.mutex_);
-  owner_.may_continue_ = true;
+  owner_.throw_if_broken();
+  const bool is_wanted =
+      owner_.callers_ > 0 || !owner_.waiters_.empty() || !owner_.posted_.empty() || owner_.is_stopping_;
+  has_engine_ = owner_.user_ == std::thread::id() && !is_wanted && !owner_.engine_->can_continue();
+  if (has_engine_) owner_.user_ = std::this_thread::get_id();
+}
+
+SharedEngine::Turn::~Turn() {
+  if (!has_engine_) return;
+  const std::unique_lock lock(owner_.mutex_);
+  if (may_continue_) owner_.may_continue_ = true;
   if (!owner_.broken_) owner_.look_after_step();
   owner_.release(lock);
 }
@@ -88,13 +98,19 @@ void SharedEngine::run_posted() {
   }
 }
 
-/// Passes the engine on: to a caller, or else to a thread that waits for a run, or else to the engine's own.
+/// Whether a thread that continues the runs has something to do. With the mutex locked.
+bool SharedEngine::has_work() const {
+  return may_continue_ || engine_->can_continue();
+}
+
+/// Passes the engine on: to a caller, or else to a thread that waits for a run, or else to the engine's own, which is
+/// not woken in vain.
 void SharedEngine::release(const std::unique_lock<std::mutex>& /*lock*/) {
   user_ = {};
   if (callers_ > 0) return free_.notify_one();
   const auto next = std::ranges::find_if(waiters_, [](const Waiter* waiter) { return !waiter->is_done; });
   if (next != waiters_.end()) return (*next)->changed.notify_one();
-  own_.notify_one();
+  if (!broken_ && has_work()) own_.notify_one();
 }
 
 /// With the mutex locked and the engine in use: ends the waits that are over.
@@ -235,8 +251,7 @@ void SharedEngine::loop() {
   std::unique_lock lock(mutex_);
   const auto is_free = [this] { return user_ == std::thread::id() && callers_ == 0 && waiters_.empty(); };
   for (;;) {
-    own_.wait(lock,
-              [&] { return broken_ || is_stopping_ || (is_free() && (may_continue_ || engine_->can_continue())); });
+    own_.wait(lock, [&] { return broken_ || is_stopping_ || (is_free() && has_work()); });
     if (broken_ || is_stopping_) return;
     user_ = std::this_thread::get_id();
     may_continue_ = false;

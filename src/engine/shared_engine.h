@@ -41,6 +41,14 @@ class SharedEngine final {
     const Turn turn(*this);
     return turn.with(use);
   }
+  /// The same, unless another thread uses the engine or waits for it, or a run can continue: then it returns false at
+  /// once, and does nothing. Afterwards no other thread is woken unless there is something to be continued.
+  template <class Use>
+  bool call_if_idle(Use use) {
+    const Turn turn(*this, Turn::OnlyIfIdle{});
+    if (turn.has_engine()) turn.with(use);
+    return turn.has_engine();
+  }
   /// Has `use` called with the engine before it continues the runs the next time, and before any other use. Returns at
   /// once, also while the engine is in use. `use` is not called after a BrokenCondition. Any thread.
   void post(std::function<void(Engine&)> use);
@@ -75,10 +83,13 @@ class SharedEngine final {
   /// The right to use the engine, for one call.
   class Turn {
    public:
+    struct OnlyIfIdle {};
     explicit Turn(SharedEngine& owner);
+    Turn(SharedEngine& owner, OnlyIfIdle);
     ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
+    [[nodiscard]] bool has_engine() const { return has_engine_; }
     template <class Use>
     std::invoke_result_t<Use&, Engine&> with(Use& use) const {
       try {
@@ -92,6 +103,9 @@ class SharedEngine final {
 
    private:
     SharedEngine& owner_;
+    bool has_engine_ = true;
+    /// Whether the runs are to be looked at afterwards, whatever the engine says.
+    bool may_continue_ = true;
   };
   struct Waiter {
     const std::function<bool(Engine&)>& is_met;
@@ -102,6 +116,7 @@ class SharedEngine final {
 
   void acquire(std::unique_lock<std::mutex>& lock);
   void release(const std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool has_work() const;
   void step(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
   void run_posted();
   void look_after_step();

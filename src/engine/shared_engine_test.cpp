@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/engine_testing.h"
+#include "tests/support/patience.h"
 #include "tools/provided_functions.h"
 
 namespace tenon::engine {
@@ -21,6 +22,11 @@ constexpr milliseconds wait_max{10'000};
 constexpr const char* program_text = R"(
 extern fn price(name: String) -> i32
 fn quick(n: i32) -> i32 { n * 2 }
+fn long(n: i32) -> i32 {
+    let count = 0
+    while count < n { count += 1 }
+    count
+}
 fn dear(name: String) -> i32 { price(name) + 1 }
 fn greet(ctx: Context) -> String { "Hello?"! }
 fn colour() -> String {
@@ -67,6 +73,17 @@ class SharedEngineTest : public test::EngineTest {
   bool has_ended(RunId run, milliseconds timeout = wait_max) {
     return engine->wait([run](Engine& used) { return used.result(run).has_value(); }, timeout);
   }
+  /// Begins a run if the engine is idle. Whether it has ended then; nothing: the engine is not idle.
+  std::optional<bool> begin_briefly(const char* function, const std::string& arguments = "{}") {
+    std::optional<bool> has_ended_here;
+    const bool was_idle = engine->call_if_idle([&](Engine& used) {
+      brief = *used.start(*program, function, arguments);
+      used.step_briefly();
+      has_ended_here = used.result(brief).has_value();
+    });
+    EXPECT_EQ(was_idle, has_ended_here.has_value());
+    return has_ended_here;
+  }
   std::string value(RunId run) {
     return engine->call([run](Engine& used) { return used.result(run) ? used.result(run)->value : "no end"; });
   }
@@ -108,6 +125,7 @@ class SharedEngineTest : public test::EngineTest {
   std::vector<tenon_call*> calls;
   std::optional<Program> program;
   std::unique_ptr<SharedEngine> engine;
+  RunId brief;  ///< of begin_briefly
 };
 
 TEST_F(SharedEngineTest, ACallerContinuesItsRunOnItsOwnThread) {
@@ -245,6 +263,66 @@ TEST_F(SharedEngineTest, TheThreadOfAnEngineContinuesItsRuns) {
   EXPECT_TRUE(is_readable(descriptor, wait_max));
   EXPECT_THAT(read_until(protocol::EventKind::TurnEnd), testing::SizeIs(2));
   EXPECT_EQ(value(run), "\"It is red.\"");
+}
+
+TEST_F(SharedEngineTest, AShortRunEndsOnTheThreadThatBeginsIt) {
+  open();
+  static_cast<void>(engine->descriptor());
+  EXPECT_TRUE(has_ended(start("quick", R"({"n": 1})")));
+  const auto becomes_idle = [this](const char* function, const std::string& arguments) {
+    std::optional<bool> begun;
+    const auto end = std::chrono::steady_clock::now() + tenon::test::patience;
+    while (!begun && std::chrono::steady_clock::now() < end) begun = begin_briefly(function, arguments);
+    return begun;
+  };
+  EXPECT_EQ(becomes_idle("quick", R"({"n": 2})"), true);
+  EXPECT_EQ(begin_briefly("quick", R"({"n": 3})"), true) << "nothing has to be continued";
+  EXPECT_EQ(value(brief), "6");
+
+  // The engine's own thread continues what takes longer, or waits.
+  EXPECT_EQ(becomes_idle("long", R"({"n": 300000})"), false);
+  const RunId slow = brief;
+  EXPECT_TRUE(has_ended(slow));
+  EXPECT_EQ(value(slow), "300000");
+  EXPECT_EQ(becomes_idle("dear", R"({"name": "tea"})"), false);
+  EXPECT_EQ(begin_briefly("quick", R"({"n": 4})"), std::nullopt) << "a call is in progress";
+  const RunId dear = brief;
+  finish_calls(1).join();
+  EXPECT_TRUE(has_ended(dear));
+  EXPECT_EQ(value(dear), "42");
+}
+
+TEST_F(SharedEngineTest, AThreadThatBeginsARunCallsNoExtern) {
+  open();
+  std::size_t count = 0;
+  price = [&](tenon_call* call) {
+    ++count;
+    tenon_put_i64(call, tenon_result(call), 5);
+  };
+  // It is quick, so that a thread which waits for a run may call it at once.
+  for (int round = 0; round < 2; ++round) {
+    const RunId run = start("dear", R"({"name": "tea"})");
+    EXPECT_TRUE(has_ended(run));
+    engine->call([run](Engine& used) { EXPECT_TRUE(used.release(run).has_value()); });
+  }
+  ASSERT_EQ(count, 2U);
+  EXPECT_EQ(begin_briefly("dear", R"({"name": "tea"})"), false);
+  EXPECT_EQ(count, 2U);
+  EXPECT_TRUE(has_ended(brief));
+  EXPECT_EQ(count, 3U);
+}
+
+TEST_F(SharedEngineTest, AThreadThatWaitsBeginsTheRuns) {
+  open();
+  const RunId run = start("colour");
+  EXPECT_FALSE(has_ended(run, milliseconds{10}));
+  EXPECT_EQ(begin_briefly("quick", R"({"n": 2})"), true);
+  std::thread waiter([&] { EXPECT_TRUE(has_ended(run)); });
+  const auto end = std::chrono::steady_clock::now() + tenon::test::patience;
+  while (begin_briefly("quick", R"({"n": 2})") && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(begin_briefly("quick", R"({"n": 2})"), std::nullopt);
+  EXPECT_TRUE(engine->call([run](Engine& used) { return used.answer(run, "", "red").has_value(); }));
+  waiter.join();
 }
 
 TEST_F(SharedEngineTest, EventsOfARunAreTakenApart) {

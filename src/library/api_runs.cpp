@@ -20,12 +20,24 @@ using runtime::RunId;
 
 namespace {
 
+/// Begins a run at once, on this thread, if that has to wait for nothing. `*now`: its state if it has stopped then.
+template <class Begin>
+bool begin_here(EngineState& state, engine::SharedEngine& engine, library::RunSlot& slot, const Begin& begin,
+                tenon_run_state* now) {
+  if (!state.options().store.path.empty()) return false;
+  return engine.call_if_idle([&](engine::Engine& used) {
+    begin(used);
+    used.step_briefly();
+    *now = state.stops().look_for(used, slot);
+  });
+}
+
 /// Starts a run with `begin`, which gets the engine, and makes its handle. `begin` may be called later, on another
-/// thread, and only once. `number`: as for EngineState::make_slot.
+/// thread, and only once. `number`: as for EngineState::make_slot. `now`: as for begin_here; null: always later.
 template <class Begin>
 tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flags,
                    std::shared_ptr<const vm::LoadedProgram> program, tenon_run** run, tenon_error** error, Begin begin,
-                   std::uint64_t number = 0) {
+                   std::uint64_t number = 0, tenon_run_state* now = nullptr) {
   return guarded(*state, error, [&]() -> tenon_status {
     if (state->is_stopped()) return report_stopped(error);
     auto opened = state->open();
@@ -33,7 +45,7 @@ tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flag
     const auto slot = state->make_slot(flags, std::move(program), number);
     if ((flags & TENON_START_LATER) != 0) {
       auto shared = std::make_shared<Begin>(std::move(begin));
-      (*opened)->post([&owner = *state, slot, shared](engine::Engine& used) {
+      const auto begin_slot = [&owner = *state, slot, shared](engine::Engine& used) {
         if (owner.is_stopped()) {
           owner.stops().add_unstarted(*slot, {engine::EngineError::Kind::Conflict, "the engine was stopped"});
           return;
@@ -45,7 +57,8 @@ tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flag
         } else {
           owner.stops().add_unstarted(*slot, std::move(begun.error()));
         }
-      });
+      };
+      if (now == nullptr || !begin_here(*state, **opened, *slot, begin_slot, now)) (*opened)->post(begin_slot);
       *run = new tenon_run{state, slot};
       return TENON_OK;
     }
@@ -483,8 +496,11 @@ tenon_status tenon_call_make(tenon_call* call, uint64_t timeout, const tenon_val
   });
 }
 
-tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run, tenon_error** error) {
-  if (!library::prepare(error, {call}, run)) return TENON_USAGE;
+namespace {
+
+/// `now`: as for `start`.
+tenon_status start_call(tenon_call* call, std::uint32_t flags, tenon_run_state* now, tenon_run** run,
+                        tenon_error** error) {
   return with_host_call(call, error, [&](HostCall& host) -> tenon_status {
     auto arguments = take_arguments(host, error);
     if (!arguments) return arguments.error();
@@ -494,8 +510,20 @@ tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run,
          given = std::make_shared<std::vector<vm::Argument>>(std::move(*arguments))](engine::Engine& used) {
           return used.start(program, function, std::move(*given));
         },
-        host.number);
+        host.number, now);
   });
+}
+
+}  // namespace
+
+tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_run** run, tenon_error** error) {
+  if (!library::prepare(error, {call}, run)) return TENON_USAGE;
+  return start_call(call, flags, nullptr, run, error);
+}
+
+tenon_status tenon_call_begin(tenon_call* call, tenon_run** run, tenon_run_state* state, tenon_error** error) {
+  if (!library::prepare(error, {call}, run, state)) return TENON_USAGE;
+  return start_call(call, TENON_WITH_STOPS | TENON_START_LATER, state, run, error);
 }
 
 tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_value** value, tenon_error** error) {

@@ -102,6 +102,17 @@ void StopList::look(Engine& engine) {
   }
 }
 
+tenon_run_state StopList::look_for(Engine& engine, RunSlot& slot) {
+  look(engine);
+  const std::scoped_lock lock(mutex_);
+  const auto found = stops_.find(slot.stop);
+  if (found == stops_.end()) return TENON_RUN_RUNNING;
+  const tenon_run_state state = found->second.second;
+  stops_.erase(found);
+  slot.stop = 0;
+  return state;
+}
+
 std::size_t StopList::take(std::span<tenon_stop> to) {
   const std::scoped_lock lock(mutex_);
   std::size_t count = 0;

@@ -33,6 +33,8 @@ class StopList final : public runtime::Listener {
   void forget(RunSlot& slot);
   /// After a step. A run without events that has ended leaves the engine, and its end is kept in its slot.
   void look(engine::Engine& engine);
+  /// The same, and takes the stop of one run: its state, or TENON_RUN_RUNNING if there is none.
+  [[nodiscard]] tenon_run_state look_for(engine::Engine& engine, RunSlot& slot);
 
   /// Moves the oldest stops to `to`; returns how many.
   [[nodiscard]] std::size_t take(std::span<tenon_stop> to);

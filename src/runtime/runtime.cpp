@@ -139,6 +139,10 @@ bool Runtime::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop
   return parts_->scheduler.poll(wait, stop);
 }
 
+bool Runtime::poll_briefly(std::uint64_t instructions) {
+  return parts_->scheduler.poll_briefly(instructions);
+}
+
 void Runtime::stop() {
   parts_->scheduler.stop();
 }

@@ -94,6 +94,10 @@ class Runtime final {
   /// Returns false, without waiting, when there are none and no run can continue; a commit may be in progress even so
   /// (`is_committing`). `stop` ends it between two slices.
   bool poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop = nullptr);
+  /// For a caller that must not be kept: gives each run that can continue a slice of at most so many instructions, and
+  /// commits. Begins effects, but neither calls an extern on this thread nor looks for outcomes: some models compute
+  /// while they are polled. Returns whether a run can continue or an effect is in progress.
+  bool poll_briefly(std::uint64_t instructions);
   /// Commits the records of all runs and starts nothing any more. Effects in progress are cancelled, and performed
   /// again when the runs are resumed.
   void stop();

@@ -677,6 +677,87 @@ static void stops_are_reported(Shop* shop, Mind* mind) {
   tenon_engine_free(engine);
 }
 
+/* Begins a call of a function with an argument. */
+static tenon_run_state begin(tenon_program* program, const char* function, const char* argument, tenon_call** call,
+                             tenon_run** run) {
+  tenon_run_state state = TENON_RUN_DETACHED;
+  DONE(tenon_call_new(program, function, call, &error));
+  if (argument != NULL) tenon_put_json(*call, tenon_call_parameter(*call, 0), argument);
+  DONE(tenon_call_begin(*call, run, &state, &error));
+  return state;
+}
+
+/* A short call wakes no thread: it has ended when it was begun, unless the engine has something else to do. */
+static void an_event_loop_begins_calls(Shop* shop, Mind* mind, const char* store) {
+  tenon_engine* engine = open_engine(shop, mind, NULL);
+  tenon_program* program = load(engine);
+  tenon_run *run, *other;
+  tenon_call *call, *other_call;
+  const tenon_value* value = NULL;
+  tenon_stop stop;
+  size_t count = 0;
+  struct pollfd waited;
+  int tries = 0;
+  tenon_run_state state;
+  DONE(tenon_engine_descriptor(engine, &waited.fd, &error));
+  waited.events = POLLIN;
+  /* The engine's thread has to have looked first whether there is something to do. */
+  for (;;) {
+    CHECK(++tries < 10000);
+    state = begin(program, "half", "4", &call, &run);
+    if (state != TENON_RUN_RUNNING) break;
+    CHECK(stop_of(engine, run) == TENON_RUN_RETURNED);
+    tenon_run_free(run);
+    tenon_call_free(call);
+  }
+  CHECK(state == TENON_RUN_RETURNED);
+  DONE(tenon_call_value(call, run, &value, &error));
+  CHECK(tenon_as_i32(call, value) == 25);
+  CHECK(poll(&waited, 1, 0) == 0);
+  CHECK(tenon_next_stops(engine, 0, &stop, 1, &count, NULL) == TENON_NOT_YET);
+  FAILS(tenon_call_begin(call, &other, &state, &error), TENON_CONFLICT, "made before");
+  CHECK(other == NULL && state == TENON_RUN_RUNNING);
+  ends_with(run, TENON_RUN_RETURNED, "25");
+  tenon_call_free(call);
+
+  CHECK(begin(program, "half", "0", &call, &run) == TENON_RUN_FAILED);
+  ends_with(run, TENON_RUN_FAILED, "division");
+  tenon_call_free(call);
+  CHECK(begin(program, "colour", NULL, &call, &run) == TENON_RUN_ASKS);
+  CHECK(poll(&waited, 1, 0) == 0);
+  DONE(tenon_run_answer(run, NULL, tenon_text_of("red"), &error));
+  CHECK(stop_of(engine, run) == TENON_RUN_RETURNED);
+  ends_with(run, TENON_RUN_RETURNED, "\"It is red.\"");
+  tenon_call_free(call);
+
+  /* What takes longer is reported, and so is what begins meanwhile. */
+  CHECK(begin(program, "slow_total", "{\"item\": \"tea\", \"count\": 3, \"tags\": []}", &call, &run) ==
+        TENON_RUN_RUNNING);
+  CHECK(begin(program, "half", "4", &other_call, &other) == TENON_RUN_RUNNING);
+  CHECK(stop_of(engine, other) == TENON_RUN_RETURNED);
+  finish_deferred(shop);
+  CHECK(stop_of(engine, run) == TENON_RUN_RETURNED);
+  ends_with(run, TENON_RUN_RETURNED, "27");
+  ends_with(other, TENON_RUN_RETURNED, "25");
+  tenon_call_free(call);
+  tenon_call_free(other_call);
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+
+  /* What is recorded has to wait for the store. */
+  engine = open_engine(shop, mind, store);
+  program = load(engine);
+  DONE(tenon_engine_start_thread(engine, &error));
+  for (tries = 0; tries < 3; ++tries) {
+    CHECK(begin(program, "half", "4", &call, &run) == TENON_RUN_RUNNING);
+    CHECK(stop_of(engine, run) == TENON_RUN_RETURNED);
+    ends_with(run, TENON_RUN_RETURNED, "25");
+    tenon_call_free(call);
+  }
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+}
+
 static void prompts_are_kept(Shop* shop, Mind* mind) {
   tenon_engine* engine = open_engine(shop, mind, NULL);
   tenon_program* program = load(engine);
@@ -854,12 +935,13 @@ int main(int count, char** arguments) {
   events_are_waited_for_until_the_run_does_not_continue(&shop, &mind);
   an_event_loop_waits_for_a_descriptor(&shop, &mind);
   stops_are_reported(&shop, &mind);
+  an_event_loop_begins_calls(&shop, &mind, store);
   prompts_are_kept(&shop, &mind);
   recorded_runs_are_forked_and_replayed(&shop, &mind, store);
   tests_run_and_graphs_are_drawn(&shop, &mind);
   externs_run_in_processes(arguments[0], arguments[2]);
   a_forked_child_gets_an_error(&shop, &mind);
-  engines = 16;
+  engines = 18;
   CHECK(shop.released == engines);
   CHECK(shop.hooks_released == engines);
   CHECK(mind.released == engines);

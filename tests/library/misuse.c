@@ -27,12 +27,14 @@ static void price(tenon_call* call, void* user) {
   const tenon_value* value;
   tenon_outcome* outcome;
   tenon_run* run;
+  tenon_run_state run_state;
   if (state->finishes) {
     tenon_finish(call);
     /* A call of an extern is not one of the host. */
     CHECK(tenon_call_parameter(call, 0) == NULL);
     FAILS(tenon_call_make(call, 0, &value, &outcome, &run, &error), TENON_USAGE, "one of an extern");
     FAILS(tenon_call_start(call, 0, &run, &error), TENON_USAGE, "one of an extern");
+    FAILS(tenon_call_begin(call, &run, &run_state, &error), TENON_USAGE, "one of an extern");
     tenon_call_free(call);
   }
   if (state->run != NULL) {
@@ -45,6 +47,7 @@ static void price(tenon_call* call, void* user) {
   }
   if (state->made != NULL) {
     FAILS(tenon_call_start(state->made, 0, &run, &error), TENON_CONFLICT, "complete the call later");
+    FAILS(tenon_call_begin(state->made, &run, &run_state, &error), TENON_CONFLICT, "complete the call later");
     CHECK(run == NULL);
   }
   tenon_put_i64(call, tenon_result(call), state->price);
@@ -114,6 +117,7 @@ static void handles_may_be_null(void) {
   FAILS(tenon_program_load(NULL, "x.tn", NULL, &program, &error), TENON_USAGE, "NULL");
   FAILS(tenon_run_start(NULL, "f", tenon_text_of("{}"), 0, &run, &error), TENON_USAGE, "NULL");
   FAILS(tenon_call_new(NULL, "f", &call, &error), TENON_USAGE, "NULL");
+  FAILS(tenon_call_begin(NULL, &run, &state, &error), TENON_USAGE, "NULL");
   FAILS(tenon_next_event(NULL, NULL, 0, &event, &error), TENON_USAGE, "NULL");
   FAILS(tenon_run_outcome(NULL, &outcome, &error), TENON_USAGE, "NULL");
   FAILS(tenon_run_questions(NULL, &string, &error), TENON_USAGE, "NULL");

@@ -473,7 +473,8 @@ class World {
       tenon_put_json(made, tenon_call_parameter(made, 0), is_slow ? R"({"item":"x","count":2,"tags":[]})" : "8");
     }
     tenon_run* run = nullptr;
-    if (random() % 2 == 0) {
+    const auto way = random() % 4;
+    if (way < 2) {
       const tenon_value* value = nullptr;
       tenon_outcome* outcome = nullptr;
       tenon_error* error = nullptr;
@@ -482,7 +483,11 @@ class World {
       check(status, error);
       tenon_outcome_free(outcome);
     } else {
-      done([&](tenon_error** error) { return tenon_call_start(made, flags(random), &run, error); });
+      tenon_run_state state = TENON_RUN_RUNNING;
+      done([&](tenon_error** error) {
+        return way == 2 ? tenon_call_start(made, flags(random), &run, error)
+                        : tenon_call_begin(made, &run, &state, error);
+      });
       const tenon_value* value = nullptr;
       if (run != nullptr) done([&](tenon_error** error) { return tenon_call_value(made, run, &value, error); });
     }

@@ -46,7 +46,8 @@ Result<void, effects::SecretError> Effects::perform(RunId id, const std::string&
         timers_.add(id, key, now);
       }
       open->is_started = true;
-      const bool is_alone = runs_.all().size() == 1 && run.core->open().size() == 1 && generations_.size() == 0;
+      const bool is_alone = inline_calls_ == InlineCalls::Yes && runs_.all().size() == 1 &&
+                            run.core->open().size() == 1 && generations_.size() == 0;
       return calls_.start(id, *open, is_alone);
     }
     case Performer::Person:

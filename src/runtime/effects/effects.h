@@ -45,6 +45,9 @@ class Effects {
   [[nodiscard]] EffectsInProgress list_in_progress() const { return {generations_.size(), calls_.names()}; }
   /// The calls in progress of a run that are made at most once.
   [[nodiscard]] std::vector<OnceCall> list_once_calls(RunId run);
+  /// Whether a quick extern may be called on this thread, from now on.
+  enum class InlineCalls : bool { No, Yes };
+  void allow_inline_calls(InlineCalls inline_calls) { inline_calls_ = inline_calls; }
   /// Whether an outcome can arrive while nothing is polled.
   [[nodiscard]] bool arrive_by_themselves() const;
 
@@ -71,6 +74,7 @@ class Effects {
   Questions& questions_;
   Generations& generations_;
   ExternCalls& calls_;
+  InlineCalls inline_calls_ = InlineCalls::Yes;
   /// The last of them that has something in progress is waited for; what ends elsewhere wakes it.
   const std::array<EffectPerformer*, 2> performers_{&calls_, &generations_};
 };

@@ -90,20 +90,32 @@ bool Scheduler::awaits_outcomes() const {
 }
 
 bool Scheduler::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {
+  effects_.allow_inline_calls(Effects::InlineCalls::Yes);
   follow_lease();
   effects_.fire_timers(phase_ == Phase::Running ? Effects::Retries::Yes : Effects::Retries::No);
   on_committed(gate_.take(CommitGate::Wait::No));
   const bool has_news = !runs_.queue().empty();  // the caller hears of it before anything is waited for
-  for (std::size_t count = runs_.queue().size(); count > 0 && !is_set(stop); --count) {
-    step(runs_.take_next());
-    if (is_gate_full()) commit();
-  }
+  give_slices(options_.slice_instructions, stop);
   if (is_set(stop)) return true;
   commit();
   const bool can_continue = !runs_.queue().empty();
   if (effects_.in_progress() == 0) return can_continue;
   effects_.poll(has_news || can_continue ? std::chrono::milliseconds{0} : wait);
   return true;
+}
+
+bool Scheduler::poll_briefly(std::uint64_t instructions) {
+  effects_.allow_inline_calls(Effects::InlineCalls::No);
+  give_slices(instructions, nullptr);
+  commit();
+  return !runs_.queue().empty() || effects_.in_progress() > 0;
+}
+
+void Scheduler::give_slices(std::uint64_t instructions, const std::atomic<bool>* stop) {
+  for (std::size_t count = runs_.queue().size(); count > 0 && !is_set(stop); --count) {
+    step(runs_.take_next(), instructions);
+    if (is_gate_full()) commit();
+  }
 }
 
 void Scheduler::stop() {
@@ -113,9 +125,12 @@ void Scheduler::stop() {
   runs_.clear_queue();
 }
 
-void Scheduler::step(RunId id) {
-  while (advance(id)) {
-    if (runs_[id].journal.pending_bytes() < step_bytes_max) continue;
+void Scheduler::step(RunId id, std::uint64_t instructions) {
+  const Run& run = runs_[id];
+  const std::uint64_t end = instructions + (run.core ? run.core->machine().instructions() : 0);
+  while (advance(id, instructions)) {
+    const bool is_over = run.journal.pending_bytes() >= step_bytes_max || run.core->machine().instructions() >= end;
+    if (!is_over) continue;
     runs_.enqueue(id);
     break;
   }
@@ -123,7 +138,7 @@ void Scheduler::step(RunId id) {
 }
 
 /// Advances by one slice or one outcome; false when the run has to wait.
-bool Scheduler::advance(RunId id) {
+bool Scheduler::advance(RunId id, std::uint64_t instructions) {
   Run& run = runs_[id];
   if (run.end || !run.core || (run.conversation && !run.conversation->is_in_turn())) return false;
   const bool is_cancelled = run.is_quiescent && run.pending_outcomes.empty() && run.cancel;
@@ -139,7 +154,7 @@ bool Scheduler::advance(RunId id) {
     }
     deliver(id, next);
   }
-  RunCore::Advance advance = run.core->advance(options_.slice_instructions);
+  RunCore::Advance advance = run.core->advance(instructions);
   for (const vm::RequestId cancelled : advance.cancelled) effects_.cancel(id, cancelled);
   if (!advance.is_quiescent) {
     if (memory_.is_exceeded(runs_, parked_)) {

@@ -31,6 +31,7 @@ class Scheduler {
   void run(const std::atomic<bool>* stop, const Grace& grace);
   void drain(std::chrono::milliseconds grace);
   bool poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop = nullptr);
+  bool poll_briefly(std::uint64_t instructions);
   void stop();
   [[nodiscard]] bool is_idle(RunId run) const;
   /// Everything that waits becomes durable.
@@ -44,8 +45,9 @@ class Scheduler {
   void await_calls(RunId run);
 
  private:
-  void step(RunId run);
-  bool advance(RunId run);
+  void give_slices(std::uint64_t instructions, const std::atomic<bool>* stop);
+  void step(RunId run, std::uint64_t instructions);
+  bool advance(RunId run, std::uint64_t instructions);
   void deliver(RunId run, PendingOutcome& next);
   void finish(RunId run, vm::Step end);
   void end_by_itself(RunId run, TurnOutcome outcome);
