@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "core/errors.h"
 #include "core/gil.h"
 
 namespace tenon::python {
 namespace {
+
+/// A call that keeps the event loop for longer is better begun elsewhere.
+constexpr std::chrono::microseconds quick_max{200};
+constexpr int calls_elsewhere_max = 1'000;
 
 nb::str text(std::string_view view) {
   return nb::str(view.data(), view.size());
@@ -249,11 +254,27 @@ std::unique_ptr<Run> Function::start(nb::handle arguments, nb::handle named, std
   Call call = prepare(arguments, named);
   KeptContext context = program_->keep_context(tenon_call_run(call.get()));
   tenon_run* run = nullptr;
-  if ((flags & TENON_START_LATER) != 0) {
-    tenon_error* error = nullptr;
-    check(tenon_call_start(call.get(), flags, &run, &error), error);
+  done([&](tenon_error** error) { return tenon_call_start(call.get(), flags, &run, error); });
+  return std::make_unique<Run>(run, std::move(context), call.release(), types_, result_);
+}
+
+std::unique_ptr<Run> Function::begin(nb::handle arguments, nb::handle named, tenon_run_state& state) {
+  Call call = prepare(arguments, named);
+  KeptContext context = program_->keep_context(tenon_call_run(call.get()));
+  tenon_run* run = nullptr;
+  tenon_error* error = nullptr;
+  state = TENON_RUN_RUNNING;
+  // With the lock: beside a thread that computes, it would take a switch interval of the interpreter to get it back.
+  if (elsewhere_left_ > 0) {
+    --elsewhere_left_;
+    check(tenon_call_start(call.get(), TENON_WITH_STOPS | TENON_START_LATER, &run, &error), error);
   } else {
-    done([&](tenon_error** error) { return tenon_call_start(call.get(), flags, &run, error); });
+    const auto begun = std::chrono::steady_clock::now();
+    check(tenon_call_begin(call.get(), &run, &state, &error), error);
+    const bool was_quick = std::chrono::steady_clock::now() - begun <= quick_max;
+    calls_elsewhere_ =
+        state != TENON_RUN_RUNNING && was_quick ? 0 : std::clamp(calls_elsewhere_ * 2, 1, calls_elsewhere_max);
+    elsewhere_left_ = calls_elsewhere_;
   }
   return std::make_unique<Run>(run, std::move(context), call.release(), types_, result_);
 }
@@ -318,11 +339,16 @@ nb::bytes Engine::artifacts(const std::string& name, const std::string& form) co
   return nb::bytes(text.data(), text.size());
 }
 
-std::uint64_t Engine::begin(const Function& function, const nb::tuple& arguments, const nb::dict& named,
-                            nb::object future) {
-  std::unique_ptr<Run> run = function.start(arguments, named, TENON_WITH_STOPS | TENON_START_LATER);
+std::uint64_t Engine::begin(Function& function, const nb::tuple& arguments, const nb::dict& named, nb::object future) {
+  tenon_run_state state = TENON_RUN_RUNNING;
+  std::unique_ptr<Run> run = function.begin(arguments, named, state);
   const std::uint64_t number = run->number();
-  begun_.emplace(number, Begun{std::move(run), std::move(future), function.waiting()});
+  Begun begun{std::move(run), std::move(future), function.waiting()};
+  if (state != TENON_RUN_RUNNING) {
+    complete(std::move(begun), state);
+    return 0;
+  }
+  begun_.emplace(number, std::move(begun));
   return number;
 }
 

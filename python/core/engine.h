@@ -101,6 +101,9 @@ class Function {
   // `arguments` is a tuple, and `named` a dictionary or null.
   [[nodiscard]] nb::object call(nb::handle arguments, nb::handle named) const;
   [[nodiscard]] std::unique_ptr<Run> start(nb::handle arguments, nb::handle named, std::uint32_t flags) const;
+  /// Starts a run for an event loop, which does not wait for the engine. `state`: of a run that has stopped already,
+  /// and is not reported; TENON_RUN_RUNNING: it is reported by `tenon_next_stops`.
+  [[nodiscard]] std::unique_ptr<Run> begin(nb::handle arguments, nb::handle named, tenon_run_state& state);
 
   [[nodiscard]] const nb::object& waiting() const { return waiting_; }
 
@@ -120,6 +123,9 @@ class Function {
   const Type* result_;
   nb::object waiting_;
   nb::object before_wait_;
+  // Calls that begin on the engine's thread, because those before have not ended on the loop's, or took long.
+  int calls_elsewhere_ = 0;  ///< after the newest call that has begun on the loop's thread
+  int elsewhere_left_ = 0;   ///< of these, to come
 };
 
 class Engine {
@@ -143,8 +149,8 @@ class Engine {
   [[nodiscard]] nb::bytes artifacts(const std::string& name, const std::string& form) const;
 
   /// Starts a call for the event loop: `take_stops` gives its value or its failure to the future. Returns a number for
-  /// `abandon`. Does not wait for the engine.
-  std::uint64_t begin(const Function& function, const nb::tuple& arguments, const nb::dict& named, nb::object future);
+  /// `abandon`; 0: the future is done already. Does not wait for the engine.
+  std::uint64_t begin(Function& function, const nb::tuple& arguments, const nb::dict& named, nb::object future);
   /// Cancels such a call, whose future is not waited for any more.
   void abandon(std::uint64_t number);
   /// After `stop`: the futures of the calls that have not ended.

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from types import ModuleType
 
 from . import _core
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     import inspect
 
     Externs = Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] | ModuleType
+
+
+class _NextRound:
+    """Lets the event loop do something else first: a loop over quick calls would keep it from everything else."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+_NEXT_ROUND = _NextRound()
 
 
 class Function(_core.Function):
@@ -58,6 +70,8 @@ class Function(_core.Function):
         future = engine.attach().create_future()
         number = engine.core.begin(self, arguments, named_arguments, future)
         try:
+            if number == 0:  # done already
+                await _NEXT_ROUND
             return await future
         except BaseException:
             if future.cancelled():

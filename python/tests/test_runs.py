@@ -1,5 +1,6 @@
 """Runs that are started, answered, recorded and resumed."""
 import asyncio
+import pathlib
 import threading
 
 import pytest
@@ -299,3 +300,79 @@ def test_a_person_sees_what_is_to_be_approved(load_program):
     run.answer(None, "no")
     with pytest.raises(tenon.RunFailed, match="a person does not approve of the call of `send_mail`"):
         run.result(60)
+
+
+QUICK = """
+extern fn price(item: String) -> i32
+fn add(a: i32, b: i32) -> i32 { a + b }
+fn priced(item: String) -> i32 { price(item) }
+fn counted(n: i32) -> i32 {
+    let count = 0
+    while count < n { count += 1 }
+    count
+}
+"""
+
+
+def switches_of_other_threads():
+    """How often the threads of this process, except this one, have gone to sleep."""
+    count = 0
+    for path in pathlib.Path("/proc/self/task").iterdir():
+        if path.name != str(threading.get_native_id()):
+            count += int(path.joinpath("status").read_text().partition("\nvoluntary_ctxt_switches:")[2].split()[0])
+    return count
+
+
+def test_quick_calls_of_an_event_loop_wake_no_thread_and_let_it_continue(tmp_path):
+    rounds = 0
+
+    async def tick():
+        nonlocal rounds
+        while True:
+            rounds += 1
+            await asyncio.sleep(0)
+
+    async def main(program):
+        for n in range(100):
+            assert await program.add.aio(n, 1) == n + 1
+        before = switches_of_other_threads()
+        ticker = asyncio.create_task(tick())
+        for n in range(500):
+            assert await program.add.aio(n, 1) == n + 1
+        ticker.cancel()
+        assert await asyncio.gather(*(program.add.aio(n, 1) for n in range(1_000))) == list(range(1, 1_001))
+        return switches_of_other_threads() - before
+
+    with tenon.load(tmp_path / "quick.tn", text=QUICK, externs={"price": len}) as program:
+        assert asyncio.run(main(program)) < 100
+    assert rounds >= 499
+
+
+def test_a_long_call_does_not_keep_its_event_loop(tmp_path):
+    async def main(program):
+        for _ in range(3):
+            call = asyncio.create_task(program.counted.aio(10_000_000))
+            for _ in range(3):
+                await asyncio.sleep(0)
+            assert not call.done()
+            assert await call == 10_000_000
+
+    with tenon.load(tmp_path / "quick.tn", text=QUICK, externs={"price": len}) as program:
+        asyncio.run(main(program))
+
+
+def test_an_event_loop_that_begins_calls_does_not_call_plain_functions(tmp_path):
+    callers = set()
+
+    def price(item):
+        callers.add(threading.get_native_id())
+        return len(item)
+
+    async def main(program):
+        for _ in range(300):
+            assert await program.add.aio(1, 2) == 3
+            assert await program.priced.aio("tea") == 3
+
+    with tenon.load(tmp_path / "quick.tn", text=QUICK, externs={"price": price}) as program:
+        asyncio.run(main(program))
+    assert callers and threading.get_native_id() not in callers
