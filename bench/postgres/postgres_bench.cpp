@@ -21,6 +21,7 @@
 #include "base/parse_number.h"
 #include "base/sha256.h"
 #include "bench/measuring.h"
+#include "bench/postgres/processor_time.h"
 #include "bench/postgres/raw_session.h"
 #include "bench/whole_programs.h"
 #include "journal/open_store.h"
@@ -188,6 +189,25 @@ class Steps {
     return microseconds([&] { raw_.run_pipelined(calls); });
   }
 
+  /// Groups of a step for each run, and the processor time that they take here and in the server.
+  ordered_json measure_cores(std::size_t groups) {
+    const bench::ServerProcessorTime server(parse_number<pid_t>(raw_.query("SELECT pg_backend_pid()")).value());
+    const double own_begin = bench::cpu_seconds();
+    const double server_begin = server.seconds();
+    double us = 0;
+    for (std::size_t at = 0; at < groups; ++at) us += commit(runs_.size(), With::Nothing);
+    const double own = bench::cpu_seconds() - own_begin;
+    const double other = server.seconds() - server_begin;
+    const auto steps = static_cast<double>(groups * runs_.size());
+    std::printf("%-32s %9.0f /s with %.2f cores, of which %.2f in the server: %.0f /s a core\n", "groups of 1000 steps",
+                steps * 1e6 / us, (own + other) * 1e6 / us, other * 1e6 / us, steps / (own + other));
+    return {{"steps", steps},
+            {"steps_per_second", steps * 1e6 / us},
+            {"cores", (own + other) * 1e6 / us},
+            {"cores_of_the_server", other * 1e6 / us},
+            {"steps_per_second_and_core", steps / (own + other)}};
+  }
+
   /// What a step takes on the server's disk: tables with their indexes.
   double stored_bytes_per_step() {
     const std::string bytes = raw_.query(
@@ -257,6 +277,7 @@ ordered_json measure_steps(const std::string& store_url, const std::string& raw_
     compare(std::to_string(count) + " steps with contents", count, With::Contents, 20'000 / (count + 60));
     compare(std::to_string(count) + " steps with notes", count, With::Notes, 20'000 / (count + 60));
   }
+  results["groups, by cores"] = steps.measure_cores(is_quick ? 40 : 200);
   const double bytes = steps.stored_bytes_per_step();
   results["bytes_per_step"] = bytes;
   std::printf("%-32s %9.0f bytes in tables and indexes\n", "a step of 200 bytes", bytes);

@@ -18,6 +18,9 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/postgres/hosts/command_rates.h"
+#include "bench/postgres/processor_time.h"
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -69,6 +72,9 @@ class InsertAndNotify {
   InsertAndNotify(const InsertAndNotify&) = delete;
   InsertAndNotify& operator=(const InsertAndNotify&) = delete;
 
+  /// Of the server's process for one of the sessions.
+  [[nodiscard]] pid_t backend() const { return static_cast<pid_t>(PQbackendPID(writer_)); }
+
   void perform(const std::string& bytes) {
     const char* const value = bytes.data();
     const int length = static_cast<int>(bytes.size());
@@ -114,6 +120,9 @@ void await_turn_end(const tenon::host::Follower& follower) {
   }
 }
 
+/// Conversations that take commands at the same time; a host keeps as many in memory.
+constexpr std::size_t conversations_max = 1'000;
+
 double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -127,7 +136,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "bench_postgres_hosts URL RAW_URL PROGRAM RESULTS.json\n");
     return 2;
   }
-  const std::size_t rounds = std::getenv("TENON_BENCH_QUICK") != nullptr ? 60 : 400;
+  const bool is_quick = std::getenv("TENON_BENCH_QUICK") != nullptr;
+  const std::size_t rounds = is_quick ? 60 : 400;
   const pid_t child = start_host(argv[1], argv[3]);
   ordered_json results;
   {
@@ -164,6 +174,12 @@ int main(int argc, char** argv) {
     };
     report("request through another host", accepted);
     report("turn through another host", answered);
+    std::vector<std::string> conversations;
+    for (std::size_t at = 0; at < conversations_max; ++at) conversations.push_back(gateway.start("Clerk", "\"hello\""));
+    const tenon::bench::ServerProcessorTime database(floor.backend());
+    results["commands at constant rates"] = tenon::bench::measure_command_rates(
+        {.host = gateway, .conversations = conversations, .owner = child, .database = database},
+        {500, 1'000, 2'000, 3'000, 5'000}, is_quick ? 2 : 10);
     gateway.stop(std::chrono::seconds(5));
   }
   kill(child, SIGTERM);
