@@ -48,11 +48,18 @@ enum class ReplyDurability : bool {
   MayBeRepeated  ///< it is lost, and the command given again. Quicker: for commands that are recognized then
 };
 
+/// The reply to a command, to be given.
+struct CommandAnswer {
+  std::uint64_t command = 0;  ///< its id
+  std::string bytes;          ///< opaque here
+  ReplyDurability durability = ReplyDurability::Full;
+};
+
 /// Who takes a command for a run, if one were sent now.
 enum class CommandTaker : std::uint8_t {
   None,     ///< no process that lives; of a run that has ended, too
   Owner,    ///< the host that has the run
-  Visitor,  ///< the process that has claimed the run by name, and only takes commands of some kinds
+  Visitor,  ///< the process that has claimed the run by name, which starts no others
   Host,     ///< no one has the run, and a host of its pool would claim it
 };
 
@@ -64,6 +71,8 @@ class Inbox {
 
   /// Leaves a command, durably, and announces it (journal/wakeups.h); any process may. Returns the command's id.
   [[nodiscard]] virtual Result<std::uint64_t, StoreError> send(const NewCommand& command) = 0;
+  /// The same for several, with as few commits as the store needs. Returns the outcome of each.
+  [[nodiscard]] virtual std::vector<Result<std::uint64_t, StoreError>> send_all(std::span<const NewCommand> commands);
   /// Owners that have died count as alive until another owner has noticed it. In a store in a file always `None`: who
   /// asks has the store, or its lock says who has it.
   [[nodiscard]] virtual Result<CommandTaker, StoreError> taker_of(const RunName& run) = 0;
@@ -77,6 +86,8 @@ class Inbox {
   [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply) {
     return answer(command, reply, ReplyDurability::Full);
   }
+  /// The same for several, as durable as the most durable of them. An error of one does not prevent the others.
+  [[nodiscard]] virtual Result<void, StoreError> answer_all(std::span<const CommandAnswer> answers);
   /// Returns and removes the reply to a command; none while it is unanswered.
   [[nodiscard]] virtual Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) = 0;
   /// Returns and removes the replies to those of the commands that were answered.

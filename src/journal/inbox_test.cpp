@@ -49,6 +49,30 @@ TEST_P(InboxContract, ACommandReachesTheOwnerAndItsReplyTheSender) {
   expect_clean(*store);
 }
 
+TEST_P(InboxContract, CommandsAreSentAndAnsweredTogether) {
+  const std::vector<NewCommand> commands = {{run, "a"}, {make_run_name(2), "of no run"}, {run, "b"}};
+  const auto sent = reader->inbox().send_all(commands);
+  ASSERT_EQ(sent.size(), 3U);
+  ASSERT_TRUE(sent[0].has_value() && sent[2].has_value());
+  EXPECT_FALSE(sent[1].has_value());
+  const OwnerId self = store->ownership().self();
+  const auto taken = store->inbox().unanswered(self, 10);
+  std::vector<std::string> bytes;
+  for (const Command& command : taken.value()) bytes.push_back(command.bytes);
+  EXPECT_EQ(bytes, (std::vector<std::string>{"a", "b"}));
+  const std::vector<CommandAnswer> answers = {{*sent[0], "first", ReplyDurability::MayBeRepeated},
+                                              {*sent[2], "", ReplyDurability::Full}};
+  ASSERT_TRUE(store->inbox().answer_all(answers).has_value());
+  EXPECT_EQ(reader->inbox().take_reply(*sent[0]).value(), "first");
+  EXPECT_EQ(reader->inbox().take_reply(*sent[2]).value(), "");
+  const auto third = reader->inbox().send({run, "c"});
+  const std::vector<CommandAnswer> partly = {{*sent[0], "again"}, {*third, "third"}};
+  EXPECT_EQ(store->inbox().answer_all(partly).error().kind, StoreError::Kind::Missing);
+  EXPECT_EQ(reader->inbox().take_reply(*third).value(), "third");
+  EXPECT_TRUE(reader->inbox().send_all({}).empty());
+  EXPECT_TRUE(store->inbox().answer_all({}).has_value());
+}
+
 TEST_P(InboxContract, RepliesAreTakenTogether) {
   std::vector<std::uint64_t> sent;
   for (int at = 0; at < 4; ++at) sent.push_back(reader->inbox().send({run, "resume"}).value());

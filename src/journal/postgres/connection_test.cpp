@@ -262,6 +262,45 @@ TEST_F(LostConnectionTest, ACommandIsLeftAnsweredAndTakenOnce) {
   }
 }
 
+TEST_F(LostConnectionTest, CommandsThatAreSentTogetherAreLeftAndAnsweredOnce) {
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  const OwnerId self = store->ownership().self();
+  const auto ids_of = [](const std::vector<Result<std::uint64_t, StoreError>>& sent) {
+    std::vector<std::uint64_t> ids;
+    for (const auto& id : sent) ids.push_back(id.value());
+    return ids;
+  };
+  for (const Cut where : all_cuts) {
+    SCOPED_TRACE(static_cast<int>(where));
+    cut(where, "INSERT INTO inbox");
+    const std::vector<NewCommand> commands = {{.run = run, .bytes = "first"}, {.run = run, .bytes = "second"}};
+    const auto ids = ids_of(store->inbox().send_all(commands));
+    expect_was_cut();
+    const auto taken = store->inbox().unanswered(self, 10);
+    ASSERT_THAT(*taken, SizeIs(2));
+    EXPECT_EQ(taken->front().bytes, "first");
+    EXPECT_THAT(ids, ElementsAre(taken->front().id, taken->back().id));
+    cut(where, "SET reply = a.reply");
+    const std::vector<CommandAnswer> answers = {{ids[0], "1"}, {ids[1], "2"}};
+    ASSERT_TRUE(store->inbox().answer_all(answers).has_value());
+    expect_was_cut();
+    EXPECT_EQ(store->inbox().take_reply(ids[0]).value(), "1");
+    EXPECT_EQ(store->inbox().take_reply(ids[1]).value(), "2");
+
+    // No host takes these.
+    using StartsRun = NewCommand::StartsRun;
+    std::vector<NewCommand> starts;
+    for (int at = 0; at < 2; ++at)
+      starts.push_back({.run = make_run_name(1), .bytes = "start", .starts_run = StartsRun::Yes, .pool = "empty"});
+    cut(where, "INSERT INTO inbox");
+    const auto left = ids_of(store->inbox().send_all(starts));
+    expect_was_cut();
+    for (const std::uint64_t id : left) EXPECT_TRUE(store->inbox().withdraw(id).value());
+    EXPECT_NE(left[0], left[1]);
+    EXPECT_THAT(*store->inbox().unanswered(self, 10), IsEmpty());
+  }
+}
+
 TEST_F(LostConnectionTest, AnImportAndARemovalAreMadeOnce) {
   Append append = make_append(run, 1, {"a"});
   append.contents = {make_content("content")};

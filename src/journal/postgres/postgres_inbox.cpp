@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "journal/postgres/channels.h"
+#include "journal/postgres/notice_sending.h"
 
 namespace tenon::journal::postgres {
 namespace {
@@ -37,6 +39,16 @@ const Statement insert_command{
     AND (p.target IS NOT NULL OR $7::bigint[] = '{}')
   RETURNING id, set_config('tenon.notified', target::text, false))sql"};
 #undef TENON_MAY_GET_IT
+/// Commands for runs that an owner has. $1: the runs, $2: the bytes, $3: the senders, or 0, $4: the tokens.
+const Statement insert_for_owners{R"sql(
+  INSERT INTO inbox(target, sender, run, pool, token, bytes)
+  SELECT r.owner, nullif(c.sender, 0), c.run, r.pool, c.token, c.bytes
+  FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS c(run, bytes, sender, token, at)
+  CROSS JOIN LATERAL (
+    SELECT n.owner, n.pool FROM runs AS n JOIN owners AS o ON o.id = n.owner AND o.dead_at IS NULL
+    WHERE n.name = c.run AND n.state <> 6 OFFSET 0) AS r
+  ORDER BY c.at
+  RETURNING token, id, target::text)sql"};
 /// Wakes the owner that the statement before has named; in a transaction of its own, because a NOTIFY in a transaction
 /// that writes makes all others wait for it. $1: the beginning of the channel's name.
 const Statement notify_named{R"sql(
@@ -46,6 +58,7 @@ const Statement select_taker{
     "SELECT (SELECT o.role FROM owners AS o WHERE o.id = p.owner AND o.dead_at IS NULL), " TENON_HOST_OF_POOL(
         "p.pool") " IS NOT NULL FROM runs AS p WHERE p.name = $1::text AND p.state < 3"};
 const Statement select_by_token{"SELECT id FROM inbox WHERE token = $1::bigint"};
+const Statement select_by_tokens{"SELECT token, id FROM inbox WHERE token = ANY($1::bigint[])"};
 
 /// Commands whose target has left or died, or that never had one: a host of their pool takes them, unless their run has
 /// an owner. Of two hosts that do so at once, the one that comes later finds another target than it has seen.
@@ -79,6 +92,15 @@ const Statement answer_command_quickly{R"sql(
   WITH quickly AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
   UPDATE inbox SET reply = $2::bytea, replied_at = clock_timestamp(), bytes = '' FROM quickly
   WHERE id = $1::bigint AND reply IS NULL RETURNING id, set_config('tenon.notified', sender::text, false))sql"};
+/// $1: commands; $2: their replies.
+#define TENON_ANSWER_ALL(BEFORE, FROM)                                                                   \
+  BEFORE " UPDATE inbox AS i SET reply = a.reply, replied_at = clock_timestamp(), bytes = '' FROM " FROM \
+         "unnest($1::bigint[], $2::bytea[]) AS a(id, reply) WHERE i.id = a.id AND i.reply IS NULL "      \
+         "RETURNING i.sender::text"
+const Statement answer_commands{TENON_ANSWER_ALL("", "")};
+const Statement answer_commands_quickly{TENON_ANSWER_ALL(
+    "WITH quickly AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))", "quickly, ")};
+#undef TENON_ANSWER_ALL
 const Statement select_replies{"SELECT id, reply FROM inbox WHERE id = ANY($1::bigint[])"};
 /// Need not be durable: after some time they are removed anyway.
 const Statement delete_taken{R"sql(
@@ -95,11 +117,26 @@ const Statement withdraw_command{"DELETE FROM inbox WHERE id = $1::bigint AND re
 #undef TENON_HOST_WHERE
 #undef TENON_OWNER_WHERE
 
+/// Of a command or a reply that is left together with others.
+constexpr std::size_t grouped_bytes_max = command_bytes_max / 16;
+
 std::int64_t random_token() {
   std::int64_t bits = 0;
   while (getrandom(&bits, sizeof bits, 0) != sizeof bits) {
   }
   return bits;
+}
+
+/// Of `insert_command`.
+Parameters parameters_of(const NewCommand& command, std::int64_t token) {
+  Parameters given;
+  given.bytes(command.run.text).bytes(command.bytes);
+  command.sender.number == 0 ? given.null() : given.integer(command.sender.number);
+  given.bytes(command.pool).integer(token).boolean(command.starts_run == NewCommand::StartsRun::Yes);
+  ArrayValue except(ArrayValue::Element::Bigint);
+  for (const OwnerId owner : command.except) except.add(owner.number);
+  given.array(std::move(except));
+  return given;
 }
 
 StoreError too_large(const Connection& connection, std::string_view what, std::size_t size) {
@@ -110,9 +147,13 @@ StoreError too_large(const Connection& connection, std::string_view what, std::s
 }  // namespace
 
 Result<std::uint64_t, StoreError> PostgresInbox::send(const NewCommand& command) {
+  return send_once(command, random_token());
+}
+
+/// The token is that of one command, however often it is tried to leave it.
+Result<std::uint64_t, StoreError> PostgresInbox::send_once(const NewCommand& command, std::int64_t token) {
   if (command.bytes.size() > command_bytes_max)
     return failure(too_large(connection_, "a command", command.bytes.size()));
-  const std::int64_t token = random_token();
   while (true) {
     auto sent = try_send(command, token);
     if (!sent) return failure(std::move(sent.error()));
@@ -124,18 +165,123 @@ Result<std::uint64_t, StoreError> PostgresInbox::send(const NewCommand& command)
   }
 }
 
+struct PostgresInbox::Group {
+  explicit Group(std::span<const NewCommand> given) : commands(given), outcomes(given.size()) {
+    for (std::size_t at = 0; at < given.size(); ++at) tokens.push_back(random_token());
+  }
+  /// Whether the command is still to be left, and may be left together with others.
+  [[nodiscard]] bool has(std::size_t at) const {
+    return !outcomes[at] && commands[at].bytes.size() <= grouped_bytes_max;
+  }
+
+  const std::span<const NewCommand> commands;
+  std::vector<std::int64_t> tokens;
+  std::vector<std::optional<Result<std::uint64_t, StoreError>>> outcomes;  ///< nothing: it was not left yet
+};
+
+std::vector<Result<std::uint64_t, StoreError>> PostgresInbox::send_all(std::span<const NewCommand> commands) {
+  Group group(commands);
+  if (!leave_for_owners(group) || !leave_for_hosts(group)) find_left(group);
+  std::vector<Result<std::uint64_t, StoreError>> outcomes;
+  for (std::size_t at = 0; at < commands.size(); ++at) {
+    auto& outcome = group.outcomes[at];
+    outcomes.push_back(outcome ? std::move(*outcome) : send_once(commands[at], group.tokens[at]));
+  }
+  return outcomes;
+}
+
+/// Leaves the commands for runs that have an owner, with one statement. False if it is not known whether it did.
+bool PostgresInbox::leave_for_owners(Group& group) {
+  ArrayValue runs(ArrayValue::Element::Text), bytes(ArrayValue::Element::Bytea), senders(ArrayValue::Element::Bigint),
+      tokens(ArrayValue::Element::Bigint);
+  std::map<std::int64_t, std::size_t> places;
+  for (std::size_t at = 0; at < group.commands.size(); ++at) {
+    const NewCommand& command = group.commands[at];
+    const bool is_for_host = command.starts_run == NewCommand::StartsRun::Yes || !command.except.empty();
+    if (is_for_host || !group.has(at)) continue;
+    places.emplace(group.tokens[at], at);
+    runs.add(command.run.text);
+    bytes.add(command.bytes);
+    senders.add(command.sender.number);
+    tokens.add(group.tokens[at]);
+  }
+  if (places.size() < 2) return true;
+  const auto session = connection_.link().get();
+  if (!session) return false;
+  Parameters given;
+  given.array(std::move(runs)).array(std::move(bytes)).array(std::move(senders)).array(std::move(tokens));
+  const auto left = (*session)->run(insert_for_owners, given);
+  if (!left) return false;
+  std::set<std::string> owners;
+  for (std::size_t row = 0; row < left->size(); ++row) {
+    group.outcomes[places.at(left->get_integer(row, 0))] = left->get_unsigned(row, 1);
+    owners.insert(left->get_text(row, 2));
+  }
+  announce(**session, owners, "command");
+  return true;
+}
+
+/// Leaves the others, in one transaction: each statement chooses a host with regard to those before. False if it is not
+/// known whether it did.
+bool PostgresInbox::leave_for_hosts(Group& group) {
+  std::vector<std::size_t> places;
+  for (std::size_t at = 0; at < group.commands.size(); ++at)
+    if (group.has(at)) places.push_back(at);
+  if (places.size() < 2) return true;
+  std::vector<Parameters> given;
+  given.reserve(places.size());  // what points into them stays valid
+  for (const std::size_t at : places) given.push_back(parameters_of(group.commands[at], group.tokens[at]));
+  std::vector<Call> calls;
+  for (const Parameters& parameters : given) calls.push_back({&insert_command, &parameters});
+  const auto session = connection_.link().get();
+  if (!session) return false;
+  const auto results = (*session)->run(calls);
+  if (!results) return false;
+  std::set<std::string> owners;
+  for (std::size_t number = 0; number < places.size(); ++number) {
+    const Rows& inserted = (*results)[number];
+    group.outcomes[places[number]] = id_of(inserted, group.commands[places[number]]);
+    if (inserted.size() == 1 && inserted.find_bytes(0, 1)) owners.insert(inserted.get_text(0, 1));
+  }
+  announce(**session, owners, "command");
+  return true;
+}
+
+/// Those that were left although the reply was lost.
+void PostgresInbox::find_left(Group& group) {
+  const auto found = connection_.link().query(
+      select_by_tokens, Parameters().array(make_array(ArrayValue::Element::Bigint, group.tokens)));
+  for (std::size_t at = 0; at < group.commands.size(); ++at) {
+    auto& outcome = group.outcomes[at];
+    if (outcome) continue;
+    if (!found) outcome = failure(found.error());
+    for (std::size_t row = 0; found && row < found->size(); ++row)
+      if (found->get_integer(row, 0) == group.tokens[at]) outcome = found->get_unsigned(row, 1);
+  }
+}
+
+/// What is not announced is found when its owner looks by itself.
+void PostgresInbox::announce(Session& session, const std::set<std::string>& owners, const std::string& what) const {
+  std::vector<Notification> notices;
+  for (const std::string& owner : owners)
+    if (!owner.empty()) notices.push_back({channel_prefix(connection_.number()) + owner, what});
+  if (!notices.empty()) static_cast<void>(notify(session, notices));
+}
+
+/// The id of a command that was left, or why it was not.
+Result<std::uint64_t, StoreError> PostgresInbox::id_of(const Rows& inserted, const NewCommand& command) const {
+  if (inserted.size() == 1) return inserted.get_unsigned(0, 0);
+  std::string why = command.except.empty() ? fmt::format("there is no run {}, or it was forgotten", command.run.text)
+                                           : "no other process can take the command";
+  return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: {}", connection_.name(), why)});
+}
+
 /// Nothing if it is not known whether the command was left.
 Result<std::optional<std::uint64_t>, StoreError> PostgresInbox::try_send(const NewCommand& command,
                                                                          std::int64_t token) {
   const auto session = connection_.link().get();
   if (!session) return failure(session.error());
-  Parameters given;
-  given.bytes(command.run.text).bytes(command.bytes);
-  command.sender.number == 0 ? given.null() : given.integer(command.sender.number);
-  given.bytes(command.pool).integer(token).boolean(command.starts_run == NewCommand::StartsRun::Yes);
-  ArrayValue except(ArrayValue::Element::Bigint);
-  for (const OwnerId owner : command.except) except.add(owner.number);
-  given.array(std::move(except));
+  const Parameters given = parameters_of(command, token);
   Parameters announcement;
   announcement.own_bytes(channel_prefix(connection_.number())).bytes("command");
   // Without the notice, the owner finds the command when it looks by itself.
@@ -143,13 +289,9 @@ Result<std::optional<std::uint64_t>, StoreError> PostgresInbox::try_send(const N
   const auto results = (*session)->run(calls, Session::Grouping::EachAlone);
   if (!results && results.error().kind == SessionError::Kind::Lost) return std::optional<std::uint64_t>();
   if (!results) return failure(connection_.error(results.error()));
-  const Rows& inserted = results->front();
-  if (inserted.size() == 1) return std::optional(inserted.get_unsigned(0, 0));
-  if (!command.except.empty())
-    return failure(StoreError{StoreError::Kind::Missing,
-                              fmt::format("{}: no other process can take the command", connection_.name())});
-  return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: there is no run {}, or it was forgotten",
-                                                                   connection_.name(), command.run.text)});
+  auto id = id_of(results->front(), command);
+  if (!id) return failure(std::move(id.error()));
+  return std::optional(*id);
 }
 
 Result<CommandTaker, StoreError> PostgresInbox::taker_of(const RunName& run) {
@@ -215,6 +357,38 @@ Result<void, StoreError> PostgresInbox::answer(std::uint64_t command, std::strin
                                 fmt::format("{}: there is no unanswered command {}", connection_.name(), command)});
     if (results.error().kind != SessionError::Kind::Lost) return failure(connection_.error(results.error()));
     was_lost = true;  // the answer may be there then
+  }
+}
+
+Result<void, StoreError> PostgresInbox::answer_all(std::span<const CommandAnswer> answers) {
+  const bool fits =
+      std::ranges::all_of(answers, [](const CommandAnswer& given) { return given.bytes.size() <= grouped_bytes_max; });
+  if (answers.size() < 2 || !fits) return Inbox::answer_all(answers);
+  if (auto writable = connection_.require_writable(); !writable) return writable;
+  ArrayValue commands(ArrayValue::Element::Bigint), replies(ArrayValue::Element::Bytea);
+  bool is_quick = true;
+  for (const CommandAnswer& given : answers) {
+    commands.add(given.command);
+    replies.add(given.bytes);
+    is_quick = is_quick && given.durability == ReplyDurability::MayBeRepeated;
+  }
+  Parameters given;
+  given.array(std::move(commands)).array(std::move(replies));
+  for (bool was_lost = false;; was_lost = true) {
+    const auto session = connection_.link().get();
+    if (!session) return failure(session.error());
+    const auto answered = (*session)->run(is_quick ? answer_commands_quickly : answer_commands, given);
+    if (!answered && answered.error().kind != SessionError::Kind::Lost)
+      return failure(connection_.error(answered.error()));
+    if (!answered) continue;  // the answers may be there then
+    std::set<std::string> senders;
+    for (std::size_t row = 0; row < answered->size(); ++row)
+      if (const auto sender = answered->find_bytes(row, 0)) senders.insert(std::string(*sender));
+    announce(**session, senders, "reply");
+    if (answered->size() == answers.size() || was_lost) return {};
+    const std::size_t missing = answers.size() - answered->size();
+    return failure(StoreError{StoreError::Kind::Missing, fmt::format("{}: {} of {} commands are not there any more",
+                                                                     connection_.name(), missing, answers.size())});
   }
 }
 

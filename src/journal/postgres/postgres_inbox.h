@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "journal/inbox.h"
@@ -13,11 +15,13 @@ class PostgresInbox final : public Inbox {
   explicit PostgresInbox(Connection& connection) : connection_(connection) {}
 
   [[nodiscard]] Result<std::uint64_t, StoreError> send(const NewCommand& command) override;
+  [[nodiscard]] std::vector<Result<std::uint64_t, StoreError>> send_all(std::span<const NewCommand> commands) override;
   [[nodiscard]] Result<CommandTaker, StoreError> taker_of(const RunName& run) override;
   [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) override;
   [[nodiscard]] Result<void, StoreError> redirect(std::uint64_t command) override;
   [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply,
                                                 ReplyDurability durability) override;
+  [[nodiscard]] Result<void, StoreError> answer_all(std::span<const CommandAnswer> answers) override;
   [[nodiscard]] Result<std::optional<std::string>, StoreError> take_reply(std::uint64_t command) override;
   [[nodiscard]] Result<std::vector<CommandReply>, StoreError> take_replies(
       std::span<const std::uint64_t> commands) override;
@@ -31,8 +35,16 @@ class PostgresInbox final : public Inbox {
   [[nodiscard]] Result<Rows, StoreError> read_replies(std::span<const std::uint64_t> commands);
   /// Wakes an owner for which there is a command now.
   void announce_command(std::int64_t owner);
+  struct Group;  ///< commands that are sent together
+  [[nodiscard]] bool leave_for_owners(Group& group);
+  [[nodiscard]] bool leave_for_hosts(Group& group);
+  void find_left(Group& group);
+  [[nodiscard]] Result<std::uint64_t, StoreError> send_once(const NewCommand& command, std::int64_t token);
   [[nodiscard]] Result<std::optional<std::uint64_t>, StoreError> try_send(const NewCommand& command,
                                                                           std::int64_t token);
+  [[nodiscard]] Result<std::uint64_t, StoreError> id_of(const Rows& inserted, const NewCommand& command) const;
+  /// Wakes owners after a commit that concerns them.
+  void announce(Session& session, const std::set<std::string>& owners, const std::string& what) const;
 
   Connection& connection_;
   /// Commands whose replies were taken, and whose rows are removed with the next call.

@@ -7,7 +7,7 @@ namespace tenon::runtime {
 namespace {
 
 /// Commands that are read together.
-constexpr std::size_t commands_per_read = 64;
+constexpr std::size_t commands_per_read = 256;
 /// How often the inbox is read without a notice, which may have been lost.
 constexpr std::int64_t read_interval_ms = 1'000;
 
@@ -62,16 +62,27 @@ void InboxReader::redirect(std::uint64_t command) {
 }
 
 void InboxReader::answer(std::uint64_t command, std::string reply, journal::ReplyDurability durability) {
+  to_answer_.push_back({command, std::move(reply), durability});
+  answer_waiting();
+}
+
+/// Replies that come while others are being given are given together.
+void InboxReader::answer_waiting() {
+  if (is_answering_ || to_answer_.empty()) return;
+  is_answering_ = true;
+  const auto group = std::make_shared<const std::vector<journal::CommandAnswer>>(std::exchange(to_answer_, {}));
   const auto answered = std::make_shared<Result<void, journal::StoreError>>();
   parts_.store.write(
-      [command, answered, durability, reply = std::move(reply)](journal::StoreConnection& store) {
-        *answered = store.inbox().answer(command, reply, durability);
-      },
-      [this, command, answered] {
-        in_progress_.erase(command);
-        if (is_reading_) answered_.insert(command);
+      [group, answered](journal::StoreConnection& store) { *answered = store.inbox().answer_all(*group); },
+      [this, group, answered] {
+        is_answering_ = false;
+        for (const journal::CommandAnswer& given : *group) {
+          in_progress_.erase(given.command);
+          if (is_reading_) answered_.insert(given.command);
+        }
         if (!*answered) parts_.report(answered->error().message);
-        ++parts_.counts.commands_taken;
+        parts_.counts.commands_taken += group->size();
+        answer_waiting();
       });
 }
 

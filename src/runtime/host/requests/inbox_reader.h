@@ -40,12 +40,15 @@ class InboxReader {
   void answer(std::uint64_t command, std::string reply, journal::ReplyDurability durability);
 
  private:
+  void answer_waiting();
   void on_read(const Result<std::vector<journal::Command>, journal::StoreError>& commands);
 
   const Parts parts_;
   std::atomic<bool> has_notice_{true};
   bool is_reading_ = false;
-  std::int64_t read_at_ = 0;                             ///< milliseconds since 1970
+  std::int64_t read_at_ = 0;                       ///< milliseconds since 1970
+  std::vector<journal::CommandAnswer> to_answer_;  ///< together, when those before have been answered
+  bool is_answering_ = false;
   std::set<std::uint64_t> in_progress_;                  ///< taken, and not answered durably
   std::set<std::uint64_t> answered_;                     ///< while the inbox is being read
   std::unique_ptr<journal::Subscription> subscription_;  ///< last: it uses the others

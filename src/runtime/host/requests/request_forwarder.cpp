@@ -16,6 +16,8 @@ constexpr std::int64_t taker_wait_ms = 3'000;
 constexpr std::int64_t taker_interval_ms = 1'000;
 /// How often replies are looked for without a notice, which may have been lost.
 constexpr std::int64_t reply_interval_ms = 500;
+/// Commands that are sent together.
+constexpr std::size_t commands_per_send = 256;
 /// Processes that are asked one after the other.
 constexpr std::size_t refusers_max = 16;
 
@@ -52,24 +54,46 @@ void RequestForwarder::forward(const journal::RunName& run, const InboxCommand& 
 }
 
 void RequestForwarder::send(const std::shared_ptr<Outgoing>& command) {
-  const auto id = std::make_shared<Result<std::uint64_t, journal::StoreError>>();
+  to_send_.push_back(command);
+  send_waiting();
+}
+
+/// Commands that come while others are being sent are sent together.
+void RequestForwarder::send_waiting() {
+  if (is_sending_ || to_send_.empty()) return;
+  is_sending_ = true;
+  const std::size_t count = std::min(to_send_.size(), commands_per_send);
+  const auto rest = to_send_.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto group = std::make_shared<const std::vector<std::shared_ptr<Outgoing>>>(to_send_.begin(), rest);
+  to_send_.erase(to_send_.begin(), rest);
+  const auto ids = std::make_shared<std::vector<Result<std::uint64_t, journal::StoreError>>>();
   const journal::OwnerId sender = parts_.store.owner().ownership().self();
   parts_.store.read(
-      [id, sender, command](journal::StoreConnection& store) {
+      [ids, sender, group](journal::StoreConnection& store) {
         using StartsRun = journal::NewCommand::StartsRun;
-        *id = store.inbox().send({.run = command->run,
-                                  .bytes = command->bytes,
-                                  .starts_run = command->starts ? StartsRun::Yes : StartsRun::No,
-                                  .pool = command->pool,
-                                  .sender = sender,
-                                  .except = command->refusers});
+        std::vector<journal::NewCommand> commands;
+        for (const auto& command : *group)
+          commands.push_back({.run = command->run,
+                              .bytes = command->bytes,
+                              .starts_run = command->starts ? StartsRun::Yes : StartsRun::No,
+                              .pool = command->pool,
+                              .sender = sender,
+                              .except = command->refusers});
+        *ids = store.inbox().send_all(commands);
       },
-      [this, id, command] {
-        if (!*id) return command->reply(failure(command->refusal ? *command->refusal : make_failure(id->error())));
-        const std::int64_t now = parts_.now_ms();
-        sent_.emplace(**id, Sent{command, now + reply_wait_ms, now + taker_wait_ms});
-        read_at_ = std::min(read_at_, parts_.now_ms() + reply_interval_ms);
+      [this, ids, group] {
+        is_sending_ = false;
+        for (std::size_t at = 0; at < group->size(); ++at) on_sent((*group)[at], (*ids)[at]);
+        send_waiting();
       });
+}
+
+void RequestForwarder::on_sent(const std::shared_ptr<Outgoing>& command,
+                               const Result<std::uint64_t, journal::StoreError>& id) {
+  if (!id) return command->reply(failure(command->refusal ? *command->refusal : make_failure(id.error())));
+  const std::int64_t now = parts_.now_ms();
+  sent_.emplace(*id, Sent{command, now + reply_wait_ms, now + taker_wait_ms});
+  read_at_ = std::min(read_at_, now + reply_interval_ms);
 }
 
 /// Sends the command to another process than those that lack something.
@@ -173,6 +197,7 @@ void RequestForwarder::end(std::uint64_t command, HostReply reply) {
 }
 
 void RequestForwarder::fail_all(const HostFailure& why) {
+  for (const auto& command : std::exchange(to_send_, {})) command->reply(failure(why));
   for (const auto& [command, sent] : std::exchange(sent_, {})) sent.command->reply(failure(why));
 }
 

@@ -63,6 +63,8 @@ class RequestForwarder {
     bool was_withdrawn_late = false;  ///< it was answered, or is gone
   };
   void send(const std::shared_ptr<Outgoing>& command);
+  void send_waiting();
+  void on_sent(const std::shared_ptr<Outgoing>& command, const Result<std::uint64_t, journal::StoreError>& id);
   void refuse(const std::shared_ptr<Outgoing>& command, HostFailure why);
   void take_replies();
   void look_for_takers(std::vector<std::uint64_t> commands);
@@ -70,6 +72,8 @@ class RequestForwarder {
   void end(std::uint64_t command, HostReply reply);
 
   const Parts parts_;
+  std::vector<std::shared_ptr<Outgoing>> to_send_;  ///< together, when those before have been sent
+  bool is_sending_ = false;
   std::map<std::uint64_t, Sent> sent_;
   std::atomic<bool> has_notice_{false};
   bool is_reading_ = false;
