@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -37,16 +38,27 @@ std::optional<std::uint32_t> choose_agent(const bytecode::Program& program, cons
   return std::nullopt;
 }
 
-/// Answers the questions of the run from the terminal. Returns false at the end of the input.
+/// Answers the questions of the run from the terminal, unless another process does. Returns false at the end of the
+/// input.
 bool answer_questions(runtime::Runtime& runtime, runtime::RunId run, const std::function<void()>& continue_run,
                       const Environment& environment) {
   for (;;) {
     const std::vector<runtime::PendingInput> questions = runtime.questions(run);
     if (questions.empty()) return true;
     const runtime::PendingInput& question = questions.front();
-    const auto line = read_answer(question, environment);
+    const auto is_closed = [&] {
+      static_cast<void>(runtime.poll(std::chrono::milliseconds{0}));
+      const std::vector<runtime::PendingInput> open = runtime.questions(run);
+      return std::ranges::find(open, question.wait, &runtime::PendingInput::wait) == open.end();
+    };
+    const auto line = read_answer(question, environment, is_closed);
     if (!line && environment.interrupted->load()) return true;
-    if (!line) return false;
+    if (!line && !is_closed()) return false;
+    if (!line) {
+      notify("the question was closed by another process", environment);
+      continue_run();
+      continue;
+    }
     if (auto taken = runtime.answer(run, question.wait, *line); !taken) {
       fail(taken.error().message, environment);
       if (!taken.error().is_over()) continue;
@@ -98,6 +110,41 @@ void interrupt_turn(runtime::Runtime& runtime, runtime::RunId run, const Environ
   calls.report_unknown();
 }
 
+/// Waits for the next line, and prompts the agent with it, unless another process does. Returns an exit code if the
+/// conversation is left instead. `leave`: prints how it continues.
+std::optional<int> await_turn(runtime::Runtime& runtime, runtime::RunId run, const std::string& store,
+                              bool& was_interrupted, const std::function<int()>& leave,
+                              const Environment& environment) {
+  const auto has_begun = [&, last = runtime.last_record(run)] {
+    static_cast<void>(runtime.poll(std::chrono::milliseconds{0}));
+    return runtime.end(run) || runtime.last_record(run) != last;
+  };
+  for (;;) {
+    if (environment.error_is_terminal) environment.write_error("> ");
+    const auto line = environment.read_line(has_begun);
+    if (is_terminated(environment)) return leave();
+    if (!line && environment.interrupted->exchange(false)) {
+      environment.write_error("\n");
+      if (std::exchange(was_interrupted, true)) return leave();
+      environment.write_error("tenon: press Ctrl-C again, or Ctrl-D, to exit\n");
+      continue;
+    }
+    if (!line && environment.error_is_terminal) environment.write_error("\n");
+    if (runtime.end(run)) return report_run(runtime, run, store, environment);
+    if (!line && has_begun()) {
+      notify("another process has prompted the agent", environment);
+      return std::nullopt;
+    }
+    if (!line && environment.error_is_terminal) print_continuation(runtime, run, store, environment);
+    if (!line) return exit_done;
+    was_interrupted = false;
+    if (line->empty()) continue;
+    const auto taken = runtime.prompt(run, *line);
+    if (taken) return std::nullopt;
+    fail(taken.error().message, environment);
+  }
+}
+
 /// Runs turn after turn until the input ends. `view`: shows the agent's texts while they are written; may be null.
 /// `store`: its path, empty without one. `grace`: for effects in progress when the process is asked to stop.
 int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, const std::string& store,
@@ -120,26 +167,7 @@ int converse(runtime::Runtime& runtime, runtime::RunId run, ChatView* view, cons
   continue_run();
   for (;; has_turn = runtime.conversation(run)->is_in_turn()) {
     if (!has_turn) {
-      if (environment.error_is_terminal) environment.write_error("> ");
-      const auto line = environment.read_line();
-      if (is_terminated(environment)) return leave();
-      if (!line && environment.interrupted->exchange(false)) {
-        environment.write_error("\n");
-        if (std::exchange(was_interrupted, true)) return leave();
-        environment.write_error("tenon: press Ctrl-C again, or Ctrl-D, to exit\n");
-        continue;
-      }
-      if (!line && environment.error_is_terminal) {
-        environment.write_error("\n");
-        print_continuation(runtime, run, store, environment);
-      }
-      if (!line || runtime.end(run)) return exit_done;
-      was_interrupted = false;
-      if (line->empty()) continue;
-      if (auto taken = runtime.prompt(run, *line); !taken) {
-        fail(taken.error().message, environment);
-        continue;
-      }
+      if (const auto code = await_turn(runtime, run, store, was_interrupted, leave, environment)) return *code;
       continue_run();
     }
     if (!environment.interrupted->load() && !answer_questions(runtime, run, continue_run, environment)) {
@@ -240,13 +268,13 @@ int begin(const ChatCommand& command, Beginning& beginning, TerminalEngine& loca
   return exit_done;
 }
 
-/// Whether a server has the conversation, or would continue it with all that it needs. Options that say how this
-/// process is to continue it keep one that no one has here.
-bool is_for_server(const ChatCommand& command, journal::StoreConnection& store) {
+/// Whether another process has the conversation, or a server would continue it with all that it needs. Options that say
+/// how this process is to continue it keep one that no one has here.
+bool is_for_other(const ChatCommand& command, journal::StoreConnection& store) {
   const auto head = store.journals().head({command.run});
   const auto taker = store.inbox().taker_of({command.run});
   if (!head || !taker) return false;
-  if (*taker == journal::CommandTaker::Owner) return true;
+  if (*taker == journal::CommandTaker::Owner || *taker == journal::CommandTaker::Visitor) return true;
   const bool has_options = !command.model.spec.empty() || !command.model.judge.empty() || !command.externs.empty() ||
                            !command.file.empty() || !command.trace.empty() || command.show_prompts;
   return *taker == journal::CommandTaker::Host && !has_options;
@@ -261,7 +289,7 @@ int chat(const ChatCommand& command, const Environment& environment) {
   if (!is_new) {
     auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
     if (!store) return report(store.error(), environment);
-    if (is_for_server(command, **store)) {
+    if (is_for_other(command, **store)) {
       store->reset();
       return chat_with_server(command, environment);
     }

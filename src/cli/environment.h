@@ -10,6 +10,9 @@
 
 namespace tenon::cli {
 
+/// Is called several times a second while a line is awaited, and ends that when it returns true. May be empty.
+using Look = std::function<bool()>;
+
 /// The process as the commands see it.
 struct Environment {
   engine::System system;                               ///< its notices are printed
@@ -17,8 +20,8 @@ struct Environment {
   std::function<void(std::string_view)> write_error;   ///< stderr, only printable characters
   std::function<void(std::string_view)> write_styled;  ///< stderr with escape sequences: Tenon's text only
   std::function<std::string()> read_input;             ///< all of stdin
-  std::function<std::optional<std::string>()>
-      read_line;  ///< of stdin, without the line's end (LF or CR LF); nothing at its end
+  /// Of stdin, without the line's end (LF or CR LF); nothing at its end.
+  std::function<std::optional<std::string>(const Look& look)> read_line;
   /// Set by the first SIGINT or SIGTERM, which also ends waiting for a line. The second one ends the process.
   std::atomic<bool>* interrupted = nullptr;
   std::atomic<int>* stop_signal = nullptr;  ///< the newest of these signals
@@ -33,7 +36,7 @@ struct Environment {
   /// Of `write_output`. Not 1 while functions of libraries may print: then 1 is that of stderr.
   int output_descriptor = 1;
   /// Like read_line, but a terminal does not echo the line. Prints the prompt to stderr once the echo is off.
-  std::function<std::optional<std::string>(std::string_view prompt)> read_hidden_line = {};
+  std::function<std::optional<std::string>(std::string_view prompt, const Look& look)> read_hidden_line = {};
 };
 
 /// The exit codes of all commands: `tenon help exit-codes` and docs/guides/command_line.md describe them.

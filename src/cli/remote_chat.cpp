@@ -175,12 +175,11 @@ int RemoteChat::converse(const std::string& store) {
     environment_.write_error(fmt::format("  continue with: tenon chat --run {} --store {}\n", run_.text, store));
     return environment_.interrupted->load() ? exit_code_of_stop(environment_) : exit_done;
   };
-  notify(fmt::format("a server of the store continues run {}: what you say is passed on to it", run_.text),
-         environment_);
+  notify(fmt::format("another process continues run {}: what you say is passed on to it", run_.text), environment_);
   if (!show_questions()) return exit_failed;
   for (;;) {
     if (environment_.error_is_terminal) environment_.write_error("> ");
-    const auto line = environment_.read_line();
+    const auto line = environment_.read_line({});
     if (environment_.interrupted->load()) return leave();
     if (!line) return environment_.error_is_terminal ? leave() : exit_done;
     if (line->empty()) continue;

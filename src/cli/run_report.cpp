@@ -171,12 +171,13 @@ int report_run(const runtime::Runtime& runtime, runtime::RunId run, const std::s
   return print_result(std::get<vm::Value>(*end), type, program.types(), environment);
 }
 
-std::optional<std::string> read_answer(const runtime::PendingInput& question, const Environment& environment) {
+std::optional<std::string> read_answer(const runtime::PendingInput& question, const Environment& environment,
+                                       const Look& look) {
   const std::string value = question.value ? fmt::format("\n  {}\n", shown_approval(question)) : " ";
   const std::string prompt = show_hidden(fmt::format("{}{}({}): ", question.text, value, shown_answer_to(question)));
-  if (question.is_secret && environment.read_hidden_line) return environment.read_hidden_line(prompt);
+  if (question.is_secret && environment.read_hidden_line) return environment.read_hidden_line(prompt, look);
   environment.write_error(prompt);
-  auto line = environment.read_line();
+  auto line = environment.read_line(look);
   if (!line) environment.write_error("\n");  // the question's line has not ended
   return line;
 }

@@ -33,7 +33,7 @@ namespace tenon::cli {
 
 /// Asks at the terminal, without echo if the answer is a secret. Returns nothing if Environment::read_line does.
 [[nodiscard]] std::optional<std::string> read_answer(const runtime::PendingInput& question,
-                                                     const Environment& environment);
+                                                     const Environment& environment, const Look& look = {});
 
 /// Asks the person at the terminal: questions on stderr, answers as lines of stdin.
 class TerminalPrompter final : public runtime::InteractivePrompter {

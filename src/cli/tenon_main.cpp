@@ -134,7 +134,7 @@ int run_command(int argc, char** argv) {
       .write_error = [](std::string_view text) { write_all(stderr, make_printable(text)); },
       .write_styled = [](std::string_view text) { write_all(stderr, text); },
       .read_input = [] { return std::string(std::istreambuf_iterator<char>(std::cin), {}); },
-      .read_line = [&input] { return input.read_line(); },
+      .read_line = [&input](const cli::Look& look) { return input.read_line(look); },
       .interrupted = &interrupted,
       .stop_signal = &stop_signal,
       .stop_seconds_max = &stop_seconds_max,
@@ -147,8 +147,8 @@ int run_command(int argc, char** argv) {
       .error_is_terminal = ::isatty(STDERR_FILENO) != 0,
       .output_is_terminal = ::isatty(STDOUT_FILENO) != 0,
       .read_hidden_line =
-          [&input](std::string_view prompt) {
-            return input.read_hidden_line([prompt] { write_all(stderr, make_printable(prompt)); });
+          [&input](std::string_view prompt, const cli::Look& look) {
+            return input.read_hidden_line([prompt] { write_all(stderr, make_printable(prompt)); }, look);
           },
   };
   environment.system.on_notice = [&environment](engine::NoticeKind kind, std::string_view text) {

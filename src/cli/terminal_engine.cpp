@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <exception>
 #include <utility>
 
 #include "cli/engine_report.h"
@@ -25,6 +27,11 @@ Result<std::unique_ptr<TerminalEngine>, engine::EngineError> TerminalEngine::ope
   if (!engine) return failure(std::move(engine.error()));
   made->engine_ = std::move(*engine);
   return made;
+}
+
+TerminalEngine::~TerminalEngine() {
+  // After a BrokenCondition the engine is in an unknown state.
+  if (engine_ != nullptr && std::uncaught_exceptions() == 0) engine_->stop(std::chrono::milliseconds{0});
 }
 
 void TerminalEngine::NewRuns::on_recorded(const runtime::RecordBatch& batch) {

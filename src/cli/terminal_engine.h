@@ -30,6 +30,10 @@ class TerminalEngine {
   /// Sets the listener and the prompter of `options`. `environment` outlives the engine.
   [[nodiscard]] static Result<std::unique_ptr<TerminalEngine>, engine::EngineError> open(
       engine::EngineOptions options, std::unique_ptr<Trace> trace, ShownAnswers shown, const Environment& environment);
+  /// Stops the engine: who has left a command for one of its runs gets the reply.
+  ~TerminalEngine();
+  TerminalEngine(const TerminalEngine&) = delete;
+  TerminalEngine& operator=(const TerminalEngine&) = delete;
 
   [[nodiscard]] engine::Engine& engine() { return *engine_; }
   [[nodiscard]] runtime::Runtime& runtime() { return engine_->runtime(); }

@@ -11,7 +11,7 @@
 namespace tenon::cli {
 namespace {
 
-/// How often an interruption is checked for, milliseconds.
+/// How often an interruption is checked for, and anything else, milliseconds.
 constexpr int check_ms = 100;
 
 /// Turns the terminal's echo off until it is destroyed.
@@ -40,13 +40,13 @@ class HiddenTyping {
 
 }  // namespace
 
-std::optional<std::string> TerminalInput::read_hidden_line(const std::function<void()>& prompt) {
+std::optional<std::string> TerminalInput::read_hidden_line(const std::function<void()>& prompt, const Look& look) {
   const HiddenTyping hidden(file_);
   prompt();
-  return read_line();
+  return read_line(look);
 }
 
-std::optional<std::string> TerminalInput::read_line() {
+std::optional<std::string> TerminalInput::read_line(const Look& look) {
   for (;;) {
     if (const std::size_t end = rest_.find('\n'); end != std::string::npos) {
       std::string line = rest_.substr(0, end);
@@ -61,6 +61,7 @@ std::optional<std::string> TerminalInput::read_line() {
     pollfd waiting{file_, POLLIN, 0};
     const int ready = ::poll(&waiting, 1, check_ms);
     if (ready < 0 && errno != EINTR) return std::nullopt;
+    if (ready <= 0 && look && look()) return std::nullopt;
     if (ready <= 0) continue;
     std::array<char, 4096> block{};
     const ssize_t got = ::read(file_, block.data(), block.size());

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "cli/environment.h"
+
 namespace tenon::cli {
 
 /// Reads lines from a file descriptor until the process is interrupted.
@@ -13,10 +15,11 @@ class TerminalInput {
   /// `interrupted` outlives it, and is only read.
   TerminalInput(int file, const std::atomic<bool>& interrupted) : file_(file), interrupted_(interrupted) {}
 
-  /// The line without the newline. Returns nothing at the end of the input and after an interruption.
-  [[nodiscard]] std::optional<std::string> read_line();
+  /// The line without the newline. Returns nothing at the end of the input, after an interruption, and when `look` has
+  /// returned true.
+  [[nodiscard]] std::optional<std::string> read_line(const Look& look = {});
   /// The same with the terminal's echo off. Calls `prompt` once the echo is off.
-  [[nodiscard]] std::optional<std::string> read_hidden_line(const std::function<void()>& prompt);
+  [[nodiscard]] std::optional<std::string> read_hidden_line(const std::function<void()>& prompt, const Look& look = {});
 
  private:
   int file_;

@@ -119,6 +119,16 @@ Engine::Engine(EngineOptions options, Telemetry telemetry, const System& system)
       model.wake();
       caller.wake();
     });
+    const auto wake = [&model, &caller = *options_.extern_caller] {
+      model.wake();
+      caller.wake();
+    };
+    inbox_.emplace(runtime::VisitorInbox::Parts{.store = *options_.store,
+                                                .committer = *committer_,
+                                                .model = model,
+                                                .clock = system_.clock,
+                                                .secrets = &secrets_,
+                                                .wake = wake});
   }
   runtime_.emplace(runtime::RuntimeDependencies{.model = model,
                                                 .extern_caller = options_.extern_caller.get(),
@@ -128,19 +138,22 @@ Engine::Engine(EngineOptions options, Telemetry telemetry, const System& system)
                                                 .store = store,
                                                 .committer = committer_ ? &*committer_ : nullptr,
                                                 .ownership = options_.store ? &options_.store->ownership() : nullptr,
+                                                .requests = inbox_ ? &*inbox_ : nullptr,
                                                 .prompter = options_.prompter,
                                                 .secrets = &secrets_},
                    options_.runtime);
+  if (inbox_) inbox_->begin(*runtime_);
 }
 
 Engine::~Engine() = default;
 
-/// The given listener, the spans, and the queue of events, in this order.
+/// The given listener, the spans, the queue of events, and the inbox, in this order.
 runtime::Listener* Engine::listener() {
   std::vector<runtime::Listener*> all;
   if (options_.listener != nullptr) all.push_back(options_.listener);
   if (runtime::Listener* const spans = telemetry_.listener()) all.push_back(spans);
   if (options_.events == EventUse::Collected) all.push_back(&events_.emplace(system_.clock));
+  if (inbox_) all.push_back(&*inbox_);
   if (all.size() < 2) return all.empty() ? nullptr : all.front();
   listeners_ = std::make_unique<runtime::Listeners>(std::move(all));
   return listeners_.get();
@@ -308,6 +321,10 @@ std::optional<RunEvent> Engine::next_event(std::chrono::milliseconds timeout) {
   }
 }
 
+void Engine::on_command(std::function<void()> notify) {
+  if (inbox_) inbox_->on_notice(std::move(notify));
+}
+
 void Engine::wake() {
   is_woken_ = true;
   runtime_->wake();
@@ -406,6 +423,7 @@ const journal::RunName* Engine::name(RunId run) const {
 void Engine::stop(std::chrono::milliseconds grace) {
   if (is_stopped_) return;
   runtime_->drain(grace);
+  if (inbox_) inbox_->end();
   is_stopped_ = true;
   can_continue_ = false;
   // Everything is durable, and nothing of the runtime uses the store any more.

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "engine/telemetry_setup.h"
 #include "inference/model.h"
 #include "journal/committer.h"
+#include "runtime/host/visitor_inbox.h"
 #include "runtime/listeners.h"
 #include "runtime/runtime.h"
 #include "tools/extern_caller.h"
@@ -142,6 +144,10 @@ class Engine final {
   /// Makes a `step` or `next_event` that waits return, or else the next one. From any thread.
   void wake();
 
+  /// `notify` is called, on another thread, when another process may have left a command for a run of this engine:
+  /// then `step` is to be called. An empty one ends that.
+  void on_command(std::function<void()> notify);
+
   /// The questions that the run waits for an answer to.
   [[nodiscard]] std::vector<runtime::PendingInput> questions(runtime::RunId run) const;
   [[nodiscard]] RunState state(runtime::RunId run) const;
@@ -197,6 +203,7 @@ class Engine final {
   std::optional<EventQueue> events_;
   std::unique_ptr<runtime::Listeners> listeners_;
   std::optional<journal::ThreadCommitter> committer_;
+  std::optional<runtime::VisitorInbox> inbox_;
   std::optional<runtime::Runtime> runtime_;
   std::vector<runtime::RunId> let_go_;
   bool can_continue_ = true;

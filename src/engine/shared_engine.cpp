@@ -41,11 +41,13 @@ SharedEngine::Turn::~Turn() {
 }
 
 SharedEngine::SharedEngine(std::unique_ptr<Engine> engine, std::function<bool(Engine&)> look)
-    : engine_(std::move(engine)), look_(std::move(look)) {
+    : engine_(std::move(engine)), used_(*engine_), look_(std::move(look)) {
   ENSURE(news_.is_open());
+  used_.on_command([this] { take_command(); });
 }
 
 SharedEngine::~SharedEngine() {
+  used_.on_command({});
   stop(std::chrono::milliseconds{0});
 }
 
@@ -82,6 +84,16 @@ void SharedEngine::post(std::function<void(Engine&)> use) {
     engine_->wake();
   } else {
     release(lock);
+  }
+}
+
+/// On another thread. No caller may be waiting who would continue the runs.
+void SharedEngine::take_command() {
+  try {
+    start_thread();
+    post([](Engine&) {});
+  } catch (const BrokenCondition&) {
+    // Each caller gets it.
   }
 }
 

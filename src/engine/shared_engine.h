@@ -21,7 +21,8 @@ namespace tenon::engine {
 
 /// An engine for callers on several threads. Its runs are continued by a thread that waits for one of them, in `wait`
 /// or `next_event`: so a call needs no change of thread, and an engine without a waiting caller needs no thread at all.
-/// For event loops, which wait for the descriptor, it gets a thread of its own.
+/// For event loops, which wait for the descriptor, it gets a thread of its own; and when another process has left a
+/// command for one of its runs.
 ///
 /// After a BrokenCondition the engine is given up, and each function throws that again.
 class SharedEngine final {
@@ -119,6 +120,7 @@ class SharedEngine final {
   [[nodiscard]] bool has_work() const;
   void step(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
   void run_posted();
+  void take_command();
   void look_after_step();
   void give_up(const BrokenCondition& broken);
   void give_up_locked(const BrokenCondition& broken);
@@ -126,6 +128,7 @@ class SharedEngine final {
   void loop();
 
   std::unique_ptr<Engine> engine_;
+  Engine& used_;  ///< the same; it exists even when it was given up
   const std::function<bool(Engine&)> look_;
   const Waker news_;  ///< woken while there are events
   mutable std::mutex mutex_;

@@ -87,6 +87,28 @@ class SharedEngineTest : public test::EngineTest {
   std::string value(RunId run) {
     return engine->call([run](Engine& used) { return used.result(run) ? used.result(run)->value : "no end"; });
   }
+  /// What the engine replies to a command that another process leaves in its store.
+  runtime::HostReply reply_to(const journal::RunName& run, const runtime::RunAction& action) {
+    const auto other = open_store({.path = folder.file("runs.db")}, StoreUse::Read, system);
+    EXPECT_TRUE(other.has_value()) << describe(other.error());
+    const auto id = (*other)->inbox().send({.run = run, .bytes = encode(runtime::InboxCommand{action})});
+    EXPECT_TRUE(id.has_value());
+    std::optional<std::string> bytes;
+    const auto end = std::chrono::steady_clock::now() + tenon::test::patience;
+    while (!bytes && std::chrono::steady_clock::now() < end) bytes = (*other)->inbox().take_reply(*id).value();
+    EXPECT_TRUE(bytes.has_value());
+    return runtime::decode_reply(bytes.value_or(""));
+  }
+  /// Starts a run that asks.
+  RunId start_asking() {
+    const RunId run = start("colour");
+    const auto asks = [run](Engine& used) { return used.state(run) == RunState::Asks; };
+    EXPECT_TRUE(engine->wait(asks, tenon::test::patience));
+    return run;
+  }
+  journal::RunName name_of(RunId run) {
+    return engine->call([run](Engine& used) { return *used.name(run); });
+  }
   /// Finishes the calls of `price` as they come, until `count` have.
   std::thread finish_calls(std::size_t count) {
     return std::thread([this, count] {
@@ -323,6 +345,35 @@ TEST_F(SharedEngineTest, AThreadThatWaitsBeginsTheRuns) {
   EXPECT_EQ(begin_briefly("quick", R"({"n": 2})"), std::nullopt);
   EXPECT_TRUE(engine->call([run](Engine& used) { return used.answer(run, "", "red").has_value(); }));
   waiter.join();
+}
+
+TEST_F(SharedEngineTest, ACommandOfAnotherProcessIsTakenWhileNoOneWaits) {
+  open(folder.file("runs.db"));
+  const RunId run = start_asking();
+  const journal::RunName name = name_of(run);
+  using runtime::Input;
+  const auto refused = reply_to(name, runtime::PromptAgent{Json("hello")});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, HasSubstr("a run of a function has one turn"));
+  EXPECT_TRUE(reply_to(name, runtime::AnswerQuestion{"", {Input::Form::Typed, Json("red")}}).has_value());
+  EXPECT_TRUE(has_ended(run));
+  EXPECT_EQ(value(run), "\"It is red.\"");
+  const auto late = reply_to(name, runtime::CancelRun{});
+  ASSERT_FALSE(late.has_value());
+  EXPECT_EQ(late.error().message, "the run has ended");
+}
+
+TEST_F(SharedEngineTest, ACommandForARunThatHasEndedIsRefused) {
+  const std::string path = folder.file("runs.db");
+  open(path);
+  const RunId run = start("greet");
+  EXPECT_TRUE(has_ended(run));
+  const journal::RunName name = name_of(run);
+  engine.reset();
+  open(path);
+  const auto refused = reply_to(name, runtime::CancelRun{});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "the run has ended (done)");
 }
 
 TEST_F(SharedEngineTest, EventsOfARunAreTakenApart) {

@@ -13,6 +13,7 @@
 #include "journal/store.h"
 #include "runtime/agent_pools.h"
 #include "runtime/events.h"
+#include "runtime/other_requests.h"
 #include "runtime/waits/waits.h"
 #include "tools/extern_caller.h"
 
@@ -55,6 +56,7 @@ struct RuntimeDependencies {
   journal::Committer* committer = nullptr;
   /// Of that store: no effect of a recorded run begins unless the lease holds; none: it always does.
   journal::Ownership* ownership = nullptr;
+  OtherRequests* requests = nullptr;        ///< is polled between steps, until `drain` or `stop`; may be null
   InteractivePrompter* prompter = nullptr;  ///< answers questions of runs without a store
   effects::SecretVault* secrets = nullptr;  ///< without one, programs with secrets cannot be run
 };

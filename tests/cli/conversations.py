@@ -7,7 +7,7 @@ import subprocess
 
 from durable_runs import expect, expect_error
 from store_places import new_store
-from tenon_process import TENON, open_wait, tenon
+from tenon_process import TENON, find_run, open_wait, read_until, tenon, tenon_at_last
 
 PROGRAM = '''\
 agent Shopper {
@@ -249,3 +249,48 @@ def test_outcomes_of_each_turn_have_their_own_numbers(work):
     run = json.loads(tenon("runs", "--store", store, "--json").stdout)[0]["run"]
     numbers = [int(number) for number in re.findall(r"  \[(\d+)\]$", tenon("trace", "show", run, "--store", store).stdout, re.MULTILINE)]
     assert len(numbers) == 6 and numbers == sorted(set(numbers)), numbers
+
+
+def open_chat(work, store):
+    """A conversation at its prompt, without a terminal; its run."""
+    command = [TENON, "chat", str(write(work)), "--model", f"script:{work / 'model.script'}", "--store", store]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return process, find_run(process.stderr.readline())
+
+
+def say(process, line):
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
+
+
+def test_an_open_conversation_takes_answers_and_cancellations_from_others(work):
+    store = new_store(work)
+    process, run = open_chat(work, store)
+    try:
+        say(process, "clear")
+        read_until(process, "Clear? (yes or no): ")
+        expect_error(tenon("resume", run, "--store", store, "--input", "perhaps"), 2, "expected yes or no")
+        tenon_at_last("resume", run, "--store", store, "--input", "true")
+        assert process.stdout.readline() == " fine\n"
+        say(process, "milk")
+        assert process.stdout.readline() == "milk fine\n"
+        tenon_at_last("cancel", run, "--store", store, "--reason", "enough")
+        assert process.wait(60) == 1  # while it waits for a line
+        assert "the run was cancelled: enough" in process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_an_open_question_ends_with_its_conversation(work):
+    store = new_store(work)
+    process, run = open_chat(work, store)
+    try:
+        say(process, "clear")
+        read_until(process, "Clear? (yes or no): ")
+        tenon_at_last("cancel", run, "--store", store, "--reason", "enough")
+        assert process.wait(60) == 1
+        assert "the run was cancelled: enough" in process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()

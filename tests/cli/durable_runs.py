@@ -13,7 +13,7 @@ import time
 
 from steps_program import STEPS, STEPS_SCRIPT
 from store_places import new_store
-from tenon_process import TENON, free_port, open_wait, tenon
+from tenon_process import TENON, find_run, free_port, open_wait, tenon, tenon_at_last
 
 PROGRAM = '''\
 struct Trip { city: String, nights: i32 in 1..=30 }
@@ -66,6 +66,20 @@ fn world() -> Boolean {
     let before = "{{ start }} {{ chance }}"
     let word = ask<String>(before)
     word == before && now() >= start
+}
+
+/// Works until it is cancelled.
+fn busy() -> Boolean {
+    let (sure, done) = parallel {
+        ask<Boolean>("sure?")
+        idle()
+    }
+    sure && done
+}
+
+fn idle() -> Boolean {
+    for n in 0..100_000 { sleep(50) }
+    true
 }
 
 fn slow() -> String {
@@ -676,3 +690,19 @@ def test_interrupted_a_recorded_run_is_only_left(work):
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130 and output == "" and f"tenon resume {run} --store" in errors, (process.returncode, errors)
     expect(store.resume(run), 0, "done\n", "")
+
+
+def test_a_run_that_works_takes_answers_and_its_end_from_others(work):
+    store = Store(work)
+    process = subprocess.Popen([TENON, "run", store.program, "--fn", "busy", "--model", f"script:{store.script}", "--store", store.path],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        run = find_run(process.stderr.readline())
+        tenon_at_last("resume", run, "--store", store.path, "--input", "true")
+        expect_error(tenon("resume", run, "--store", store.path, "--input", "true"), 2, "the run has no open question")
+        tenon_at_last("cancel", run, "--store", store.path, "--reason", "enough")
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 1 and "the run was cancelled: enough" in errors, (process.returncode, errors)
+    finally:
+        process.kill()
+        process.communicate()

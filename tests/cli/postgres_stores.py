@@ -28,7 +28,8 @@ ALSO_IN_DATABASES = (
     durable_runs.test_export_and_import_into_another_store, durable_runs.test_compact_changes_no_run,
     durable_runs.test_an_answer_that_comes_too_late, durable_runs.test_killed_while_the_model_answers,
     durable_runs.test_questions_are_listed_while_another_effect_is_pending, durable_runs.test_both_durabilities_record,
-    durable_runs.test_interrupted_a_recorded_run_is_only_left, conversations.test_a_conversation_is_left_and_continued,
+    durable_runs.test_interrupted_a_recorded_run_is_only_left, durable_runs.test_a_run_that_works_takes_answers_and_its_end_from_others,
+    conversations.test_an_open_conversation_takes_answers_and_cancellations_from_others, conversations.test_a_conversation_is_left_and_continued,
     conversations.test_a_turn_that_is_resumed, conversations.test_a_handoff_lasts,
     conversations.test_a_conversation_that_does_not_exist, conversations.test_a_changed_file_changes_no_conversation,
     conversations.test_a_run_that_is_not_a_conversation, conversations.test_a_question_with_a_deadline_is_asked_at_once)

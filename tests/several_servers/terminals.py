@@ -1,8 +1,10 @@
 """Commands at a terminal for runs of a store that servers use, from a folder and an environment that have nothing of the servers."""
 import os
+import subprocess
+import time
 
-from cluster import Cluster, retry
-from tenon_process import tenon
+from cluster import SECONDS_MAX, Cluster, retry
+from tenon_process import TENON, read_until, tenon
 
 MODEL = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "none"}
 
@@ -24,6 +26,15 @@ def left_alone(server, run, state="waiting"):
     server.wait_for(run, state)
     server.kill()
     server.start()
+
+
+def await_owner(cluster, run, role):
+    """Until the run's owner is known to live and has this role, or there is none."""
+    deadline = time.monotonic() + SECONDS_MAX
+    owners = "SELECT o.role FROM runs AS r JOIN owners AS o ON o.id = r.owner AND o.dead_at IS NULL"
+    while (found := cluster.query(f"{owners} WHERE r.name = '{run}'")) != role:
+        assert time.monotonic() < deadline, f"the run's owner has the role {found}"
+        time.sleep(0.02)
 
 
 def test_answers_need_nothing_of_the_server(work):
@@ -96,3 +107,31 @@ def test_questions_of_a_servers_conversation_are_answered_at_a_terminal(work):
         talk = chat_at_a_terminal(work, run, cluster.url, "cake\nperhaps\ntrue\n")
         assert talk.returncode == 0 and talk.stdout.endswith("cake: true\n") and "Really cake?" in talk.stdout, (talk.stdout, talk.stderr)
         assert "expected yes or no" in talk.stderr, talk.stderr
+
+
+def test_a_conversation_that_a_terminal_has_open_takes_prompts_of_others(work):
+    with Cluster(work) as cluster:
+        server = cluster.server("server", model="openai:m", environment=MODEL)
+        run = server.begin({"agent": "Asker"})
+        left_alone(server, run, "idle")
+        await_owner(cluster, run, [])
+        elsewhere = work / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "other.script").write_text('* => "hello"\n')
+        command = [TENON, "chat", "--run", run, "--store", cluster.url, "--model", "script:other.script"]
+        terminal = subprocess.Popen(command, cwd=elsewhere, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            await_owner(cluster, run, [["0"]])  # the terminal
+            assert server.post(f"/v1/runs/{run}/prompt", {"input": "cake"}).status == 202
+            read_until(terminal, "Really cake? (yes or no): ")
+            assert server.post(f"/v1/runs/{run}/prompt", {"input": "pie"}).status == 409, "a turn is in progress"
+            assert server.post(f"/v1/runs/{run}/resume", {"input": True}).status == 202
+            assert terminal.stdout.readline() == "cake: true\n"
+            refused = server.post(f"/v1/runs/{run}/cancel", {})
+            assert refused.status == 409 and "no turn is in progress" in refused.body, refused.body
+            assert server.post(f"/v1/runs/{run}/cancel", {"conversation": True}).status == 202
+            assert terminal.wait(SECONDS_MAX) == 1  # at its prompt
+            assert "the run was cancelled" in terminal.stderr.read()
+        finally:
+            terminal.kill()
+            terminal.communicate()

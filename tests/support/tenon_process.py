@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -56,6 +57,32 @@ def run_traced(file, script, *arguments):
         process = tenon("run", file, "--model", f"script:{script_file}", "--trace", trace, *arguments)
         events = [read_json(line) for line in trace.read_text().splitlines()] if trace.exists() else []
         return Run(process, events)
+
+
+def tenon_at_last(*arguments, seconds_max=60, **options):
+    """Repeats a command until it succeeds: the process that it asks may be busy, or not have begun."""
+    deadline = time.monotonic() + seconds_max
+    while True:
+        shown = tenon(*arguments, **options)
+        if shown.returncode == 0:
+            return shown
+        assert time.monotonic() < deadline, (shown.returncode, shown.stdout, shown.stderr)
+        time.sleep(0.05)
+
+
+def read_until(process, text, seconds_max=60):
+    """Reads a process's stderr up to this text, which may be a prompt without the end of a line. One that does not write it is ended."""
+    read = ""
+    late = threading.Timer(seconds_max, process.kill)
+    late.start()
+    try:
+        while not read.endswith(text):
+            letter = process.stderr.read(1)
+            assert letter, f"`{text}` does not come: {read}"
+            read += letter
+    finally:
+        late.cancel()
+    return read
 
 
 def find_run(errors):

@@ -15,6 +15,16 @@ void ResidentRuns::add(RunId run, const journal::RunName& name) {
   by_name_.emplace(name.text, run);
 }
 
+void ResidentRuns::forget(RunId run) {
+  if (run.index >= runs_.size() || runs_[run.index].name.text.empty()) return;
+  Resident& resident = runs_[run.index];
+  if (resident.idle_since != 0) idle_.erase(resident.idle_since);
+  by_name_.erase(resident.name.text);
+  std::erase(touched_, run);
+  std::erase(starting_, run);
+  resident = Resident{};
+}
+
 void ResidentRuns::touch(RunId run) {
   Resident& resident = runs_[run.index];
   if (resident.idle_since != 0) idle_.erase(std::exchange(resident.idle_since, 0));

@@ -32,6 +32,8 @@ class ResidentRuns {
   void add(RunId run, const journal::RunName& name);
   [[nodiscard]] Resident& operator[](RunId run) { return runs_[run.index]; }
 
+  /// Its place is free again.
+  void forget(RunId run);
   /// Something happens to the run: it may have become idle, or not be idle any more.
   void touch(RunId run);
   /// The same, because records have become durable.

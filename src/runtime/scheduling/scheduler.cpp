@@ -92,13 +92,14 @@ bool Scheduler::awaits_outcomes() const {
 bool Scheduler::poll(std::chrono::milliseconds wait, const std::atomic<bool>* stop) {
   effects_.allow_inline_calls(Effects::InlineCalls::Yes);
   follow_lease();
+  if (takes_requests()) dependencies_.requests->poll();
   effects_.fire_timers(phase_ == Phase::Running ? Effects::Retries::Yes : Effects::Retries::No);
   on_committed(gate_.take(CommitGate::Wait::No));
   const bool has_news = !runs_.queue().empty();  // the caller hears of it before anything is waited for
   give_slices(options_.slice_instructions, stop);
   if (is_set(stop)) return true;
   commit();
-  const bool can_continue = !runs_.queue().empty();
+  const bool can_continue = !runs_.queue().empty() || (takes_requests() && dependencies_.requests->has_work());
   if (effects_.in_progress() == 0) return can_continue;
   effects_.poll(has_news || can_continue ? std::chrono::milliseconds{0} : wait);
   return true;

@@ -68,6 +68,7 @@ class Scheduler {
   void on_committed(std::vector<CommittedBatch> passed);
   void notify_recorded(RunId run, const RecordList& list) const;
   [[nodiscard]] bool awaits_outcomes() const;
+  [[nodiscard]] bool takes_requests() const { return dependencies_.requests != nullptr && phase_ == Phase::Running; }
 
   RunTable& runs_;
   Recorder& recorder_;
