@@ -126,8 +126,8 @@ runtime::StartResolver HostedPrograms::resolver() const {
       }
     }
     return failure(
-        fmt::format("the host that took the start has another version of the program of `{}`; deploy the "
-                    "same files to all hosts",
+        fmt::format("no host has the version of the program of `{}` that the server has which was asked; deploy the "
+                    "same files to all",
                     wanted.agent.empty() ? wanted.function : wanted.agent));
   };
 }

@@ -16,10 +16,10 @@ fn main(secret key: String) -> String {
 '''
 
 
-def server_with(cluster, name, program, environment=None, externs=()):
+def server_with(cluster, name, program, environment=None, options=()):
     folder = cluster.work / name
     folder.mkdir()
-    server = Server(folder, *externs, program=program, script=SCRIPT, store=cluster.url, environment=environment)
+    server = Server(folder, *options, program=program, script=SCRIPT, store=cluster.url, environment=environment)
     cluster.servers.append(server)
     return server
 
@@ -119,3 +119,16 @@ def test_a_terminal_continues_what_no_server_can(work):
         assert (here.returncode, here.stdout) == (0, "true at terminal\n"), here.stderr
         assert re.search("no other process can continue the run: .*do not define an extern", here.stderr), here.stderr
         assert str(LIBRARY) not in here.stdout
+
+
+def test_a_start_goes_to_a_host_with_that_version_of_the_program(work):
+    old, new = ('fn greet() -> String { "%s" }\n' % word for word in ("hello", "good day"))
+    with Cluster(work) as cluster:
+        server_with(cluster, "old", old)
+        gateway = server_with(cluster, "gateway", new, options=("--gateway",))
+        refused = gateway.post("/v1/runs", {"fn": "greet"})
+        assert refused.status == 409 and "no host has the version of the program of `greet`" in refused.body, refused.body
+        server_with(cluster, "new", new)
+        for _ in range(10):
+            run = gateway.begin({"fn": "greet"})
+            assert gateway.wait_for(run, "done")["end"]["value"] == "good day"

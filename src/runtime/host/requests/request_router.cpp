@@ -101,14 +101,23 @@ void RequestRouter::begin_elsewhere(const journal::RunName& run, RunStart start,
                   .pool = start.options.pool,
                   .conversation = note};
   (start.agent ? wanted.agent : wanted.function) = title_of(start);
-  parts_.forwarder.forward(run, {.action = std::move(wanted), .key = key}, start.options.pool, reply);
+  const auto end = [reply](HostReply given) {
+    // No host has the program.
+    const bool is_for_no_one = !given && given.error().kind == HostFailure::Kind::Unequipped;
+    if (is_for_no_one) given.error().kind = HostFailure::Kind::Conflict;
+    reply(std::move(given));
+  };
+  parts_.forwarder.forward(run, {.action = std::move(wanted), .key = key}, start.options.pool, end);
 }
 
 void RequestRouter::begin_for_other(const journal::RunName& run, const StartRun& start, const RequestKey& key,
                                     const OnReply& reply) {
-  if (!parts_.resolve) return reply(failure(make_conflict("no runs are started here for other processes")));
+  const auto lacks = [&](std::string what) {
+    reply(failure(HostFailure{HostFailure::Kind::Unequipped, std::move(what)}));
+  };
+  if (!parts_.resolve) return lacks("no runs are started here for other processes");
   auto resolved = parts_.resolve(start);
-  if (!resolved) return reply(failure(make_conflict(std::move(resolved.error()))));
+  if (!resolved) return lacks(std::move(resolved.error()));
   resolved->arguments = start.arguments;
   resolved->input = start.input;
   resolved->shown_name = start.shown_name;
