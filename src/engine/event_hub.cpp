@@ -95,6 +95,14 @@ void Changes::add(Change change) {
   if (notify_) notify_();
 }
 
+void Changes::add_missed() {
+  const std::scoped_lock lock(mutex_);
+  order_.clear();
+  waiting_.clear();
+  has_missed_ = true;
+  if (notify_) notify_();
+}
+
 std::shared_ptr<Feed> EventHub::watch(const journal::RunName& run) {
   auto [feed, repeat] = open(run);
   if (repeat) repeat(run);
@@ -122,6 +130,7 @@ std::pair<std::shared_ptr<Feed>, EventHub::Repeat> EventHub::open(const journal:
 
 void EventHub::forget_others() {
   std::vector<std::shared_ptr<Feed>> feeds;
+  std::vector<std::shared_ptr<Changes>> watchers;
   {
     const std::scoped_lock lock(mutex_);
     wakeups_ = nullptr;
@@ -129,7 +138,11 @@ void EventHub::forget_others() {
     for (const auto& [run, kept] : feeds_) {
       if (auto feed = kept.lock()) feeds.push_back(std::move(feed));
     }
+    for (const auto& watcher : watchers_) {
+      if (auto changes = watcher.lock()) watchers.push_back(std::move(changes));
+    }
   }
+  for (const auto& changes : watchers) changes->others_.reset();
   for (const auto& feed : feeds) feed->remote_.reset();
 }
 
@@ -137,6 +150,7 @@ std::shared_ptr<Changes> EventHub::watch_all() {
   const std::scoped_lock lock(mutex_);
   std::erase_if(watchers_, [](const auto& watcher) { return watcher.expired(); });
   auto changes = std::make_shared<Changes>();
+  if (wakeups_ != nullptr) changes->others_ = wakeups_->watch_all(*changes);
   watchers_.push_back(changes);
   has_watchers_ = true;
   return changes;

@@ -92,7 +92,7 @@ struct Change {
 
 /// The changes for one reader. Bounded: what changes again before it was taken is there once, and of too many changes
 /// only the fact is kept.
-class Changes {
+class Changes final : private journal::Wakeups::StoreWatcher {
  public:
   static constexpr std::size_t changes_max = 10'000;
 
@@ -103,12 +103,17 @@ class Changes {
  private:
   friend class EventHub;
   void add(Change change);
+  void add_missed();
+  void on_changed(const journal::RunName& run) override { add({Change::Kind::Run, run.text}); }
+  void on_missed() override { add_missed(); }
 
   std::mutex mutex_;
   std::deque<Change> order_;
   std::set<Change> waiting_;
   bool has_missed_ = false;
   std::function<void()> notify_;
+  /// Of runs of other owners; last: it uses the others. Null where no other process can own a run.
+  std::unique_ptr<journal::Subscription> others_;
 };
 
 /// Passes on what the host reports to the readers of each run.
@@ -133,7 +138,8 @@ class EventHub final : public runtime::HostObserver {
   void forget_others();
   /// The run's feed, created for its first reader and kept while a caller holds it.
   [[nodiscard]] std::shared_ptr<Feed> watch(const journal::RunName& run);
-  /// The changes of programs and of all runs of this host from now on, as long as the caller holds it.
+  /// The changes of programs and of all runs of the store from now on, as long as the caller holds it; those of other
+  /// owners' runs within a second from now on.
   [[nodiscard]] std::shared_ptr<Changes> watch_all();
   /// Any thread.
   void add_program_change(const std::string& program);

@@ -35,6 +35,20 @@ class Wakeups {
   };
   /// Calls the watcher, which outlives the subscription. Null where no other process can own a run.
   [[nodiscard]] virtual std::unique_ptr<Subscription> watch(const RunName& run, Watcher& watcher) = 0;
+
+  /// Which runs of the store other owners change.
+  class StoreWatcher {
+   public:
+    virtual ~StoreWatcher() = default;
+    /// The run may have new records. On another thread, as the next.
+    virtual void on_changed(const RunName& run) = 0;
+    /// Other runs have changed, too: too many, or their notices were lost.
+    virtual void on_missed() = 0;
+  };
+  /// Calls the watcher, which outlives the subscription, within a second from now on. Null where no other process can
+  /// own a run.
+  [[nodiscard]] virtual std::unique_ptr<Subscription> watch_all(StoreWatcher& /*watcher*/) { return nullptr; }
+
   /// Whether an owner elsewhere would receive what is published for this run.
   [[nodiscard]] virtual bool is_watched(const RunName& run) = 0;
   /// Calls `notify` on another thread when an owner elsewhere has begun to watch a run: what was published before has

@@ -174,3 +174,32 @@ def test_a_gateway_leaves_requests_to_hosts(work):
         gateway.start()
         assert gateway.run(run)["state"] == "done"
         assert host.stop() == 0
+
+
+def test_changes_of_runs_are_seen_at_all_servers(work):
+    with Cluster(work) as cluster:
+        first = cluster.server("first")
+        others = [cluster.server("second"), cluster.server("gateway", "--gateway")]
+        streams = [Stream(server, "GET", "/v1/events").open() for server in others]
+        ended = threading.Event()
+
+        def begin_runs():
+            while not ended.is_set():
+                run = first.begin({"fn": "approve", "input": "cake"})
+                first.wait_for(run, "waiting")
+                assert first.post(f"/v1/runs/{run}/resume", {"input": True}).status == 202
+                ended.wait(0.2)
+
+        with ThreadPoolExecutor(1) as pool:
+            begun = pool.submit(begin_runs)
+            try:
+                for stream in streams:
+                    states = {}
+                    for _, data in stream:
+                        change = json.loads(data)
+                        states.setdefault(change.get("run"), set()).add(change.get("state"))
+                        if any({"waiting", "done"} <= seen for seen in states.values()):
+                            break
+            finally:
+                ended.set()
+            begun.result(SECONDS_MAX)

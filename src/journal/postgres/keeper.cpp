@@ -173,7 +173,8 @@ void Keeper::take_joined() {
   session_ = joined_->session;
   joined_.reset();
   renew_at_ = Lease::now() + lease_time_ / renewals_per_lease;
-  watches_.forget_watched();
+  watches_.runs.forget_watched();
+  watches_.store.forget_watched();
 }
 
 /// What a new session needs: notices, and a server that does not end it before the lease ends.
@@ -270,6 +271,7 @@ void Keeper::try_to_return() {
   others_->look_soon();
   look_at_watched_at_ = {};
   notify_listeners();  // notices may have been lost
+  watches_.store.on_missed();
 }
 
 Keeper::Done Keeper::take_notices(Session& session) {
@@ -289,15 +291,21 @@ void Keeper::on_notice(const Notification& notice) {
     if (auto runs = read_given_notice(notice.payload)) on_given(std::move(*runs));
   } else if (kind == "joined") {
     others_->look_soon();
+    look_at_watched_at_ = {};  // it does not know who watches
   } else if (kind == "gone") {
     others_->look_soon();
     on_abandoned(1);  // it may have left before it was seen
   } else if (kind == "watch") {
-    if (const auto watch = read_watch_notice(notice.payload)) watches_.on_watch(*watch, Lease::now());
+    if (const auto watch = read_watch_notice(notice.payload)) watches_.runs.on_watch(*watch, Lease::now());
   } else if (kind == "changed") {
-    if (const auto runs = read_changed_notice(notice.payload)) watches_.on_changed(*runs);
+    if (const auto runs = read_changed_notice(notice.payload)) watches_.runs.on_changed(*runs);
+  } else if (kind == "watch-all") {
+    const auto watcher = read_watch_all_notice(notice.payload);
+    if (watcher && *watcher != owner_) watches_.store.on_watch(*watcher, Lease::now());
+  } else if (kind == "any-changed") {
+    if (const auto runs = read_any_changed_notice(notice.payload)) watches_.store.on_changed(*runs);
   } else if (kind == "messages") {
-    if (const auto messages = read_messages_notice(notice.payload)) watches_.on_messages(*messages);
+    if (const auto messages = read_messages_notice(notice.payload)) watches_.runs.on_messages(*messages);
   }
 }
 
@@ -321,7 +329,7 @@ Keeper::Done Keeper::send_moves(Session& session) {
 
 Keeper::Done Keeper::send_notices(Session& session) {
   const Time now = Lease::now();
-  if (!watches_.has_outgoing()) {
+  if (!watches_.runs.has_outgoing() && !watches_.store.has_outgoing()) {
     send_at_ = {};
     return {};
   }
@@ -330,7 +338,9 @@ Keeper::Done Keeper::send_notices(Session& session) {
   send_at_ = {};
   sent_at_ = now;
   std::vector<Notification> notices;
-  for (OutgoingNotice& notice : watches_.take_outgoing(owner_, now))
+  for (OutgoingNotice& notice : watches_.runs.take_outgoing(owner_, now))
+    notices.push_back({channel_of(connection_.number(), notice.owner), std::move(notice.text)});
+  for (OutgoingNotice& notice : watches_.store.take_outgoing(now))
     notices.push_back({channel_of(connection_.number(), notice.owner), std::move(notice.text)});
   return notify(session, notices);
 }
@@ -338,10 +348,15 @@ Keeper::Done Keeper::send_notices(Session& session) {
 /// Asks the owners of watched runs to notify this one, and looks itself, because notices may be lost.
 Keeper::Done Keeper::look_at_watched(Session& session) {
   const Time now = Lease::now();
-  if (watches_.take_has_new()) look_at_watched_at_ = {};
+  const bool has_new = watches_.runs.take_has_new();
+  if (watches_.store.take_has_new() || has_new) look_at_watched_at_ = {};
   if (now < look_at_watched_at_) return {};
   look_at_watched_at_ = now + watch_interval;
-  const std::vector<RunName> runs = watches_.watched_here();
+  if (watches_.store.has_watchers_here()) {
+    if (auto done = notify(session, {{owners_channel(connection_.number()), make_watch_all_notice(owner_)}}); !done)
+      return done;
+  }
+  const std::vector<RunName> runs = watches_.runs.watched_here();
   if (runs.empty()) return {};
   ArrayValue names(ArrayValue::Element::Text);
   for (const RunName& run : runs) names.add(run.text);
@@ -352,7 +367,7 @@ Keeper::Done Keeper::look_at_watched(Session& session) {
     const RunName run{rows->get_text(row, 0)};
     const std::int64_t owner = rows->get_integer(row, 1);
     if (owner != 0 && owner != owner_) by_owner[owner].push_back(run);
-    watches_.on_seen(run, owner, rows->get_unsigned(row, 2));
+    watches_.runs.on_seen(run, owner, rows->get_unsigned(row, 2));
   }
   std::vector<Notification> notices;
   for (const auto& [owner, watched] : by_owner)

@@ -16,7 +16,7 @@
 #include "journal/postgres/connection.h"
 #include "journal/postgres/lease.h"
 #include "journal/postgres/other_owners.h"
-#include "journal/postgres/run_watches.h"
+#include "journal/postgres/store_watches.h"
 
 namespace tenon::journal::postgres {
 
@@ -44,7 +44,7 @@ class Keeper {
   [[nodiscard]] std::vector<RunName> take_given();
   /// As Wakeups::subscribe.
   [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void()> notify);
-  [[nodiscard]] RunWatches& watches() { return watches_; }
+  [[nodiscard]] Watches& watches() { return watches_; }
   /// These runs have moved: the hosts that they were given to are notified soon, or all of a pool without one.
   void announce_moves(const std::vector<RunName>& runs);
 
@@ -90,7 +90,7 @@ class Keeper {
   std::atomic<std::uint64_t> runs_{0};
   std::atomic<std::uint64_t> abandonments_{0};
   Waker waker_;
-  RunWatches watches_{[this] { waker_.wake(); }};
+  Watches watches_{[this] { waker_.wake(); }};
 
   std::mutex listeners_mutex_;  ///< held while they are called, so that none is called after its end
   std::list<std::function<void()>> listeners_;

@@ -15,6 +15,8 @@ namespace {
 constexpr std::string_view given_kind = "given";
 constexpr std::string_view watch_kind = "watch";
 constexpr std::string_view changed_kind = "changed";
+constexpr std::string_view watch_all_kind = "watch-all";
+constexpr std::string_view any_changed_kind = "any-changed";
 constexpr std::string_view messages_kind = "messages";
 
 /// Takes the text up to the next space, or all of it.
@@ -104,6 +106,27 @@ std::vector<std::string> make_changed_notices(std::uint64_t number, const std::v
 std::optional<std::vector<RunName>> read_changed_notice(std::string_view notice) {
   std::uint64_t number = 0;
   if (take_word(notice) != changed_kind || !take_number(notice, number)) return std::nullopt;
+  return take_runs(notice);
+}
+
+std::string make_watch_all_notice(std::int64_t watcher) {
+  return fmt::format("{} {}", watch_all_kind, watcher);
+}
+
+std::optional<std::int64_t> read_watch_all_notice(std::string_view notice) {
+  std::int64_t watcher = 0;
+  if (take_word(notice) != watch_all_kind || !take_number(notice, watcher)) return std::nullopt;
+  return watcher;
+}
+
+std::vector<std::string> make_any_changed_notices(std::uint64_t number, const std::vector<RunName>& runs) {
+  if (runs.empty()) return {fmt::format("{} {}", any_changed_kind, number)};
+  return make_lists(runs, [&] { return fmt::format("{} {}", any_changed_kind, number++); });
+}
+
+std::optional<std::vector<RunName>> read_any_changed_notice(std::string_view notice) {
+  std::uint64_t number = 0;
+  if (take_word(notice) != any_changed_kind || !take_number(notice, number)) return std::nullopt;
   return take_runs(notice);
 }
 

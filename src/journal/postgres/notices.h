@@ -17,6 +17,8 @@
 ///   watch OWNER RUN…            the owner OWNER watches these runs of the receiver
 ///   changed NUMBER RUN…         these runs have new records. No two numbers of an owner are the same: of equal notices
 ///                               of one transaction only the first arrives
+///   watch-all OWNER             to all: the owner OWNER watches all runs
+///   any-changed NUMBER RUN…     the same as `changed`, for an owner that watches all runs; without runs: more than fit
 ///   messages OWNER PIECE…       pieces of messages of runs, each: RUN NUMBER PART PARTS SIZE:TEXT
 ///   joined, gone                to all: an owner has joined; one has left or died
 namespace tenon::journal::postgres {
@@ -48,6 +50,12 @@ struct WatchNotice {
 /// `number`: of the first; each further one has the next.
 [[nodiscard]] std::vector<std::string> make_changed_notices(std::uint64_t number, const std::vector<RunName>& runs);
 [[nodiscard]] std::optional<std::vector<RunName>> read_changed_notice(std::string_view notice);
+
+[[nodiscard]] std::string make_watch_all_notice(std::int64_t watcher);
+[[nodiscard]] std::optional<std::int64_t> read_watch_all_notice(std::string_view notice);
+/// One at least.
+[[nodiscard]] std::vector<std::string> make_any_changed_notices(std::uint64_t number, const std::vector<RunName>& runs);
+[[nodiscard]] std::optional<std::vector<RunName>> read_any_changed_notice(std::string_view notice);
 
 /// Collects pieces of messages for one watcher into as few notices as possible.
 class MessageNotices {

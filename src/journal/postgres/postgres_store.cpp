@@ -12,14 +12,16 @@ const Statement select_note{"SELECT key, bytes, expires_at FROM notes WHERE key 
 Result<AppendOutcomes, StoreError> PostgresStore::commit(std::span<const Append> appends) {
   auto outcomes = appender_.commit(appends);
   if (!outcomes || keeper_ == nullptr) return outcomes;
-  std::vector<RunName> changed;
-  std::vector<RunName> moved;
+  std::vector<RunName> changed, changed_for_all, moved;
+  const bool is_watched = keeper_->watches().store.is_watched();
   for (std::size_t at = 0; at < appends.size(); ++at) {
     if ((*outcomes)[at]) continue;
-    if (keeper_->watches().is_watched(appends[at].run)) changed.push_back(appends[at].run);
+    if (keeper_->watches().runs.is_watched(appends[at].run)) changed.push_back(appends[at].run);
+    if (is_watched) changed_for_all.push_back(appends[at].run);
     if (appends[at].moves_to) moved.push_back(appends[at].run);
   }
-  if (!changed.empty()) keeper_->watches().note_changed(changed);
+  if (!changed.empty()) keeper_->watches().runs.note_changed(changed);
+  if (is_watched) keeper_->watches().store.note_changed(changed_for_all);
   if (!moved.empty()) keeper_->announce_moves(moved);
   return outcomes;
 }

@@ -18,16 +18,19 @@ class PostgresWakeups final : public Wakeups {
     return keeper_ == nullptr ? nullptr : keeper_->subscribe(std::move(notify));
   }
   [[nodiscard]] std::unique_ptr<Subscription> watch(const RunName& run, Watcher& watcher) override {
-    return keeper_ == nullptr ? nullptr : keeper_->watches().watch(run, watcher);
+    return keeper_ == nullptr ? nullptr : keeper_->watches().runs.watch(run, watcher);
+  }
+  [[nodiscard]] std::unique_ptr<Subscription> watch_all(StoreWatcher& watcher) override {
+    return keeper_ == nullptr ? nullptr : keeper_->watches().store.watch(watcher);
   }
   [[nodiscard]] bool is_watched(const RunName& run) override {
-    return keeper_ != nullptr && keeper_->watches().is_watched(run);
+    return keeper_ != nullptr && keeper_->watches().runs.is_watched(run);
   }
   void on_watched(std::function<void(const RunName& run)> notify) override {
-    if (keeper_ != nullptr) keeper_->watches().on_watched(std::move(notify));
+    if (keeper_ != nullptr) keeper_->watches().runs.on_watched(std::move(notify));
   }
   void publish(const RunName& run, std::string message) override {
-    if (keeper_ != nullptr) keeper_->watches().publish(run, message);
+    if (keeper_ != nullptr) keeper_->watches().runs.publish(run, message);
   }
 
  private:
