@@ -127,6 +127,10 @@ void PostgresServer::start() {
                                       "-c",
                                       "shared_buffers=32MB"};
   for (const std::string& setting : options_.settings) command.insert(command.end(), {"-c", setting});
+  if (!options_.environment.empty()) {
+    command.insert(command.begin(), options_.environment.begin(), options_.environment.end());
+    command.insert(command.begin(), "env");
+  }
   process_ = start_process(as_server_user(std::move(command)), folder_.file("server.log"));
   wait_until_ready();
 }

@@ -20,6 +20,7 @@ class PostgresServer {
     std::string data_folder = {};            ///< for the data; empty: in the temporary folder
     /// A role of this name needs its password; all others need none.
     std::string role_with_password = "with_password";
+    std::vector<std::string> environment = {};  ///< more variables of the server, as `NAME=VALUE`
   };
   PostgresServer() : PostgresServer(Options{}) {}
   explicit PostgresServer(Options options);
