@@ -57,6 +57,17 @@ bool is_too_large(const Append& append) {
          append.summary.title.size() + append.summary.detail.size() > append_bytes_max;
 }
 
+Result<std::vector<std::optional<Note>>, StoreError> Store::find_notes(std::span<const std::string> keys) {
+  std::vector<std::optional<Note>> notes;
+  notes.reserve(keys.size());
+  for (const std::string& key : keys) {
+    auto note = find_note(key);
+    if (!note) return failure(std::move(note.error()));
+    notes.push_back(std::move(*note));
+  }
+  return notes;
+}
+
 Result<RunHead, StoreError> claim_run(Store& store, const RunName& run, ClaimMode mode) {
   auto outcomes = store.claim({&run, 1}, mode);
   if (!outcomes) return failure(std::move(outcomes.error()));

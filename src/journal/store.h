@@ -195,6 +195,9 @@ class Store : public RunReader {
 
   /// Returns the note with that key. An expired one is found until the next append with a note.
   [[nodiscard]] virtual Result<std::optional<Note>, StoreError> find_note(std::string_view key) = 0;
+  /// The same for several: one for each key, in their order.
+  [[nodiscard]] virtual Result<std::vector<std::optional<Note>>, StoreError> find_notes(
+      std::span<const std::string> keys);
 
   /// Housekeeping that no caller should wait for; call it after reporting a commit. `commit` does it by itself only
   /// when it is long overdue.

@@ -135,6 +135,10 @@ TEST_P(StoreContract, NotesAreFoundByTheirKeyUntilTheirTimeIsOver) {
   EXPECT_EQ(store->journals().find_note("kept")->value().bytes, "1");
   EXPECT_EQ(store->journals().find_note("short")->value().expires_at, 2'000);
   EXPECT_EQ(*store->journals().find_note("other"), std::nullopt);
+  const std::vector<std::string> keys = {"short", "other", "kept", "short"};
+  const std::optional<Note> kept = Note{"kept", "1", std::nullopt}, is_short = Note{"short", "2", 2'000};
+  EXPECT_THAT(*store->journals().find_notes(keys), ElementsAre(is_short, std::nullopt, kept, is_short));
+  EXPECT_THAT(*store->journals().find_notes({}), IsEmpty());
 
   Append later = make_append(run, 2, {"b"});
   later.summary.updated_at = 2'000;

@@ -29,6 +29,8 @@ class PostgresStore final : public Store {
     return reading_.content(run, hash);
   }
   [[nodiscard]] Result<std::optional<Note>, StoreError> find_note(std::string_view key) override;
+  [[nodiscard]] Result<std::vector<std::optional<Note>>, StoreError> find_notes(
+      std::span<const std::string> keys) override;
   /// The server keeps its own house.
   [[nodiscard]] Result<void, StoreError> maintain() override { return {}; }
 

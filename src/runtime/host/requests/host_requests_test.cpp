@@ -122,6 +122,40 @@ TEST_F(HostRequestsTest, ARepeatedRequestIsPerformedOnce) {
   }
 }
 
+TEST_F(HostRequestsTest, KeysThatComeTogetherAreLookedUpTogether) {
+  make_host(5, 100);
+  const auto old = ask([&](OnReply reply) { host->start(start_of("two"), key_of("old"), std::move(reply)); });
+  ASSERT_TRUE(old.has_value());
+  const std::size_t reads = simulated->reads();
+  simulated->hold_reads(true);
+  std::vector<std::pair<std::string, HostReply>> replies;
+  const auto begin = [&](const std::string& name, RequestKey key) {
+    host->start(start_of("two"), std::move(key),
+                [&replies, name](HostReply reply) { replies.emplace_back(name, std::move(reply)); });
+  };
+  begin("first", key_of("first"));
+  ASSERT_TRUE(drive_until([&] { return simulated->waiting_reads() == 1; }));
+  begin("second", key_of("second"));
+  begin("repeated", key_of("old"));
+  begin("without a key", {});
+  begin("third", key_of("third"));
+  ASSERT_TRUE(drive_until([&] { return host->counts().runs_started == 2; }));
+  EXPECT_EQ(simulated->waiting_reads(), 1U);
+  simulated->hold_reads(false);
+  ASSERT_TRUE(drive_until([&] { return replies.size() == 5; }));
+  EXPECT_EQ(simulated->reads() - reads, 2U);
+  EXPECT_EQ(host->counts().runs_started, 5U);
+  for (const auto& [name, reply] : replies) {
+    ASSERT_TRUE(reply.has_value()) << name;
+    EXPECT_EQ(reply->run == old->run, name == "repeated") << name;
+  }
+  const auto other = ask([&](OnReply reply) {
+    host->start(start_of("two"), {.key = "old", .fingerprint = sha256("another request")}, std::move(reply));
+  });
+  EXPECT_EQ(other.error().kind, HostFailure::Kind::KeyReused);
+  end_host();
+}
+
 TEST_F(HostRequestsTest, AConversationOfOneNameBeginsOnce) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     make_host(seed, seed % 2);

@@ -10,6 +10,8 @@ namespace {
 
 /// Of one request, made in vain.
 constexpr std::uint32_t lookups_max = 8;
+/// Requests whose keys are looked up together.
+constexpr std::size_t requests_per_lookup = 256;
 
 }  // namespace
 
@@ -42,6 +44,10 @@ void RequestGate::perform(const std::shared_ptr<Request>& request, const Known& 
 
 /// Finds out whether the request is repeated or refused, and what run its conversation is.
 void RequestGate::look_up(std::shared_ptr<Request> request) {
+  if (!request->key.find_refusal && request->conversation.empty()) {
+    to_find_.push_back(std::move(request));
+    return find_waiting();
+  }
   struct Answers {
     StoreNotes::Found kept = std::optional<StoreNotes::Kept>();
     std::optional<HostFailure> refusal;
@@ -74,6 +80,35 @@ void RequestGate::look_up(std::shared_ptr<Request> request) {
         const std::optional<journal::Note>& note = *answers->conversation;
         perform(request, {.conversation = note ? journal::RunName{note->bytes} : request->begun});
       });
+}
+
+/// Keys that come while others are being looked up are looked up together.
+void RequestGate::find_waiting() {
+  if (is_finding_ || to_find_.empty()) return;
+  is_finding_ = true;
+  const std::size_t count = std::min(to_find_.size(), requests_per_lookup);
+  const auto rest = to_find_.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto group = std::make_shared<const std::vector<std::shared_ptr<Request>>>(to_find_.begin(), rest);
+  to_find_.erase(to_find_.begin(), rest);
+  std::vector<StoreNotes::Query> queries;
+  for (const auto& request : *group) queries.push_back(parts_.notes.query_of(request->key));
+  const auto found = std::make_shared<std::vector<StoreNotes::Found>>();
+  parts_.store.read(
+      [found, queries = std::move(queries)](journal::StoreConnection& reader) {
+        *found = StoreNotes::find_all(queries, reader.journals());
+      },
+      [this, found, group] {
+        is_finding_ = false;
+        find_waiting();
+        for (std::size_t at = 0; at < group->size(); ++at) on_found((*group)[at], std::move((*found)[at]));
+      });
+}
+
+void RequestGate::on_found(const std::shared_ptr<Request>& request, StoreNotes::Found kept) {
+  if (parts_.is_stopped()) return request->reply(failure(RequestQueue::stopping()));
+  if (!kept) return request->reply(failure(std::move(kept.error())));
+  if (*kept) return request->reply(std::move((*kept)->accepted));
+  perform(request, {});
 }
 
 void RequestGate::end_lookup(const std::shared_ptr<Request>& request) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "journal/async_store.h"
 #include "runtime/host/requests/host_reply.h"
@@ -60,6 +61,8 @@ class RequestGate {
 
  private:
   void look_up(std::shared_ptr<Request> request);
+  void find_waiting();
+  void on_found(const std::shared_ptr<Request>& request, StoreNotes::Found kept);
   void perform(const std::shared_ptr<Request>& request, const Known& known);
   void end_lookup(const std::shared_ptr<Request>& request);
   void check_refusal(std::shared_ptr<Request> request, std::uint64_t records,
@@ -68,6 +71,8 @@ class RequestGate {
   const Parts parts_;
   std::set<std::string> in_progress_;  ///< keys of requests, and names of conversations that begin
   std::multimap<std::string, std::shared_ptr<Request>> looked_up_;  ///< by conversation
+  std::vector<std::shared_ptr<Request>> to_find_;                   ///< together, when those before have been found
+  bool is_finding_ = false;
 };
 
 }  // namespace tenon::runtime

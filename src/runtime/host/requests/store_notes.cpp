@@ -86,9 +86,23 @@ StoreNotes::Query StoreNotes::query_of(const RequestKey& key) const {
 StoreNotes::Found StoreNotes::find(const Query& query, journal::Store& store) {
   const auto note = store.find_note(query.note);
   if (!note) return failure(make_failure(note.error()));
-  const bool is_kept = *note && (!(*note)->expires_at || *(*note)->expires_at > query.now_ms);
+  return read(query, *note);
+}
+
+std::vector<StoreNotes::Found> StoreNotes::find_all(std::span<const Query> queries, journal::Store& store) {
+  std::vector<std::string> keys;
+  for (const Query& query : queries) keys.push_back(query.note);
+  const auto notes = store.find_notes(keys);
+  if (!notes) return std::vector<Found>(queries.size(), failure(make_failure(notes.error())));
+  std::vector<Found> found;
+  for (std::size_t at = 0; at < queries.size(); ++at) found.push_back(read(queries[at], (*notes)[at]));
+  return found;
+}
+
+StoreNotes::Found StoreNotes::read(const Query& query, const std::optional<journal::Note>& note) {
+  const bool is_kept = note && (!note->expires_at || *note->expires_at > query.now_ms);
   if (!is_kept) return std::optional<Kept>();
-  auto reply = decode_kept((*note)->bytes);
+  auto reply = decode_kept(note->bytes);
   // Notes of older stores have the plain fingerprint.
   const bool is_same =
       reply && (reply->fingerprint == query.plain_fingerprint || reply->fingerprint == query.fingerprint);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,8 @@ class StoreNotes {
   [[nodiscard]] Query query_of(const RequestKey& key) const;
   /// What was kept for the request; nothing if it is new. `KeyReused` if another request had that key. Any thread.
   [[nodiscard]] static Found find(const Query& query, journal::Store& store);
+  /// The same for several: one for each, in their order.
+  [[nodiscard]] static std::vector<Found> find_all(std::span<const Query> queries, journal::Store& store);
   void find(const RequestKey& key, std::function<void(Found)> then);
 
   /// The note by which a repetition of the request is recognized; nothing for a request without a key.
@@ -65,6 +68,7 @@ class StoreNotes {
   void note_full(std::size_t bytes);
 
  private:
+  [[nodiscard]] static Found read(const Query& query, const std::optional<journal::Note>& note);
   /// A small step of a run changes some pages of a store.
   static constexpr std::size_t check_bytes_min = std::size_t{32} << 10U;
   static constexpr std::size_t check_bytes_max = std::size_t{1} << 20U;
