@@ -194,7 +194,7 @@ await runTests(
       await openProgram(page, "desk");
       await block(page, "find, request").focus();
       await page.keyboard.press("ArrowDown");
-      assert.equal(await page.evaluate(() => document.activeElement.dataset.path), "choose");
+      await until(() => page.evaluate(() => document.activeElement.dataset.path), (path) => path === "choose");
       await page.keyboard.press("c");
       await page.getByRole("dialog").waitFor();
       await page.keyboard.press("Escape");
@@ -811,7 +811,7 @@ await runTests(
       await until(() => page.getByRole("status", { name: "Place in the source" }).textContent(), (found) => found === "at line 4");
       await page.keyboard.press("Escape");
       await page.keyboard.press("ArrowUp");
-      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-rowindex")), "1");
+      await until(() => page.evaluate(() => document.activeElement.getAttribute("aria-rowindex")), (index) => index === "1");
       assert.equal(await events.getAttribute("aria-rowcount"), `${total}`);
       assert.deepEqual(page.complaints, []);
     },
