@@ -62,20 +62,19 @@ void InboxReader::redirect(std::uint64_t command) {
 }
 
 void InboxReader::answer(std::uint64_t command, std::string reply, journal::ReplyDurability durability) {
-  to_answer_.push_back({command, std::move(reply), durability});
+  to_answer_.add({command, std::move(reply), durability});
   answer_waiting();
 }
 
 /// Replies that come while others are being given are given together.
 void InboxReader::answer_waiting() {
-  if (is_answering_ || to_answer_.empty()) return;
-  is_answering_ = true;
-  const auto group = std::make_shared<const std::vector<journal::CommandAnswer>>(std::exchange(to_answer_, {}));
+  const auto group = to_answer_.start();
+  if (group == nullptr) return;
   const auto answered = std::make_shared<Result<void, journal::StoreError>>();
   parts_.store.write(
       [group, answered](journal::StoreConnection& store) { *answered = store.inbox().answer_all(*group); },
       [this, group, answered] {
-        is_answering_ = false;
+        to_answer_.finish();
         for (const journal::CommandAnswer& given : *group) {
           in_progress_.erase(given.command);
           if (is_reading_) answered_.insert(given.command);

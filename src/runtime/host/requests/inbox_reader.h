@@ -11,6 +11,7 @@
 
 #include "journal/async_store.h"
 #include "runtime/host/host_counts.h"
+#include "runtime/host/requests/waiting_group.h"
 
 namespace tenon::runtime {
 
@@ -46,9 +47,8 @@ class InboxReader {
   const Parts parts_;
   std::atomic<bool> has_notice_{true};
   bool is_reading_ = false;
-  std::int64_t read_at_ = 0;                       ///< milliseconds since 1970
-  std::vector<journal::CommandAnswer> to_answer_;  ///< together, when those before have been answered
-  bool is_answering_ = false;
+  std::int64_t read_at_ = 0;  ///< milliseconds since 1970
+  WaitingGroup<journal::CommandAnswer> to_answer_;
   std::set<std::uint64_t> in_progress_;                  ///< taken, and not answered durably
   std::set<std::uint64_t> answered_;                     ///< while the inbox is being read
   std::unique_ptr<journal::Subscription> subscription_;  ///< last: it uses the others

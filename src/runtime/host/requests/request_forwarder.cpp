@@ -16,8 +16,6 @@ constexpr std::int64_t taker_wait_ms = 3'000;
 constexpr std::int64_t taker_interval_ms = 1'000;
 /// How often replies are looked for without a notice, which may have been lost.
 constexpr std::int64_t reply_interval_ms = 500;
-/// Commands that are sent together.
-constexpr std::size_t commands_per_send = 256;
 /// Processes that are asked one after the other.
 constexpr std::size_t refusers_max = 16;
 
@@ -54,18 +52,14 @@ void RequestForwarder::forward(const journal::RunName& run, const InboxCommand& 
 }
 
 void RequestForwarder::send(const std::shared_ptr<Outgoing>& command) {
-  to_send_.push_back(command);
+  to_send_.add(command);
   send_waiting();
 }
 
 /// Commands that come while others are being sent are sent together.
 void RequestForwarder::send_waiting() {
-  if (is_sending_ || to_send_.empty()) return;
-  is_sending_ = true;
-  const std::size_t count = std::min(to_send_.size(), commands_per_send);
-  const auto rest = to_send_.begin() + static_cast<std::ptrdiff_t>(count);
-  const auto group = std::make_shared<const std::vector<std::shared_ptr<Outgoing>>>(to_send_.begin(), rest);
-  to_send_.erase(to_send_.begin(), rest);
+  const auto group = to_send_.start();
+  if (group == nullptr) return;
   const auto ids = std::make_shared<std::vector<Result<std::uint64_t, journal::StoreError>>>();
   const journal::OwnerId sender = parts_.store.owner().ownership().self();
   parts_.store.read(
@@ -82,7 +76,7 @@ void RequestForwarder::send_waiting() {
         *ids = store.inbox().send_all(commands);
       },
       [this, ids, group] {
-        is_sending_ = false;
+        to_send_.finish();
         for (std::size_t at = 0; at < group->size(); ++at) on_sent((*group)[at], (*ids)[at]);
         send_waiting();
       });
@@ -197,7 +191,7 @@ void RequestForwarder::end(std::uint64_t command, HostReply reply) {
 }
 
 void RequestForwarder::fail_all(const HostFailure& why) {
-  for (const auto& command : std::exchange(to_send_, {})) command->reply(failure(why));
+  for (const auto& command : to_send_.take()) command->reply(failure(why));
   for (const auto& [command, sent] : std::exchange(sent_, {})) sent.command->reply(failure(why));
 }
 

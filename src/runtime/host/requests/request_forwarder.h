@@ -14,6 +14,7 @@
 #include "journal/async_store.h"
 #include "runtime/host/requests/host_reply.h"
 #include "runtime/host/requests/inbox_command.h"
+#include "runtime/host/requests/waiting_group.h"
 
 namespace tenon::runtime {
 
@@ -44,6 +45,8 @@ class RequestForwarder {
   void fail_all(const HostFailure& why);
 
  private:
+  /// Commands that are sent together.
+  static constexpr std::size_t commands_per_send = 256;
   /// A command on its way to a process that can perform it.
   struct Outgoing {
     journal::RunName run;
@@ -72,8 +75,7 @@ class RequestForwarder {
   void end(std::uint64_t command, HostReply reply);
 
   const Parts parts_;
-  std::vector<std::shared_ptr<Outgoing>> to_send_;  ///< together, when those before have been sent
-  bool is_sending_ = false;
+  WaitingGroup<std::shared_ptr<Outgoing>> to_send_{commands_per_send};
   std::map<std::uint64_t, Sent> sent_;
   std::atomic<bool> has_notice_{false};
   bool is_reading_ = false;

@@ -10,8 +10,6 @@ namespace {
 
 /// Of one request, made in vain.
 constexpr std::uint32_t lookups_max = 8;
-/// Requests whose keys are looked up together.
-constexpr std::size_t requests_per_lookup = 256;
 
 }  // namespace
 
@@ -45,7 +43,7 @@ void RequestGate::perform(const std::shared_ptr<Request>& request, const Known& 
 /// Finds out whether the request is repeated or refused, and what run its conversation is.
 void RequestGate::look_up(std::shared_ptr<Request> request) {
   if (!request->key.find_refusal && request->conversation.empty()) {
-    to_find_.push_back(std::move(request));
+    to_find_.add(std::move(request));
     return find_waiting();
   }
   struct Answers {
@@ -84,12 +82,8 @@ void RequestGate::look_up(std::shared_ptr<Request> request) {
 
 /// Keys that come while others are being looked up are looked up together.
 void RequestGate::find_waiting() {
-  if (is_finding_ || to_find_.empty()) return;
-  is_finding_ = true;
-  const std::size_t count = std::min(to_find_.size(), requests_per_lookup);
-  const auto rest = to_find_.begin() + static_cast<std::ptrdiff_t>(count);
-  const auto group = std::make_shared<const std::vector<std::shared_ptr<Request>>>(to_find_.begin(), rest);
-  to_find_.erase(to_find_.begin(), rest);
+  const auto group = to_find_.start();
+  if (group == nullptr) return;
   std::vector<StoreNotes::Query> queries;
   for (const auto& request : *group) queries.push_back(parts_.notes.query_of(request->key));
   const auto found = std::make_shared<std::vector<StoreNotes::Found>>();
@@ -98,7 +92,7 @@ void RequestGate::find_waiting() {
         *found = StoreNotes::find_all(queries, reader.journals());
       },
       [this, found, group] {
-        is_finding_ = false;
+        to_find_.finish();
         find_waiting();
         for (std::size_t at = 0; at < group->size(); ++at) on_found((*group)[at], std::move((*found)[at]));
       });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 #include "runtime/host/requests/host_reply.h"
 #include "runtime/host/requests/pending_replies.h"
 #include "runtime/host/requests/store_notes.h"
+#include "runtime/host/requests/waiting_group.h"
 #include "runtime/host/run_loader.h"
 #include "runtime/runtime.h"
 
@@ -60,6 +62,9 @@ class RequestGate {
   void end_conversation(const std::string& note, const HostReply& outcome);
 
  private:
+  /// Requests whose keys are looked up together.
+  static constexpr std::size_t requests_per_lookup = 256;
+
   void look_up(std::shared_ptr<Request> request);
   void find_waiting();
   void on_found(const std::shared_ptr<Request>& request, StoreNotes::Found kept);
@@ -71,8 +76,7 @@ class RequestGate {
   const Parts parts_;
   std::set<std::string> in_progress_;  ///< keys of requests, and names of conversations that begin
   std::multimap<std::string, std::shared_ptr<Request>> looked_up_;  ///< by conversation
-  std::vector<std::shared_ptr<Request>> to_find_;                   ///< together, when those before have been found
-  bool is_finding_ = false;
+  WaitingGroup<std::shared_ptr<Request>> to_find_{requests_per_lookup};
 };
 
 }  // namespace tenon::runtime
