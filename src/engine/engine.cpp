@@ -379,12 +379,19 @@ Result<void, EngineError> Engine::release(RunId run) {
   if (!runtime_->end(run) || !runtime_->is_idle(run)) {
     return failure(refusal(EngineError::Kind::Conflict, "the run has not ended"));
   }
-  runtime_->release(run);
+  forget(run);
   return {};
 }
 
+/// Its place may get another run at once.
+void Engine::forget(RunId run) {
+  std::erase(let_go_, run);
+  runtime_->release(run);
+}
+
 void Engine::let_go(RunId run) {
-  if (!is_gone(run)) let_go_.push_back(run);
+  const bool is_known = std::ranges::find(let_go_, run) != let_go_.end();
+  if (!is_known && !is_gone(run)) let_go_.push_back(run);
 }
 
 /// Releases a run that was let go, if it can be.
@@ -412,7 +419,7 @@ std::optional<vm::Value> Engine::copy_value(RunId run) const {
 
 std::optional<vm::Value> Engine::take_value(RunId run) {
   std::optional<vm::Value> value = copy_value(run);
-  if (value) runtime_->release(run);
+  if (value) forget(run);
   return value;
 }
 
