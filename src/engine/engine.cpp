@@ -379,14 +379,9 @@ Result<void, EngineError> Engine::release(RunId run) {
   if (!runtime_->end(run) || !runtime_->is_idle(run)) {
     return failure(refusal(EngineError::Kind::Conflict, "the run has not ended"));
   }
-  forget(run);
-  return {};
-}
-
-/// Its place may get another run at once.
-void Engine::forget(RunId run) {
-  std::erase(let_go_, run);
+  std::erase(let_go_, run);  // its place may get another run at once
   runtime_->release(run);
+  return {};
 }
 
 void Engine::let_go(RunId run) {
@@ -419,7 +414,7 @@ std::optional<vm::Value> Engine::copy_value(RunId run) const {
 
 std::optional<vm::Value> Engine::take_value(RunId run) {
   std::optional<vm::Value> value = copy_value(run);
-  if (value) forget(run);
+  if (value) static_cast<void>(release(run));
   return value;
 }
 

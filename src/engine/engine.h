@@ -191,7 +191,6 @@ class Engine final {
   [[nodiscard]] Result<void, EngineError> prepare_secrets(const runtime::ProgramImage& image);
   [[nodiscard]] std::optional<journal::RunName> make_name() const;
   [[nodiscard]] runtime::Listener* listener();
-  void forget(runtime::RunId run);
   [[nodiscard]] bool is_gone(runtime::RunId run);
   void forget_gone();
 
