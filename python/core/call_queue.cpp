@@ -38,7 +38,7 @@ void CallQueue::add(std::shared_ptr<Extern> performer, tenon_call* call) {
     waiting_.push_back({std::move(performer), call});
     if (!call_thread()) return;
   }
-  start_thread();
+  start_thread(false);
 }
 
 /// Has a thread take the next call, unless there is none, or one is about to. Returns whether one must be started.
@@ -55,29 +55,37 @@ bool CallQueue::call_thread() {
   return true;
 }
 
-void CallQueue::start_thread() {
-  const Callback callback;
-  if (callback.is_allowed()) {
-    try {
-      start_thread_();
-      return;
-    } catch (nb::python_error& error) {
-      if (error.matches(PyExc_KeyboardInterrupt)) {
-        PyErr_SetInterrupt();  // raised again where the thread waits for the run
-      } else {
-        error.discard_as_unraisable("an engine that needs a thread for a function");
+void CallQueue::start_thread(bool has_lock) {
+  std::string why = "the interpreter ends";
+  bool may_end = false;
+  {
+    const Callback callback;
+    if (callback.is_allowed()) {
+      try {
+        start_thread_();
+        return;
+      } catch (nb::python_error& error) {
+        if (error.matches(PyExc_KeyboardInterrupt)) {
+          PyErr_SetInterrupt();  // raised again where the thread waits for the run
+          why = "interrupted";
+        } else {
+          why = nb::str(error.value()).c_str();
+          may_end = is_before_end();
+        }
       }
     }
   }
+  const bool has_ended = may_end && (has_lock ? without_lock(await_end) : await_end());
   std::deque<Waiting> left;
   {
     const std::scoped_lock lock(mutex_);
     entering_ = Entering::None;
-    if (--threads_ > 0) return;  // the other threads take the call
+    if (--threads_ > 0 || has_ended) return;  // the other threads take the call, or no one does
     left.swap(waiting_);
   }
+  why = "no thread could be started for the function: " + why;
   for (const Waiting& one : left) {
-    tenon_fail_unavailable(one.call, "no thread could be started for the function");
+    tenon_fail_unavailable(one.call, why.c_str());
     tenon_finish(one.call);
   }
 }
@@ -166,7 +174,7 @@ nb::object CallQueue::take(bool is_first) {
       has_next = pop(next);
       needs_thread = call_thread();  // this one may block in its call
     }
-    if (needs_thread) start_thread();
+    if (needs_thread) start_thread(true);
     if (!has_next) {
       is_entering = is_called = false;
       if (is_contended && linger([this] { return !is_empty(); })) continue;

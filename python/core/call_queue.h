@@ -62,7 +62,7 @@ class CallQueue {
     Claimed,   ///< one that was woken or started
   };
   [[nodiscard]] bool call_thread();
-  void start_thread();
+  void start_thread(bool has_lock);
   [[nodiscard]] bool await_call();
   [[nodiscard]] bool is_needed(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_empty();

@@ -37,18 +37,46 @@ void Dispatcher::add(Item item) {
 }
 
 void Dispatcher::ask_for_loop() {
-  const Callback callback;
-  if (!callback.is_allowed()) return;
-  try {
-    need_loop_();
-  } catch (nb::python_error& error) {
-    {
-      const std::scoped_lock lock(mutex_);
-      has_loop_ = false;  // the next one asks again
+  std::string why;
+  bool may_end = false;
+  {
+    const Callback callback;
+    if (!callback.is_allowed()) return;
+    try {
+      need_loop_();
+      return;
+    } catch (nb::python_error& error) {
+      {
+        const std::scoped_lock lock(mutex_);
+        has_loop_ = false;  // the next one asks again
+      }
+      // Ctrl-C is raised again where the thread waits for the run.
+      if (error.matches(PyExc_KeyboardInterrupt)) return PyErr_SetInterrupt();
+      why = nb::str(error.value()).c_str();
+      may_end = is_before_end();
     }
-    // Ctrl-C is raised again where the thread waits for the run.
-    if (error.matches(PyExc_KeyboardInterrupt)) return PyErr_SetInterrupt();
-    error.discard_as_unraisable("an engine that needs an event loop");
+  }
+  if (may_end && await_end()) return;
+  fail_items("no event loop could be started: " + why);
+}
+
+/// No loop will start what was added.
+void Dispatcher::fail_items(const std::string& why) {
+  std::vector<Item> items;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (has_loop_) return;  // there is one meanwhile
+    items.swap(items_);
+    std::uint64_t count = 0;
+    static_cast<void>(::read(descriptor_, &count, sizeof count));
+  }
+  for (const Item& item : items) {
+    if (const auto* const started = std::get_if<StartedCall>(&item)) {
+      tenon_fail_unavailable(started->call, why.c_str());
+      tenon_finish(started->call);
+    } else if (const auto* const generation = std::get_if<StartedGeneration>(&item)) {
+      tenon_generation_fail(generation->generation, TENON_MODEL_UNREACHABLE, {why.data(), why.size()});
+    }
   }
 }
 

@@ -41,6 +41,17 @@ Heirs& heirs() {
   return *held;
 }
 
+/// That the end of the interpreter has begun.
+struct EndSignal {
+  std::mutex mutex;
+  std::condition_variable came;
+};
+
+EndSignal& end_signal() {
+  static auto* const held = new EndSignal();  // never destroyed: threads may end later
+  return *held;
+}
+
 /// What was to be freed in callbacks: the engine's own threads leave theirs to the next thread that frees something.
 struct Kept {
   std::mutex mutex;
@@ -173,8 +184,23 @@ void await_takers() {
 
 void begin_end() {
   is_ending = true;
-  has_ended = true;
+  {
+    const std::scoped_lock lock(end_signal().mutex);
+    has_ended = true;
+  }
+  end_signal().came.notify_all();
   await_takers();
+}
+
+bool is_before_end() {
+  const nb::module_ threading = nb::module_::import_("threading");
+  const nb::object main = threading.attr("main_thread")();
+  return !nb::cast<bool>(main.attr("is_alive")()) && !main.is(threading.attr("current_thread")());
+}
+
+bool await_end() {
+  std::unique_lock lock(end_signal().mutex);
+  return end_signal().came.wait_for(lock, taking_max, [] { return has_ended.load(); });
 }
 
 void end_loops() {

@@ -77,6 +77,10 @@ void free_outside(Freeing freeing, std::function<void()> free);
 /// wait, and threads that wait with `wait_released`, whose event loops have coroutines to cancel. Returns when no other
 /// thread is about to get it.
 void begin_end();
+/// Whether another thread is about to end the interpreter, which starts no thread then. With the lock.
+[[nodiscard]] bool is_before_end();
+/// Waits for `begin_end`, for a while. Returns whether it was called. Without the lock.
+[[nodiscard]] bool await_end();
 /// Called by that thread when it no longer waits for these loops: they do not get the lock either.
 void end_loops();
 

@@ -30,7 +30,12 @@ def background_loop() -> asyncio.AbstractEventLoop:
             _loop = _make_loop()
             _loop_process = os.getpid()
             _loop_thread = threading.Thread(target=_loop.run_forever, name="tenon-asyncio", daemon=True)
-            _loop_thread.start()
+            try:
+                _loop_thread.start()
+            except RuntimeError:  # the interpreter is about to end, and starts none
+                _loop.close()
+                _loop = None
+                raise
         return _loop
 
 
@@ -101,8 +106,18 @@ class ThreadPool:
             self._busy += 1
             self._work.put(function)
             if self._busy > self._threads and self._threads < _THREADS_MAX:
-                self._threads += 1
-                threading.Thread(target=self._run, args=(self._work,), name="tenon", daemon=True).start()
+                self._start_thread(self._work)
+
+    def _start_thread(self, work: queue.SimpleQueue[Callable[[], Any] | None]) -> None:
+        thread = threading.Thread(target=self._run, args=(work,), name="tenon", daemon=True)
+        try:
+            thread.start()
+            self._threads += 1
+        except RuntimeError:
+            if self._threads == 0:  # no other one takes the function
+                work.get_nowait()
+                self._busy -= 1
+                raise
 
     def close(self) -> None:
         """Ends the threads when the calls in progress have ended; calls that wait are not made."""

@@ -211,6 +211,60 @@ print("end", flush=True)
     assert (done.stdout, done.stderr, done.returncode) == ("end\ncancelled\n", "", 0)
 
 
+@pytest.mark.parametrize(("kind", "reason"), [
+    ("async def", "no event loop could be started"),
+    ("@tenon.extern(blocking=True)\ndef", "no thread could be started for the function"),
+])
+def test_where_no_thread_can_be_started_calls_fail(kind, reason):
+    done = run(f"""
+{kind} price(item): return 1
+desk = tenon.load("y.tn", text={PROGRAM!r}, externs=[price])
+def refuse(thread): raise RuntimeError("can't start new thread")
+start, threading.Thread.start = threading.Thread.start, refuse
+try:
+    print(desk.total())
+except tenon.Error as error:
+    print(error.message.splitlines()[0])
+threading.Thread.start = start
+print(desk.total())
+""")
+    assert (done.stdout, done.stderr, done.returncode) == (
+        f"y.tn:4:21: error: `price` failed: {reason}: can't start new thread\n1\n", "", 0)
+
+
+def test_a_call_while_the_interpreter_ends_is_made_or_fails():
+    done = run("""
+import atexit
+def late():
+    try:
+        print("late", desk.total())
+    except tenon.Error as error:
+        print("late", "no event loop could be started" in error.message)
+async def price(item): return 1
+desk = tenon.load("y.tn", text="extern fn price(item: String) -> i32\\nfn total() -> i32 { price(\\"tea\\") }", externs=[price])
+atexit.register(late)
+""")
+    started = sys.version_info < (3, 12)  # newer ones start no thread then
+    assert (done.stdout, done.stderr, done.returncode) == ("late 1\n" if started else "late True\n", "", 0)
+
+
+def test_a_thread_that_is_cut_off_by_the_end_says_nothing():
+    for _ in range(10):  # at another moment each time
+        done = run("""
+import tenon._background
+start = tenon._background.threading.Thread.start
+def slow():  # until the interpreter is about to end
+    threading.main_thread().join()
+    return begin()
+begin = tenon._engine.background_loop
+tenon._engine.background_loop = slow
+threading.Thread(target=desk.total, daemon=True).start()
+time.sleep(0.05)
+print("end", flush=True)
+""")
+        assert (done.stdout, done.stderr, done.returncode) == ("end\n", "", 0)
+
+
 def test_a_forked_child_that_ends_leaves_the_loop_of_its_parent_alone():
     done = run("""
 async def quick(item): await asyncio.sleep(0.01); return 2
