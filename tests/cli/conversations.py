@@ -1,4 +1,5 @@
 """`tenon chat`: transcripts, failed turns, questions, conversations that are detached and resumed."""
+import contextlib
 import json
 import re
 import shlex
@@ -251,11 +252,15 @@ def test_outcomes_of_each_turn_have_their_own_numbers(work):
     assert len(numbers) == 6 and numbers == sorted(set(numbers)), numbers
 
 
+@contextlib.contextmanager
 def open_chat(work, store):
     """A conversation at its prompt, without a terminal; its run."""
     command = [TENON, "chat", str(write(work)), "--model", f"script:{work / 'model.script'}", "--store", store]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    return process, find_run(process.stderr.readline())
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, find_run(process.stderr.readline())
+        finally:
+            process.kill()
 
 
 def say(process, line):
@@ -263,10 +268,16 @@ def say(process, line):
     process.stdin.flush()
 
 
+def cancel(process, run, store):
+    """Cancels an open conversation, which ends."""
+    tenon_at_last("cancel", run, "--store", store, "--reason", "enough")
+    assert process.wait(60) == 1
+    assert "the run was cancelled: enough" in process.stderr.read()
+
+
 def test_an_open_conversation_takes_answers_and_cancellations_from_others(work):
     store = new_store(work)
-    process, run = open_chat(work, store)
-    try:
+    with open_chat(work, store) as (process, run):
         say(process, "clear")
         read_until(process, "Clear? (yes or no): ")
         expect_error(tenon("resume", run, "--store", store, "--input", "perhaps"), 2, "expected yes or no")
@@ -274,23 +285,12 @@ def test_an_open_conversation_takes_answers_and_cancellations_from_others(work):
         assert process.stdout.readline() == " fine\n"
         say(process, "milk")
         assert process.stdout.readline() == "milk fine\n"
-        tenon_at_last("cancel", run, "--store", store, "--reason", "enough")
-        assert process.wait(60) == 1  # while it waits for a line
-        assert "the run was cancelled: enough" in process.stderr.read()
-    finally:
-        process.kill()
-        process.communicate()
+        cancel(process, run, store)  # while it waits for a line
 
 
 def test_an_open_question_ends_with_its_conversation(work):
     store = new_store(work)
-    process, run = open_chat(work, store)
-    try:
+    with open_chat(work, store) as (process, run):
         say(process, "clear")
         read_until(process, "Clear? (yes or no): ")
-        tenon_at_last("cancel", run, "--store", store, "--reason", "enough")
-        assert process.wait(60) == 1
-        assert "the run was cancelled: enough" in process.stderr.read()
-    finally:
-        process.kill()
-        process.communicate()
+        cancel(process, run, store)

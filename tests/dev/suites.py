@@ -89,6 +89,12 @@ def test_what_passes_the_second_time_is_unstable():
     expect(kept == ["tests_b_run.1.txt", "tests_b_run.2.txt"], kept)
 
 
+def test_what_has_crashed_once_says_so():
+    crashes = f"import os, pathlib\npath = pathlib.Path('crashed')\nif not path.exists():\n    path.touch()\n    os.abort()\n{PASSES}"
+    output, code, kept = run_suite({"a": PASSES, "b": crashes})
+    expect(code == 0 and len(kept) == 2 and "\nexited with -6\n== once more" in output, output)
+
+
 def test_shards():
     shown = "import os; print(os.environ['GTEST_SHARD_INDEX'] + '.of.' + os.environ['GTEST_TOTAL_SHARDS'] + ': FAILED')"
     output, _, kept = run_suite({"a": f"{shown}; print('1 passed, 1 failed')", "b": PASSES}, shards=2)

@@ -106,6 +106,7 @@ def make_environment(python, packages, wheel, folder):
 def run_pytest(python, folder, tests, label, counts, seconds=SECONDS_MAX, environment=None):
     """Runs tests, named as for pytest from the root of the repository, with `folder` for what is left of them. A test that takes
     TEST_SECONDS_MAX ends the run, with what each thread does at that moment."""
+    folder.mkdir(parents=True, exist_ok=True)
     report = folder / "report.xml"
     report.unlink(missing_ok=True)
     mark = f"{os.getpid()}-{time.monotonic_ns()}"

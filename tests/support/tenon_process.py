@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TENON = os.environ.get("TENON", str(ROOT / "build" / "tenon"))
@@ -125,6 +126,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def shard_of(tests):
+    """Those of the shard that the caller of a runner asks for (tools/dev/run_tests.py)."""
+    return tests[int(os.environ.get("GTEST_SHARD_INDEX", 0))::int(os.environ.get("GTEST_TOTAL_SHARDS", 1))]
+
+
 class Counter:
     """Counts passed and failed tests, and prints the failures."""
 
@@ -138,6 +144,16 @@ class Counter:
             return
         self.failed += 1
         print(f"{name}: FAILED\n{str(problem).rstrip()}")
+
+    def run(self, name, test):
+        """Runs a test, which takes a folder of its own."""
+        with tempfile.TemporaryDirectory() as work:
+            try:
+                test(pathlib.Path(work))
+                problem = None
+            except Exception:  # pylint: disable=broad-except
+                problem = traceback.format_exc(limit=-3)
+        self.note(name, problem)
 
     def close(self):
         print(f"{self.passed} passed, {self.failed} failed")

@@ -47,7 +47,7 @@ IDLE_SECONDS = 2
 SEPARATE_RUNNERS = {"ray", "studio"}  # `./dev test NAME` calls them
 # What takes the longest, in how many shards. It begins first, so that nothing long is left alone at the end.
 SHARDS = {"tests/python/run": 2, "tests/cli/run": 5, "journal": 5, "trust": 4, "inference": 3, "syntax": 2, "types": 2,
-          "tests/several_servers/run": 2, "tests/server/run": 1, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1,
+          "tests/several_servers/run": 2, "tests/server/run": 2, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1,
           "json_schema": 1, "graph": 1, "json": 1}
 KNOWN_PROPERTIES = {"WORKING_DIRECTORY"}  # of ctest's tests
 SANITIZER_STACK_BYTES = 64 * 1024 * 1024
@@ -181,7 +181,7 @@ class Program(Test):
         if not report.exists():
             end = "\n".join(output.splitlines()[-FAILURE_LINES_MAX:])
             failures = [f"{self.name}: FAILED\n{problem}, after:\n{end}"] if problem else []
-            return Outcome(self.name, 0 if problem else 1, failures, output, 0)
+            return Outcome(self.name, 0 if problem else 1, failures, f"{output}{problem}\n" if problem else output, 0)
         summary = json.loads(report.read_text())
         tests = [(f"{suite['name']}.{test['name']}", test) for suite in summary["testsuites"] for test in suite["testsuite"]]
         failures = [shortened(f"{name}: FAILED\n" + "\n".join(one["failure"] for one in test["failures"]))
@@ -221,7 +221,7 @@ class Runner(Test):
         if problem is not None or (failed and not failures):
             end = "\n".join(output.splitlines()[-FAILURE_LINES_MAX:])
             failures.append(f"{self.name}: FAILED\n{problem or f'{failed} failed'}, after:\n{end}")
-        return Outcome(self.name, passed, failures, output, 0)
+        return Outcome(self.name, passed, failures, f"{output}{problem}\n" if problem else output, 0)
 
     def repeat(self, _):
         return self.run()
