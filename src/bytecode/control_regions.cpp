@@ -10,6 +10,9 @@
 namespace tenon::bytecode {
 namespace {
 
+/// What an agent changes that takes over.
+const StateWrites whole_turn{.all = true, .hands_off = true};
+
 Opcode opcode_of(Instruction instruction) {
   return static_cast<Opcode>(instruction.opcode);
 }
@@ -122,7 +125,7 @@ StateWrites writes_of_store(const Function& function, std::uint32_t pc) {
       if ((is_first && instruction.a == at) || (info->operands[1] == Operand::ReadWrite && instruction.b == at)) break;
     }
   }
-  writes.add(StateWrites{true, {}});
+  writes.add(StateWrites{.all = true});
   return writes;
 }
 
@@ -140,6 +143,7 @@ void StateWrites::add(const StateWrites& other) {
     entries.clear();
   }
   for (const std::uint16_t entry : other.entries) add(entry);
+  hands_off |= other.hands_off;
 }
 
 Decision decision_of_handler(const Function& function, std::size_t handler) {
@@ -365,6 +369,10 @@ class ControlRegions::FunctionRegions {
       add_writes(region, {decision}, decision);
       return region;
     }
+    // An agent's frame gives its caller's state back when it ends.
+    for (std::uint32_t pc = 0; decision == whole_function && !function_.is_agent_run && pc < size_; ++pc) {
+      regions_.add_state_writes(function_, pc, region.state);
+    }
     const std::size_t handler = decision - size_;
     if (handler >= function_.handlers.size()) return region;  // it ends with the frame, or fails again
     const Handler& taken = function_.handlers[handler];
@@ -434,7 +442,7 @@ void ControlRegions::add_state_writes(const Function& function, std::uint32_t pc
       writes.add(writes_of_store(function, pc));
       return;
     case Opcode::SwapState:
-      writes.add(StateWrites{true, {}});
+      writes.add(whole_turn);
       return;
     case Opcode::Call:
       writes.add(writes_of_calls()[instruction.wide()]);
@@ -461,7 +469,7 @@ const std::vector<StateWrites>& ControlRegions::writes_of_calls() const {
       for (std::uint32_t pc = 0; pc < function.code.size(); ++pc) {
         const Instruction instruction = function.code[pc];
         if (opcode_of(instruction) == Opcode::StoreState) writes[index].add(writes_of_store(function, pc));
-        if (opcode_of(instruction) == Opcode::SwapState) writes[index].add(StateWrites{true, {}});
+        if (opcode_of(instruction) == Opcode::SwapState) writes[index].add(whole_turn);
         if (opcode_of(instruction) == Opcode::Call) callers[instruction.wide()].push_back(index);
         if (!calls_tool(instruction)) continue;
         for (const Tool& tool : program_.tools) callers[tool.function].push_back(index);

@@ -15,12 +15,13 @@
 /// information flow", 1977.
 namespace tenon::bytecode {
 
-/// Entries of an agent's state, by their index in its record.
+/// What may be changed of what an agent has for its next turn: entries of its state, by their index in its record.
 struct StateWrites {
   bool all = false;
-  std::vector<std::uint16_t> entries;  ///< ascending; empty when it is all of them
+  std::vector<std::uint16_t> entries = {};  ///< ascending; empty when it is all of them
+  bool hands_off = false;                   ///< another agent may get the turn
 
-  [[nodiscard]] bool is_empty() const { return !all && entries.empty(); }
+  [[nodiscard]] bool is_empty() const { return !all && entries.empty() && !hands_off; }
   void add(std::uint16_t entry);
   void add(const StateWrites& other);
   friend bool operator==(const StateWrites&, const StateWrites&) = default;
@@ -32,7 +33,7 @@ struct ControlRegion {
   /// function's end.
   std::uint32_t end = 0;
   std::vector<std::uint16_t> registers;  ///< that some path to the end writes; ascending
-  StateWrites state;                     ///< likewise, by the functions that it calls, too
+  StateWrites state;                     ///< likewise, by the functions that it calls, too; of a whole function as well
   bool can_fail = false;                 ///< some path to the end has an instruction that can fail
 };
 
@@ -111,7 +112,7 @@ class ControlRegions {
   class FunctionRegions;
 
   [[nodiscard]] FunctionRegions& of(std::uint32_t function) const;
-  /// Adds the entries of the agent's state that the instruction may change.
+  /// Adds what the instruction may change of the agent's state.
   void add_state_writes(const Function& function, std::uint32_t pc, StateWrites& writes) const;
   /// What a call of each function may change of the caller's state.
   [[nodiscard]] const std::vector<StateWrites>& writes_of_calls() const;

@@ -185,6 +185,7 @@ void FrameAnalysis::end_regions(std::uint32_t pc, FrameState& state) {
 
 void FrameAnalysis::raise_state(FrameState& state, const bytecode::StateWrites& writes, Label label) {
   if (writes.is_empty()) return;
+  if (writes.hands_off) state.kept_states = values_.raise(state.kept_states, label);
   if (writes.all || values_.shape(state.agent_state) != Shape::Record) {
     state.agent_state = values_.raise(state.agent_state, label);
     return;

@@ -318,6 +318,8 @@ void ProgramAnalysis::run_turns() {
   struct Kept {
     ValueId state = Values::clean;
     Label said;
+    Label handoffs;  ///< what decided that it has the turn
+    bool operator==(const Kept&) const = default;
   };
   std::vector<Kept> kept(program_.agents.size());
   const bool is_shared = hands_off();
@@ -334,26 +336,31 @@ void ProgramAnalysis::run_turns() {
       if (is_shared) {
         for (const Kept& one : kept) others = values_.merge(others, values_.flatten(one.state));
       }
-      Label shown = labels_.join(person(begin), labels_.step(kept[at].said, {StepKind::Kept, agent.turn, 0}));
+      const Step since{StepKind::Kept, agent.turn, 0};
+      Label shown = labels_.join(person(begin), labels_.step(kept[at].said, since));
+      const Label handoffs = labels_.step(kept[at].handoffs, since);
       if (agent.instructions != bytecode::no_function) {
         const CallSummary instructed =
-            run_alone({agent.instructions, {}, kept[at].state, others, {values_.empty_context()}});
+            run_alone({agent.instructions, {}, kept[at].state, values_.list({}, others), {values_.empty_context()}});
         if (instructed.returned) shown = labels_.join(shown, values_.whole(instructed.returned->value));
       }
-      CallInputs inputs{agent.turn, {}, kept[at].state, others, {}};
+      CallInputs inputs{agent.turn, handoffs, kept[at].state, values_.list(handoffs, others), {}};
       inputs.arguments = {values_.context({}, shown, shown.possible()), values_.plain(person(begin))};
       inputs.arguments.resize(program_.functions[agent.turn].parameters.size(), Values::clean);
       const CallSummary turn = run_alone(std::move(inputs));
       if (!turn.returned) continue;
-      const Label said = labels_.join(values_.whole(turn.returned->value), asked_).possible();
-      const ValueId left = recorded(turn.returned->agent_state);
+      const Label answered = labels_.join(values_.whole(turn.returned->value), handoffs);
+      const Label said = labels_.join(answered, asked_).possible();
+      const ValueId left = recorded(values_.raise(turn.returned->agent_state, handoffs));
+      const ValueId left_kept = turn.returned->kept_states;
       for (std::size_t other = 0; other < kept.size(); ++other) {
         if (other != at && !is_shared) continue;
-        const ValueId flat = values_.merge(values_.flatten(left), values_.flatten(turn.returned->kept_states));
+        const ValueId flat = values_.merge(values_.flatten(left), values_.flatten(values_.part(left_kept, 0)));
         const ValueId state = values_.merge(kept[other].state, is_shared ? flat : left);
-        const Label all = labels_.merge(kept[other].said, said);
-        is_changed = is_changed || kept[other].state != state || !(kept[other].said == all);
-        kept[other] = {state, all};
+        const Kept next{state, labels_.merge(kept[other].said, said),
+                        labels_.merge(kept[other].handoffs, values_.own(left_kept).possible())};
+        is_changed = is_changed || next != kept[other];
+        kept[other] = next;
       }
     }
   }

@@ -21,7 +21,7 @@ struct FrameState {
   std::vector<Label> budgets;       ///< open in this frame, the outermost first: what decided how much is spent of each
   Label spent;                      ///< what decided how much the run has spent
   ValueId agent_state = Values::clean;
-  ValueId kept_states = Values::clean;
+  ValueId kept_states = Values::clean;  ///< a list, or nothing: what decided who has the turn, and of all states
   friend bool operator==(const FrameState&, const FrameState&) = default;
 };
 

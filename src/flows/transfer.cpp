@@ -523,10 +523,10 @@ void Transfer::use_state(FrameState& state, Instruction i, std::uint8_t rule, St
       return;
     case SwapsState: {
       // Any kept state may be the one, and any may be kept.
-      const Label kept = values_.whole(state.kept_states).possible();
+      const Label kept = values_.whole(values_.part(state.kept_states, 0)).possible();
       const Label all = labels_.join(kept, values_.whole(state.agent_state).possible());
       state.agent_state = values_.plain(kept);
-      state.kept_states = values_.plain(all);
+      state.kept_states = values_.list(values_.own(state.kept_states), values_.plain(all));
       r[i.a] = Values::clean;
       return;
     }

@@ -128,13 +128,14 @@ Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view
   vm::Value said = vm::Value::string(std::string(input));
   said.set_label(labels.intern(person));
   add(std::move(said), EntryRole::Person);
+  const vm::LabelId handoffs = intern(labels, labels_.handoffs);
   std::vector<vm::Argument> arguments;
   arguments.push_back({std::move(context), std::nullopt});
   arguments.push_back({std::move(*value), person});
   auto core = std::make_unique<RunCore>(image_, agent.turn, std::move(arguments), options.budgets, recording,
                                         key_prefix(turns_), std::move(labels));
   core->machine().set_agent_state(std::move(*state));
-  core->machine().set_kept_states(std::move(*kept));
+  core->machine().set_kept_states(std::move(*kept), handoffs);
   return core;
 }
 
@@ -210,7 +211,9 @@ void Conversation::restore_labels(std::optional<Labels> labels) {
     labels_ = std::move(*labels);
     return;
   }
-  labels_ = {{{0, {{vm::SourceKind::Unknown, ""}}}}, {}};
+  const Sources unknown = {{vm::SourceKind::Unknown, ""}};
+  labels_ = {.answers = {{0, unknown}}, .states = {}, .handoffs = {}};
+  if (image_->program().agents.size() > 1) labels_.handoffs = unknown;
   for (const bytecode::Agent& agent : image_->program().agents) {
     labels_.states.emplace(agent.name, unknown_sources(image_->program().types, agent.state));
   }
@@ -223,6 +226,7 @@ Result<Conversation::StateTexts, effects::ValueFormError> Conversation::write_st
   if (!written) return failure(std::move(written.error()));
   const vm::LabelTable& labels = core.machine().labels();
   texts.sources.emplace(declaration().name, sources_of_state(labels, core.machine().agent_state()));
+  texts.handoffs = sources_of(labels, core.machine().handoffs());
   for (const vm::Value& kept : core.machine().kept_states()) {
     if (kept.tag() != vm::Tag::Record) continue;
     for (const bytecode::Agent& agent : program.agents) {
@@ -253,6 +257,7 @@ void Conversation::end(const RunCore& core, const vm::Value* value, std::optiona
     restore_state(std::move(states->state));
     kept_states_ = std::move(states->kept);
     labels_.states = std::move(states->sources);
+    labels_.handoffs = std::move(states->handoffs);
   } else {
     agent_ = agent_before_;
   }

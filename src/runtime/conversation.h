@@ -61,6 +61,7 @@ class Conversation {
     std::string state;                                 ///< of the agent that has the turn
     std::map<std::string, std::string> kept;           ///< of those that have handed it off, by name
     std::map<std::string, StateSources> sources = {};  ///< of all of them, by the agent's name
+    Sources handoffs = {};                             ///< of what has decided who has the next turn
   };
   /// Ends the turn. `value`: the agent's answer; null when the turn has failed or was cancelled. A turn with an answer
   /// takes the machine's state; any other leaves the state, and the agent of the next turn, as they were before it.
@@ -93,6 +94,7 @@ class Conversation {
     };
     std::vector<Answers> answers;
     std::map<std::string, StateSources> states;  ///< by the agent's name
+    Sources handoffs;                            ///< of what has decided who has the turn
   };
   [[nodiscard]] const Labels& labels() const { return labels_; }
   /// Before `restore`. None: they were not recorded, and where what is kept comes from is unknown.

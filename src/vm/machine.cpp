@@ -14,6 +14,12 @@
 namespace tenon::vm {
 namespace {
 
+/// As the run has left them, after the end; before, as they are now.
+const Value& kept_states_of(const MachineState& state) {
+  const auto root = state.fibers.find(FiberId{0});
+  return root == state.fibers.end() ? state.kept_states_at_end : root->second->kept_states;
+}
+
 /// Deals with why a fiber has stopped. It is in no queue; one that can go on is put into one.
 void proceed(MachineState& state, Fiber& fiber, Exit exit) {
   OpStatus status = OpStatus::Ok;
@@ -155,14 +161,21 @@ void Machine::set_agent_state(Value agent_state) {
   for (const auto& [id, fiber] : state_->fibers) fiber->agent_state = agent_state;
 }
 
-void Machine::set_kept_states(std::vector<Value> states) {
-  const Value kept = states.empty() ? Value() : Value::list(std::move(states));
-  for (const auto& [id, fiber] : state_->fibers) fiber->kept_states = kept;
+void Machine::set_kept_states(std::vector<Value> states, LabelId handoffs) {
+  Value kept = states.empty() ? Value() : Value::list(std::move(states));
+  kept.set_label(handoffs);
+  for (const auto& [id, fiber] : state_->fibers) {
+    fiber->kept_states = kept;
+    inherit_regions(*state_, *fiber, handoffs);
+  }
+}
+
+LabelId Machine::handoffs() const {
+  return kept_states_of(*state_).label();
 }
 
 std::span<const Value> Machine::kept_states() const {
-  const auto root = state_->fibers.find(FiberId{0});
-  const Value& kept = root == state_->fibers.end() ? state_->kept_states_at_end : root->second->kept_states;
+  const Value& kept = kept_states_of(*state_);
   return kept.tag() == Tag::List ? kept.items() : std::span<const Value>();
 }
 
@@ -183,7 +196,9 @@ bool swap_agent_state(Fiber& fiber, types::TypeId state) {
   const bool is_found = found != kept.end();
   fiber.agent_state = is_found ? std::move(*found) : Value();
   if (is_found) kept.erase(found);
+  const LabelId handoffs = fiber.kept_states.label();
   fiber.kept_states = kept.empty() ? Value() : Value::list(std::move(kept));
+  fiber.kept_states.set_label(handoffs);
   return is_found;
 }
 

@@ -110,8 +110,11 @@ class Machine {
   /// As the run has left it, after the end; before, as it is now.
   [[nodiscard]] const Value& agent_state() const;
   /// The states of other agents that have had the turn, for when they get it back: each a record of the agent's state.
-  void set_kept_states(std::vector<Value> states);
+  /// `handoffs`: the label of what has decided, in earlier turns, who has this one; all of the run depends on it.
+  void set_kept_states(std::vector<Value> states, LabelId handoffs);
   [[nodiscard]] std::span<const Value> kept_states() const;
+  /// The label of what has decided who has the next turn.
+  [[nodiscard]] LabelId handoffs() const;
 
   /// What the budgets of time around a waiting request leave for it, milliseconds; nothing when none bounds it.
   [[nodiscard]] std::optional<std::uint64_t> time_left(RequestId request) const;

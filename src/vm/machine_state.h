@@ -142,7 +142,8 @@ struct Fiber {
   /// have ended. While Requesting: the cancellation that continues when the call has an outcome. Or ().
   Value awaited;
   Value agent_state;  ///< of the agent whose function runs; () outside of one
-  /// A list: the states of agents that had the turn before and may have it again; or ().
+  /// A list: the states of agents that had the turn before and may have it again; or (). Its own label is that of what
+  /// decided who has the turn.
   Value kept_states;
   std::vector<Frame> frames;
   std::vector<OpenRegion> regions;  ///< frames in order, and of each the oldest first

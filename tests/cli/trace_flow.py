@@ -61,6 +61,26 @@ agent Clerk {
     }
 }
 '''
+HANDOFF = '''\
+extern fn is_urgent() -> Boolean
+extern(acts) fn clear_inbox() -> ()
+
+agent Desk {
+    fn turn(ctx: Context, input: String) -> String {
+        if is_urgent() { Clerk::handoff(input) }
+        "desk"
+    }
+}
+
+agent Clerk {
+    fn turn(ctx: Context, input: String) -> String {
+        match try clear_inbox() {
+            Ok(_) => "cleared"
+            Err(f) => f.message
+        }
+    }
+}
+'''
 TOOLS = '''
 def read_inbox(): return "eve"
 def send_mail(to: str, body: str): return f"to {to}"
@@ -211,3 +231,15 @@ def test_what_cannot_be_shown(work):
     shown = tenon("trace", "flow", name, "--store", store)
     assert shown.stdout == "nothing in the program must be trusted\n", shown
     assert flow(store, name)["steps"] == [], name
+
+
+def test_an_agent_that_got_the_turn_before(work):
+    store = write(work)
+    (work / "desk.tn").write_text(HANDOFF)
+    (work / "tools.py").write_text("def is_urgent() -> bool: return True\ndef clear_inbox(): pass\n")
+    options = ("--store", store, "--extern", "tools.py", "--model", "script:model.script")
+    talk = tenon("chat", "desk.tn", "--agent", "Desk", *options, input="a\n", stdin=None, cwd=work)
+    name = find_run(talk.stderr)
+    tenon("chat", "--run", name, *options, input="b\nc\n", stdin=None, cwd=work)
+    steps = flow(store, name)["steps"]
+    assert [(step["turn"], step["kind"], step["sources"]) for step in steps] == [(turn, "refused", ["extern is_urgent"]) for turn in (1, 2, 3)], steps

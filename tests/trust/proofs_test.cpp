@@ -223,6 +223,15 @@ constexpr ProofCase proof_cases[] = {
       state { heard: String = "no" }
       fn turn(ctx: Context, input: String) -> String { sink(input); sink(state.heard); act(); "done" }
     })", "sink.text proved; sink.text tested extern word; act proved"},
+  {"a_handoff_that_was_decided", R"(
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String { act(); if flag() { Other::handoff(input) }; "stays" }
+    }
+    agent Other { fn turn(ctx: Context, input: String) -> String { act(); "done" } })",
+    "act tested extern flag; act tested extern flag"},
+  {"a_handoff_that_is_always_made", R"(
+    agent Desk { fn turn(ctx: Context, input: String) -> String { let seen = word(); Other::handoff(input) } }
+    agent Other { fn turn(ctx: Context, input: String) -> String { act(); "done" } })", "act proved"},
   {"an_agent_that_a_person_tells", R"(
     trust person
     agent Desk {

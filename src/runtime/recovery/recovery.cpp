@@ -74,6 +74,7 @@ wire::Writer write_labels(const Conversation::Labels& labels) {
     }
     out.present_field(2, message);
   }
+  write_sources(out, 3, labels.handoffs);
   return out;
 }
 
@@ -114,7 +115,9 @@ bool read_labels(std::string_view bytes, Conversation::Labels& labels) {
   while (in.next_field()) {
     if (in.number() == 1) {
       if (!read_answers(in.bytes_value(), labels.answers.emplace_back())) in.reject();
-    } else if (in.number() != 2 || !read_state_sources(in.bytes_value(), labels.states)) {
+    } else if (in.number() == 2) {
+      if (!read_state_sources(in.bytes_value(), labels.states)) in.reject();
+    } else if (in.number() != 3 || !read_source(in.bytes_value(), labels.handoffs)) {
       in.reject();
     }
   }

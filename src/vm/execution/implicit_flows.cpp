@@ -22,6 +22,7 @@ void raise_by_control(MachineState& state, Value& value, LabelId label) {
 
 void raise_state(MachineState& state, Fiber& fiber, const bytecode::StateWrites& writes, LabelId label) {
   if (writes.is_empty()) return;
+  if (writes.hands_off) raise_by_control(state, fiber.kept_states, label);
   if (writes.all || fiber.agent_state.tag() != Tag::Record) return raise_by_control(state, fiber.agent_state, label);
   FieldsObject& entries = own_fields(fiber.agent_state);
   for (const std::uint16_t entry : writes.entries) {

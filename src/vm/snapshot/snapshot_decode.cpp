@@ -19,8 +19,9 @@ using types::TypeTable;
 using wire::Reader;
 namespace form = snapshot_form;
 
-/// A list of the records of agents' states.
+/// A list of the records of agents' states, or ().
 bool is_kept_states(const Value& value) {
+  if (value.tag() == Tag::Unit) return true;
   return value.tag() == Tag::List && std::all_of(value.items().begin(), value.items().end(),
                                                  [](const Value& state) { return state.tag() == Tag::Record; });
 }

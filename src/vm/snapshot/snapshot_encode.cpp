@@ -199,7 +199,7 @@ class Encoder {
   }
 
   void write_unless_unit(Writer& out, std::uint32_t field, const Value& value) {
-    if (value.tag() == Tag::Unit) return;
+    if (value.tag() == Tag::Unit && value.label() == LabelTable::program_text) return;
     Writer message;
     write_value(message, value);
     out.present_field(field, message);

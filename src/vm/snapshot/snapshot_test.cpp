@@ -58,7 +58,7 @@ std::vector<std::string> snapshots(const std::shared_ptr<const LoadedProgram>& p
 TEST(Snapshot, StatesThatAreKeptAreReadBesideWhatACancelledRunWaitsFor) {
   const auto program = load(sample_program());
   Machine machine(program, 0, arguments());
-  machine.set_kept_states({Value::failure(types::FailureKind::Raised, "any record", "", "")});
+  machine.set_kept_states({Value::failure(types::FailureKind::Raised, "any record", "", "")}, {});
   machine.state().allowance.instructions = 5;
   auto decoded = decode(program, encode(machine));
   ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
