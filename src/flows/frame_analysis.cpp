@@ -123,7 +123,7 @@ bool FrameAnalysis::step(std::uint32_t strand, std::uint32_t pc, FrameState& sta
     case Opcode::EndShield:
       return use_budget(strand, pc, state);
     default:
-      if (program_.facts().has_budgets()) spend(strand, state, program_.transfer().label_of_failure(state, i));
+      if (program_.facts().has_budgets()) spend(strand, state, program_.transfer().label_of_operands(state, i));
       if (bytecode::can_fail(i)) doubt(strand, pc, {program_.transfer().label_of_failure(state, i)});
       if (Transfer::can_fail(opcode_at(pc))) fail(strand, pc, state, program_.transfer().label_of_failure(state, i));
       ENSURE(program_.transfer().apply(state, i, at(pc)));

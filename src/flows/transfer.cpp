@@ -265,7 +265,7 @@ Label Transfer::whole_of(const Registers& r, std::size_t first, std::size_t coun
   return label;
 }
 
-Label Transfer::label_of_failure(const FrameState& state, Instruction i) {
+Label Transfer::label_of_operands(const FrameState& state, Instruction i) {
   const bytecode::InstructionInfo* const info = bytecode::find_instruction(i.opcode);
   ENSURE(info != nullptr);
   const std::array<std::uint16_t, 3> places = {i.a, i.b, i.c};
@@ -282,6 +282,14 @@ Label Transfer::label_of_failure(const FrameState& state, Instruction i) {
     label = labels_.join(label, whole_of(state.registers, i.c, types::find_builtin(i.b)->argument_count));
   }
   return label.possible();
+}
+
+Label Transfer::label_of_failure(const FrameState& state, Instruction i) {
+  if (static_cast<Opcode>(i.opcode) != Opcode::CallBuiltin) return label_of_operands(state, i);
+  const types::BuiltinInfo* const builtin = types::find_builtin(i.b);
+  ENSURE(builtin != nullptr);
+  const std::size_t deciding = types::first_deciding_argument(builtin->builtin);
+  return whole_of(state.registers, i.c + deciding, builtin->argument_count - deciding).possible();
 }
 
 bool Transfer::apply(FrameState& state, Instruction i, Step at) {

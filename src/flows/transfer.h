@@ -18,7 +18,9 @@ class Transfer {
   [[nodiscard]] bool apply(FrameState& state, bytecode::Instruction instruction, Step at);
   /// Whether the instruction can fail, other than by a spent budget.
   [[nodiscard]] static bool can_fail(bytecode::Opcode opcode);
-  /// What labels its failure: everything that it reads.
+  /// Everything that it reads: what it costs depends on that.
+  [[nodiscard]] Label label_of_operands(const FrameState& state, bytecode::Instruction instruction);
+  /// What labels its failure: everything that it reads and that can be a reason for one.
   [[nodiscard]] Label label_of_failure(const FrameState& state, bytecode::Instruction instruction);
 
   /// What an extern returns to a call with this label, by what the program vouches for (vm/execution/trust.cpp).

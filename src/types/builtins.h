@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -113,6 +114,11 @@ enum class Builtin : std::uint16_t {
     default:
       return false;
   }
+}
+
+/// The first of the arguments that decide whether it fails, with those after it.
+[[nodiscard]] constexpr std::size_t first_deciding_argument(Builtin builtin) {
+  return builtin == Builtin::StringMatches ? 1 : 0;  // the pattern, and not the text
 }
 
 struct BuiltinInfo {

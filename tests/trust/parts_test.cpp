@@ -186,6 +186,15 @@ TEST(ToolByName, AFailureOfTheToolIsAResult) {
   EXPECT_EQ(record.label, "extern read_inbox");
 }
 
+TEST(ToolByName, WhetherATextMatchesIsNoReasonToFail) {
+  const auto run_with = [](std::string_view test) {
+    return run_parts("fn count() -> i32 { if " + std::string(test) + R"( { 1 } else { 2 } }
+    fn main() -> Boolean { tools { count, send_mail }.call("count", Map::new()).unwrap().len().is_trusted() })");
+  };
+  EXPECT_EQ(run_with(R"(read_inbox().matches("[a-z]+"))").end, "value true");
+  EXPECT_EQ(run_with(R"("eve".matches(read_inbox()))").end, "value false") << "the pattern can be faulty";
+}
+
 TEST(ToolByName, SignaturesHaveTheirComments) {
   EXPECT_EQ(run_parts(R"(fn main() -> List<String> { tools { send_mail(_, "hello", _) }.signatures() })").end,
             R"(value ["send_mail(to: trusted String, copies: Option<i32>) -> String // Sends a mail."])");

@@ -35,7 +35,12 @@ OpStatus operate_call_builtin(MachineState& state, Value* r, bytecode::Instructi
   BuiltinCall call{state, {r + i.c, types::find_builtin(i.b)->argument_count}, {}, {}};
   for (const Value& argument : call.arguments) call.label = state.labels.join(call.label, argument.label());
   if (const OpStatus status = functions()[i.b](call); status != OpStatus::Ok) return status;
-  if (call.label.index != 0) state.doubt = state.labels.join(state.doubt, call.label);
+  if (call.label.index != 0) {
+    const std::size_t deciding = types::first_deciding_argument(static_cast<types::Builtin>(i.b));
+    for (const Value& argument : call.arguments.subspan(deciding)) {
+      state.doubt = state.labels.join(state.doubt, argument.label());
+    }
+  }
   // Not `add_label`: a text that was cut out of another one keeps its spans unchanged.
   call.result.set_label(state.labels.join(call.result.label(), call.label));
   r[i.a] = std::move(call.result);

@@ -327,7 +327,8 @@ OpStatus matches(BuiltinCall& call) {
     if (!pattern->ok()) {
       std::string message = show(source);
       message += messages_of(call.state.program->program()).wrong_pattern;
-      return fail(call.state, FailureKind::Conversion, message + replace_invalid_utf8(pattern->error()), call.label);
+      return fail(call.state, FailureKind::Conversion, message + replace_invalid_utf8(pattern->error()),
+                  call.arguments[1].label());
     }
     if (patterns.size() >= patterns_kept_max) patterns.clear();
     found = patterns.emplace(std::string(source), std::move(pattern)).first;
