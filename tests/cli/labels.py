@@ -91,5 +91,5 @@ def test_an_answer_keeps_its_labels_over_processes(work):
 
 def test_what_the_measured_programs_promise(work):
     """What a link is, is decided by a program of bench/trust."""
-    process = tenon("test", ROOT / "bench/trust/programs/slack.tn", cwd=work)
+    process = tenon("test", ROOT / "bench/trust/programs/links.tn", cwd=work)
     assert process.returncode == 0 and process.stdout.endswith("3 passed, 0 failed\n"), process
