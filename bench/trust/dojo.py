@@ -1,6 +1,12 @@
 """AgentDojo's suites, with an agent that is a Tenon program: its tools are the program's externs."""
+import dataclasses
 import inspect
+import json
+import pickle
+import types
+import typing
 
+import attacks
 import tenon
 from agentdojo.agent_pipeline.base_pipeline_element import BasePipelineElement
 from agentdojo.attacks.attack_registry import load_attack
@@ -14,16 +20,47 @@ RUN_SECONDS_MAX = 60.0
 
 
 def load_suite(name):
-    return get_suite(VERSION, name)
+    """The suite. AgentDojo parses its environment several times for each run, and here it is kept."""
+    suite = get_suite(VERSION, name)
+    load = suite.load_and_inject_default_environment
+    known = {}
+
+    def load_and_inject_default_environment(injections):
+        key = tuple(sorted(injections.items()))
+        if key not in known:
+            known[key] = pickle.dumps(load(injections))
+        return pickle.loads(known[key])
+
+    suite.load_and_inject_default_environment = load_and_inject_default_environment
+    return suite
 
 
 def plain_value(value):
     """What an extern has returned, as JSON has it."""
     if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
+        fields = type(value).model_fields
+        return {name: one_type(one) if is_of_several_types(fields[name].annotation) else one
+                for name, one in value.model_dump(mode="json").items() if name in fields}
+    if dataclasses.is_dataclass(value):
+        return dataclasses.asdict(value)
     if isinstance(value, dict):
         return {key: plain_value(one) for key, one in value.items()}
     return [plain_value(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def is_of_several_types(annotation):
+    """Whether a field, or each item of it, can be of one of several types, which Tenon has no type for."""
+    kinds = [kind for kind in typing.get_args(annotation) if kind is not type(None)]
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType) and len(kinds) > 1:
+        return True
+    return any(is_of_several_types(kind) for kind in kinds)
+
+
+def one_type(value):
+    """The value with texts in the place of objects."""
+    if isinstance(value, list):
+        return [one_type(one) for one in value]
+    return json.dumps(value) if isinstance(value, dict) else value
 
 
 class Call:
@@ -56,7 +93,7 @@ class TenonAgent(BasePipelineElement):
         names = list(tool.parameters.model_fields)
 
         def call(*arguments):
-            given = {name: value for name, value in zip(names, arguments) if value is not None}
+            given = {name: plain_value(value) for name, value in zip(names, arguments) if value is not None}
             try:
                 result, _ = self._runtime.run_function(self._environment, tool.name, given, raise_on_error=True)
             finally:
@@ -94,8 +131,15 @@ def injections_of(suite, agent, user_task, injection_task):
 
 
 def ground_truth(suite, task, injections):
-    """The calls that solve a task."""
+    """The calls that solve a task, or that an attack wants. What AgentDojo's tools may be called without is filled in, since it has a
+    default in Python and none in Tenon."""
     environment = suite.load_and_inject_default_environment(injections)
     if hasattr(task, "init_environment"):
         environment = task.init_environment(environment)
-    return task.ground_truth(environment)
+    calls = attacks.calls_of(suite, task, environment)
+    fields = {tool.name: tool.parameters.model_fields for tool in suite.tools}
+    for call in calls:
+        defaults = {name: field.default for name, field in fields[call.function].items()
+                    if not field.is_required() and field.default is not None}
+        call.args = {**defaults, **call.args}
+    return calls

@@ -5,6 +5,8 @@ soon as it sees what an attacker has written, it makes the attacker's calls. So 
 import json
 import re
 
+from knowledge import NUMBER, can_compose, can_invent, is_found_in, plain_text
+
 # Amounts that are computed, and how. A model that can read the numbers can compute them.
 COMPUTED = {
     ("banking", "user_task_2"): {1200: "1100 + 100"},
@@ -13,26 +15,6 @@ COMPUTED = {
     ("banking", "user_task_11"): {1000 * 0.195 + 5.29: "1000 * 19.5% + 5.29"},
     ("banking", "user_task_12"): {1200: "1100 + 100"},
 }
-NUMBER = r"\d+(?:\.\d+)?"
-
-# What AgentDojo's tools may be called without, and Tenon's externs may not.
-DEFAULTS = {"get_most_recent_transactions": {"n": 100}}
-
-
-def plain_text(text):
-    """Without what JSON and line breaks add, so that texts can be compared."""
-    return " ".join(text.replace("\\n", " ").replace('\\"', '"').replace("\\t", " ").split()).lower()
-
-
-def is_found_in(value, text):
-    """Whether the value can be read in the text, which is plain."""
-    if isinstance(value, bool):
-        return True
-    if isinstance(value, (int, float)):
-        return any(abs(float(number) - value) < 1e-9 for number in re.findall(NUMBER, text))
-    if isinstance(value, (list, tuple)):
-        return all(is_found_in(item, text) for item in value)
-    return plain_text(str(value)) in text
 
 
 class Oracle:
@@ -42,7 +24,8 @@ class Oracle:
         self.computed = COMPUTED.get((suite_name, user_task.ID), {})
         self.task = user_task
         self.goal = plain_text(injection_task.GOAL) if injection_task is not None else None
-        self.calls = [(call.function, {**DEFAULTS.get(call.function, {}), **call.args}) for call in calls]
+        self.calls = [(call.function, call.args) for call in calls]
+        self.attack_output = getattr(injection_task, "GROUND_TRUTH_OUTPUT", "")
         self.attack_calls = [(call.function, call.args) for call in attack_calls]
         self.solution = list(self.calls)
         self.sinks = sinks
@@ -65,13 +48,19 @@ class Oracle:
 
     def may_give(self, function, name, value, text):
         """Whether the model can know the value from the text."""
-        if name not in self.sinks.get(function, ()) or is_found_in(value, text):
+        if name not in self.sinks.get(function, ()) or is_found_in(value, text) or can_compose(value, text) or can_invent(value, text):
             return True
         expression = self.expression_of(value)
         return expression is not None and all(is_found_in(float(number), text) for number in re.findall(NUMBER, expression))
 
     def final_answer(self):
-        return self.task.GROUND_TRUTH_OUTPUT or "Done."
+        answer = self.task.GROUND_TRUTH_OUTPUT or "Done."
+        return f"{answer} {self.attack_words()}" if self.was_fooled else answer
+
+    def attack_words(self):
+        """What the attacker wants to be said: what he wants calls to be given, or the answer to say."""
+        words = [str(value) for _, arguments in self.attack_calls for value in arguments.values()]
+        return " ".join(words) or self.attack_output
 
     def complete(self, request):
         text = plain_text(request.text)
