@@ -110,7 +110,8 @@ def test_a_failed_branch_cancels_its_siblings(tmp_path):
 
     async def price(item: str) -> int:
         if item == "a":
-            await asyncio.sleep(0.01)
+            while not patient.begun.is_set():  # one that has not begun is not told
+                await asyncio.sleep(0.01)
             raise ValueError("no a")
         return await patient.price(item)
 
@@ -124,15 +125,18 @@ def test_a_failed_branch_cancels_its_siblings(tmp_path):
 def test_asyncio_cancels_the_run_of_a_cancelled_call(tmp_path):
     patient = Patient()
 
-    async def call(program):
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(program.one.aio(), 0.05)
+    async def cancel_call(program):
         end = time.monotonic() + WAIT
+        call = asyncio.create_task(program.one.aio())
+        while not patient.begun.is_set() and time.monotonic() < end:  # one that has not begun is not told
+            await asyncio.sleep(0.01)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(call, 0.01)
         while not patient.cancelled.is_set() and time.monotonic() < end:
             await asyncio.sleep(0.01)
 
     with load(tmp_path, price=patient.price) as program:
-        asyncio.run(call(program))
+        asyncio.run(cancel_call(program))
     assert patient.cancelled.is_set()
 
 
