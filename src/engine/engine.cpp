@@ -379,14 +379,17 @@ Result<void, EngineError> Engine::release(RunId run) {
   if (!runtime_->end(run) || !runtime_->is_idle(run)) {
     return failure(refusal(EngineError::Kind::Conflict, "the run has not ended"));
   }
-  std::erase(let_go_, run);  // its place may get another run at once
+  let_go_.erase(run);  // its place may get another run at once
   runtime_->release(run);
   return {};
 }
 
 void Engine::let_go(RunId run) {
-  const bool is_known = std::ranges::find(let_go_, run) != let_go_.end();
-  if (!is_known && !is_gone(run)) let_go_.push_back(run);
+  if (is_gone(run)) {
+    let_go_.erase(run);
+  } else {
+    let_go_.insert(run);
+  }
 }
 
 /// Releases a run that was let go, if it can be.

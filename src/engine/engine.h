@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -205,7 +206,7 @@ class Engine final {
   std::optional<journal::ThreadCommitter> committer_;
   std::optional<runtime::VisitorInbox> inbox_;
   std::optional<runtime::Runtime> runtime_;
-  std::vector<runtime::RunId> let_go_;
+  std::set<runtime::RunId> let_go_;
   bool can_continue_ = true;
   bool is_stopped_ = false;
   std::atomic<bool> is_woken_{false};

@@ -240,26 +240,31 @@ TEST_F(EngineTests, ARunThatHasEndedIsReleased) {
   EXPECT_EQ(engine->result(*again)->value, "\"It is red.\"");
 }
 
-TEST_F(EngineTests, ARunThatIsReleasedIsNotLetGoOf) {
+TEST_F(EngineTests, ARunThatWasLetGoOfLeavesItsPlaceToTheNext) {
   EngineOptions options;
   options.model = std::make_unique<test::FixedModel>("Hello!");
   options.runtime.answers_come_later = true;
   const auto engine = open(std::move(options));
   const Program program = load(*engine, question);
-  const auto run = engine->start(program, "main", "{}");
-  ASSERT_TRUE(run.has_value()) << describe(run.error());
-  drive(*engine);
-  ASSERT_EQ(engine->state(*run), RunState::Asks);
-  // It is cancelled, and ends while the engine does not look.
-  engine->let_go(*run);
-  engine->let_go(*run);
-  static_cast<void>(engine->runtime().poll(milliseconds{1}));
-  ASSERT_TRUE(engine->release(*run).has_value());
-  const auto next = engine->start(program, "main", "{}");
-  ASSERT_TRUE(next.has_value()) << describe(next.error());
-  EXPECT_EQ(*next, *run);
-  drive(*engine);
-  EXPECT_EQ(engine->state(*next), RunState::Asks);
+  for (const bool is_released : {true, false}) {
+    const auto run = engine->start(program, "main", "{}");
+    ASSERT_TRUE(run.has_value()) << describe(run.error());
+    drive(*engine);
+    ASSERT_EQ(engine->state(*run), RunState::Asks);
+    // It is cancelled, and ends while the engine does not look.
+    engine->let_go(*run);
+    static_cast<void>(engine->runtime().poll(milliseconds{1}));
+    if (is_released) {
+      ASSERT_TRUE(engine->release(*run).has_value());
+    } else {
+      engine->let_go(*run);
+    }
+    const auto next = engine->start(program, "main", "{}");
+    ASSERT_TRUE(next.has_value()) << describe(next.error());
+    EXPECT_EQ(*next, *run);
+    drive(*engine);
+    EXPECT_EQ(engine->state(*next), RunState::Asks);
+  }
 }
 
 TEST_F(EngineTests, TwoEnginesWorkInOneProcess) {
