@@ -369,12 +369,13 @@ class ControlRegions::FunctionRegions {
       add_writes(region, {decision}, decision);
       return region;
     }
-    // An agent's frame gives its caller's state back when it ends.
-    for (std::uint32_t pc = 0; decision == whole_function && !function_.is_agent_run && pc < size_; ++pc) {
-      regions_.add_state_writes(function_, pc, region.state);
+    if (decision == whole_function) {
+      if (function_.is_agent_run) return region;  // it gives its caller's state back when it ends
+      for (std::uint32_t pc = 0; pc < size_; ++pc) regions_.add_state_writes(function_, pc, region.state);
+      return region;
     }
     const std::size_t handler = decision - size_;
-    if (handler >= function_.handlers.size()) return region;  // it ends with the frame, or fails again
+    if (handler >= function_.handlers.size()) return region;  // it fails again
     const Handler& taken = function_.handlers[handler];
     region.registers.push_back(taken.failure);
     add_writes(region, {taken.begin, taken.target}, taken.target);
