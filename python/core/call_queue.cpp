@@ -55,6 +55,7 @@ bool CallQueue::call_thread() {
   return true;
 }
 
+/// `has_lock`: whether the caller has the interpreter's lock.
 void CallQueue::start_thread(bool has_lock) {
   std::string why = "the interpreter ends";
   bool may_end = false;

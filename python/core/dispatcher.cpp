@@ -60,15 +60,20 @@ void Dispatcher::ask_for_loop() {
   fail_items("no event loop could be started: " + why);
 }
 
+/// With the mutex locked.
+std::vector<Dispatcher::Item> Dispatcher::take_items() {
+  std::uint64_t count = 0;
+  static_cast<void>(::read(descriptor_, &count, sizeof count));
+  return std::exchange(items_, {});
+}
+
 /// No loop will start what was added.
 void Dispatcher::fail_items(const std::string& why) {
   std::vector<Item> items;
   {
     const std::scoped_lock lock(mutex_);
     if (has_loop_) return;  // there is one meanwhile
-    items.swap(items_);
-    std::uint64_t count = 0;
-    static_cast<void>(::read(descriptor_, &count, sizeof count));
+    items = take_items();
   }
   for (const Item& item : items) {
     if (const auto* const started = std::get_if<StartedCall>(&item)) {
@@ -110,9 +115,7 @@ void Dispatcher::run_ready(const nb::object& start_model) {
   std::vector<Item> items;
   {
     const std::scoped_lock lock(mutex_);
-    items.swap(items_);
-    std::uint64_t count = 0;
-    static_cast<void>(::read(descriptor_, &count, sizeof count));
+    items = take_items();
   }
   std::optional<nb::python_error> ending;
   for (const Item& item : items) {

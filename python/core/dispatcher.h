@@ -76,6 +76,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
 
   void add(Item item);
   void ask_for_loop();
+  [[nodiscard]] std::vector<Item> take_items();
   void fail_items(const std::string& why);
   void start(const StartedCall& started);
   void start(const StartedGeneration& started, const nb::object& start_model);

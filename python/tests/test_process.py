@@ -252,7 +252,6 @@ def test_a_thread_that_is_cut_off_by_the_end_says_nothing():
     for _ in range(10):  # at another moment each time
         done = run("""
 import tenon._background
-start = tenon._background.threading.Thread.start
 def slow():  # until the interpreter is about to end
     threading.main_thread().join()
     return begin()
