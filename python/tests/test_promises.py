@@ -110,7 +110,7 @@ def test_a_failed_branch_cancels_its_siblings(tmp_path):
 
     async def price(item: str) -> int:
         if item == "a":
-            while not patient.begun.is_set():  # one that has not begun is not told
+            while not patient.begun.is_set():  # one that has not begun does not notice
                 await asyncio.sleep(0.01)
             raise ValueError("no a")
         return await patient.price(item)
@@ -128,7 +128,7 @@ def test_asyncio_cancels_the_run_of_a_cancelled_call(tmp_path):
     async def cancel_call(program):
         end = time.monotonic() + WAIT
         call = asyncio.create_task(program.one.aio())
-        while not patient.begun.is_set() and time.monotonic() < end:  # one that has not begun is not told
+        while not patient.begun.is_set() and time.monotonic() < end:  # one that has not begun does not notice
             await asyncio.sleep(0.01)
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(call, 0.01)
