@@ -171,16 +171,16 @@ nb::object CallQueue::take(bool is_first) {
       const std::scoped_lock lock(mutex_);
       if (is_entering) entering_ = Entering::None;
       if (is_called) is_contended_ = is_contended;
-      is_contended = is_contended_;
       has_next = pop(next);
       needs_thread = call_thread();  // this one may block in its call
     }
     if (needs_thread) start_thread(true);
     if (!has_next) {
       is_entering = is_called = false;
-      if (is_contended && linger([this] { return !is_empty(); })) continue;
-      is_contended = wait_released([&] { is_called = await_call(); });
+      const Waited waited = wait_released([this] { return !is_empty(); }, [&] { is_called = await_call(); });
+      if (waited == Waited::Not) continue;
       if (!is_called) return nb::none();
+      is_contended = waited == Waited::Contended;
       is_entering = true;
       continue;
     }

@@ -21,19 +21,25 @@ constexpr std::chrono::seconds taking_max{2};
 using Clock = std::chrono::steady_clock;
 /// Until when a thread is expected to release the lock (expect_release), as Clock counts; 0: none is.
 std::atomic<Clock::rep> releasing_until = 0;
-constexpr std::chrono::microseconds release_max{100};
-constexpr std::chrono::microseconds linger_max{500};
-constexpr std::chrono::microseconds linger_piece{20};
+constexpr std::chrono::milliseconds release_max{1};
+constexpr std::chrono::milliseconds linger_max{2};
+constexpr std::chrono::microseconds linger_piece{250};
 constexpr std::chrono::milliseconds uncontended_max{1};
-thread_local int depth = 0;             // of the callbacks of this thread
-thread_local int unlocked = 0;          // how often this thread has released the lock
-thread_local bool passes_lock = false;  // this thread releases it with wait_released
+constexpr int spins_max = 1'000;
+thread_local int depth = 0;                 // of the callbacks of this thread
+thread_local int unlocked = 0;              // how often this thread has released the lock
+thread_local bool passes_lock = false;      // this thread releases it with wait_released
+thread_local bool waits_contended = false;  // and another thread computed when it took the lock again
 
-/// The threads that wait for the release.
+/// The threads that wait for the release. One that yielded its processor meanwhile, or slept, would find that the
+/// thread which computes was faster. So they sleep until the lock is offered to one, which then stays awake.
 struct Heirs {
   std::mutex mutex;
   std::condition_variable came;
+  std::condition_variable offered;
   int count = 0;
+  bool is_offered = false;
+  std::atomic<bool> is_awake = false;  ///< the one that the lock was offered to
 };
 
 Heirs& heirs() {
@@ -77,17 +83,44 @@ void expect_release_within(Clock::duration time) {
   releasing_until = (Clock::now() + time).time_since_epoch().count();
 }
 
+/// Returns when the lock was just released to this thread, or none is expected to release it any more.
 void await_release() {
   if (!is_releasing()) return;
   {
-    const std::scoped_lock lock(heirs().mutex);
+    std::unique_lock lock(heirs().mutex);
     ++heirs().count;
     heirs().came.notify_all();
+    while (!heirs().is_offered && is_releasing()) {
+      heirs().offered.wait_until(lock, Clock::time_point(Clock::duration(releasing_until)));
+    }
+    --heirs().count;
+    if (!std::exchange(heirs().is_offered, false)) return;
   }
-  const Clock::time_point end = Clock::now() + linger_max + release_max;
-  while (is_releasing() && Clock::now() < end) std::this_thread::yield();
-  const std::scoped_lock lock(heirs().mutex);
-  --heirs().count;
+  heirs().is_awake = true;
+  for (int spins = 0; is_releasing(); ++spins) {
+    if (spins > spins_max) std::this_thread::yield();  // the other thread may need this processor
+  }
+}
+
+/// Keeps the lock until a thread comes for it, which is then awake, or `has_more()`, or for linger_max. Returns whether
+/// there is more.
+bool linger(const std::function<bool()>& has_more) {
+  if (!is_releasing()) return has_more();
+  expect_release_within(linger_max);
+  {
+    std::unique_lock lock(heirs().mutex);
+    while (heirs().count == 0 && is_releasing()) {
+      if (has_more()) return true;
+      heirs().came.wait_for(lock, linger_piece);
+    }
+    if (heirs().count == 0) return false;
+    heirs().is_awake = false;
+    heirs().is_offered = true;
+    expect_release_within(linger_max);
+  }
+  heirs().offered.notify_one();
+  while (!heirs().is_awake && is_releasing()) std::this_thread::yield();
+  return false;
 }
 
 /// Takes the lock with `take`. Returns false, without the lock, if the interpreter ends.
@@ -100,17 +133,22 @@ bool take_lock(Take take) {
   return may_take;
 }
 
+template <class Take>
+void take_lock_or_stop(Take take) {
+  if (take_lock(take)) return;
+  for (;;) ::pause();
+}
+
 }  // namespace
 
-Unlocked::Unlocked(bool is_heir) : state_(PyEval_SaveThread()), is_heir_(is_heir) {
+Unlocked::Unlocked() : state_(PyEval_SaveThread()) {
   ++unlocked;
 }
 
 Unlocked::~Unlocked() {
   --unlocked;
-  if (is_heir_) await_release();
-  if (take_lock([this] { PyEval_RestoreThread(state_); })) return;
-  for (;;) ::pause();
+  await_release();
+  take_lock_or_stop([this] { PyEval_RestoreThread(state_); });
 }
 
 bool is_callers_thread() {
@@ -128,34 +166,31 @@ Callback::~Callback() {
 }
 
 void expect_release() {
-  if (passes_lock) expect_release_within(release_max);
+  if (waits_contended) expect_release_within(release_max);
 }
 
 void note_release() {
-  releasing_until = 0;
+  if (releasing_until.exchange(0) == 0) return;
+  const std::scoped_lock lock(heirs().mutex);
+  heirs().is_offered = false;  // not taken
+  heirs().offered.notify_all();
 }
 
-bool linger(const std::function<bool()>& has_more) {
-  if (!is_releasing()) return has_more();
-  expect_release_within(linger_max);
-  std::unique_lock lock(heirs().mutex);
-  while (heirs().count == 0 && is_releasing()) {
-    if (has_more()) return true;
-    heirs().came.wait_for(lock, linger_piece);
-  }
-  return false;
-}
-
-bool wait_released(const std::function<void()>& wait) {
+Waited wait_released(const std::function<bool()>& has_more, const std::function<void()>& wait) {
   passes_lock = true;
-  Clock::time_point end;
-  {
-    const Unlocked unlocked(false);
+  if (linger(has_more)) {
     note_release();
-    wait();
-    end = Clock::now();
+    return Waited::Not;
   }
-  return Clock::now() - end > uncontended_max;
+  PyThreadState* const state = PyEval_SaveThread();
+  note_release();
+  ++unlocked;
+  wait();
+  --unlocked;
+  const Clock::time_point end = Clock::now();
+  take_lock_or_stop([state] { PyEval_RestoreThread(state); });
+  waits_contended = Clock::now() - end > uncontended_max;
+  return waits_contended ? Waited::Contended : Waited::Alone;
 }
 
 void free_outside(Freeing freeing, std::function<void()> free) {

@@ -16,15 +16,13 @@ namespace nb = nanobind;
 /// which C++ does not survive. So such a thread waits here instead, until the process ends.
 class Unlocked {
  public:
-  /// `is_heir`: whether this thread may get the lock from one that completes a call.
-  explicit Unlocked(bool is_heir = true);
+  Unlocked();
   ~Unlocked();
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
  private:
   PyThreadState* state_;
-  bool is_heir_;
 };
 
 /// Whether this thread has released the lock (Unlocked): it is one of Python, and not the engine's own.
@@ -57,16 +55,19 @@ class Callback {
 // the lock is released, and one that is awake at that moment takes it first.
 
 /// A call is about to be completed: this thread, which has the lock, is likely to release it soon. Without effect on
-/// threads that do so without `wait_released`.
+/// threads that do so without `wait_released`, or whose last wait was not beside a thread that computes.
 void expect_release();
 /// It will not release the lock soon.
 void note_release();
-/// Keeps the lock for some microseconds, until the thread that waits for the completed call comes for it. Returns true,
-/// early, if `has_more()` says that this thread has more to do. With the lock.
-bool linger(const std::function<bool()>& has_more);
-/// Releases the lock, calls `wait()`, and takes the lock again. Returns whether that took so long that another thread
-/// computes.
-bool wait_released(const std::function<void()>& wait);
+enum class Waited {
+  Not,        ///< there was more to do
+  Alone,
+  Contended,  ///< it took so long to take the lock again that another thread of Python computes
+};
+/// Releases the lock, calls `wait()`, and takes the lock again. If a call was completed (expect_release), the lock is
+/// kept until the thread that waits for the call comes for it, for 2 ms at most. Returns early, with the lock, if
+/// `has_more()` says that this thread has more to do.
+[[nodiscard]] Waited wait_released(const std::function<bool()>& has_more, const std::function<void()>& wait);
 
 /// Frees a handle: `Waiting` without the lock, because that may wait for the engine. In a callback of the engine, which
 /// cannot use the engine, it is freed later, with the next handle that is freed elsewhere.

@@ -13,9 +13,6 @@
 namespace tenon::python {
 namespace {
 
-/// Whether another thread of Python computes, so that this one has waited for the lock after its last wait.
-thread_local bool is_contended = false;
-
 int rounded_up(Timeout timeout) {
   if (!timeout) return -1;
   constexpr double longest = std::numeric_limits<int>::max();
@@ -34,11 +31,11 @@ nb::list select_events(int epoll, Timeout timeout, std::size_t count) {
     return found != 0;
   };
   const int milliseconds = rounded_up(timeout);
-  const bool has_more = is_contended && milliseconds != 0 ? linger([&] { return select(0); }) : select(0);
-  if (has_more || milliseconds == 0) {
+  if (milliseconds == 0) {
+    select(0);
     note_release();
   } else {
-    is_contended = wait_released([&] { select(milliseconds); });
+    static_cast<void>(wait_released([&] { return select(0); }, [&] { select(milliseconds); }));
   }
   if (error != 0 && error != EINTR) {
     errno = error;
