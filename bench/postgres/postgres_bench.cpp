@@ -314,7 +314,7 @@ class Answerer {
     append_.run = journal::make_run_name(now_ms);
     append_.summary.title = "main";
     record("start");
-    subscription_ = store_->wakeups().subscribe([this] { signal_.set(); });
+    subscription_ = store_->wakeups().subscribe([this](journal::Wakeups::Notice) { signal_.set(); });
     thread_ = std::thread([this] { answer_all(); });
   }
   ~Answerer() {
@@ -358,7 +358,7 @@ ordered_json measure_commands(const std::string& store_url, const std::string& r
   Answerer answerer(store_url);
   const auto sender = open_store(store_url, OwnerRole::Gateway);
   Signal replied;
-  const auto subscription = sender->wakeups().subscribe([&] { replied.set(); });
+  const auto subscription = sender->wakeups().subscribe([&](journal::Wakeups::Notice) { replied.set(); });
   RawSession raw(raw_url);
   RawSession listener(raw_url);
   raw.execute(

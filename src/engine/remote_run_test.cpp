@@ -14,7 +14,7 @@ using testing::ElementsAre;
 /// Passes on what a test says.
 class TestWakeups final : public journal::Wakeups {
  public:
-  std::unique_ptr<journal::Subscription> subscribe(std::function<void()> /*notify*/) override { return nullptr; }
+  std::unique_ptr<journal::Subscription> subscribe(std::function<void(Notice)> /*notify*/) override { return nullptr; }
   std::unique_ptr<journal::Subscription> watch(const journal::RunName& /*run*/, Watcher& watcher) override {
     watching = &watcher;
     return std::make_unique<journal::Subscription>();

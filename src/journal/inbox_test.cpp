@@ -107,7 +107,7 @@ TEST_P(InboxContract, AnUnansweredCommandIsWithdrawn) {
 
 TEST_P(InboxContract, ACommandIsAnnouncedToSubscribersOnly) {
   std::counting_semaphore<> noticed{0};
-  auto subscription = store->wakeups().subscribe([&] { noticed.release(); });
+  auto subscription = store->wakeups().subscribe([&](Wakeups::Notice) { noticed.release(); });
   ASSERT_NE(subscription, nullptr);
   ASSERT_EQ(commit(make_append(run, 2, {"b"})), std::nullopt);  // what the owner writes is no command
   EXPECT_FALSE(noticed.try_acquire_for(std::chrono::milliseconds(50)));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,9 +21,15 @@ class Subscription {
 class Wakeups {
  public:
   virtual ~Wakeups() = default;
-  /// Calls `notify` on another thread, soon after there is something for this owner: a command, a reply to one of its
-  /// commands, or runs that have lost their owner. Null where the system offers no way to notice it.
-  [[nodiscard]] virtual std::unique_ptr<Subscription> subscribe(std::function<void()> notify) = 0;
+  /// What there is for an owner.
+  enum class Notice : std::uint8_t {
+    Any,      ///< may be anything: a command, a reply, or runs that have lost their owner
+    Command,  ///< a command
+    Reply,    ///< a reply to one of its commands
+  };
+  /// Calls `notify` on another thread, soon after there is something for this owner. Null where the system offers no
+  /// way to notice it.
+  [[nodiscard]] virtual std::unique_ptr<Subscription> subscribe(std::function<void(Notice)> notify) = 0;
 
   /// What happens to a run that another owner continues.
   class Watcher {

@@ -73,14 +73,14 @@ void SharedDatabase::mark_expired(std::optional<OwnerId> only) {
   for (const OwnerId owner : expired) mark_dead(owner);
 }
 
-void SharedDatabase::notify(OwnerId owner) {
+void SharedDatabase::notify(OwnerId owner, Notice notice) {
   if (owner.number == 0 || chance(lost_notices_one_in)) return;
-  noticed_.push_back(owner.number);
+  noticed_.emplace_back(owner.number, notice);
 }
 
 void SharedDatabase::deliver_notices() {
-  for (const std::uint64_t owner : std::exchange(noticed_, {})) {
-    for (std::function<void()>* const notify : subscribers_[owner]) (*notify)();
+  for (const auto& [owner, notice] : std::exchange(noticed_, {})) {
+    for (auto* const listener : subscribers_[owner]) (*listener)(notice);
   }
 }
 
@@ -382,7 +382,7 @@ Result<std::uint64_t, journal::StoreError> SharedConnection::send(const journal:
   if (row.target.number == 0 && !command.except.empty()) {
     return failure(error(Error::Kind::Missing, "no other process can take the command"));
   }
-  database_.notify(row.target);
+  database_.notify(row.target, Notice::Command);
   const std::uint64_t id = database_.next_command_++;
   database_.inbox_.emplace(id, std::move(row));
   return id;
@@ -413,7 +413,7 @@ Result<std::vector<journal::Command>, journal::StoreError> SharedConnection::una
     if (!database_.lives(row.target) && is_host) {
       const OwnerId has_run = database_.owner_of(row.run);
       row.target = has_run.number != 0 ? has_run : owner;
-      if (row.target != owner) database_.notify(row.target);
+      if (row.target != owner) database_.notify(row.target, Notice::Command);
     }
     if (row.target == owner) commands.push_back({id, row.run, row.bytes});
   }
@@ -434,7 +434,7 @@ Result<void, journal::StoreError> SharedConnection::redirect(std::uint64_t comma
   }
   row.pool = run->second.pool;
   row.target = target;
-  database_.notify(target);
+  database_.notify(target, Notice::Command);
   return {};
 }
 
@@ -446,7 +446,7 @@ Result<void, journal::StoreError> SharedConnection::answer(std::uint64_t command
     return failure(error(Error::Kind::Missing, "there is no such unanswered command"));
   }
   found->second.reply = std::string(reply);
-  database_.notify(found->second.sender);
+  database_.notify(found->second.sender, Notice::Reply);
   return {};
 }
 
@@ -591,11 +591,11 @@ Result<std::vector<journal::Owner>, journal::StoreError> SharedConnection::owner
   return owners;
 }
 
-std::unique_ptr<journal::Subscription> SharedConnection::subscribe(std::function<void()> notify) {
+std::unique_ptr<journal::Subscription> SharedConnection::subscribe(std::function<void(Notice)> notify) {
   class Subscribed final : public journal::Subscription {
    public:
-    Subscribed(std::map<std::uint64_t, std::vector<std::function<void()>*>>& all, OwnerId owner,
-               std::function<void()> notify)
+    Subscribed(std::map<std::uint64_t, std::vector<std::function<void(Notice)>*>>& all, OwnerId owner,
+               std::function<void(Notice)> notify)
         : notify_(std::move(notify)), all_(all) {
       all_[owner.number].push_back(&notify_);
     }
@@ -604,8 +604,8 @@ std::unique_ptr<journal::Subscription> SharedConnection::subscribe(std::function
     }
 
    private:
-    std::function<void()> notify_;
-    std::map<std::uint64_t, std::vector<std::function<void()>*>>& all_;
+    std::function<void(Notice)> notify_;
+    std::map<std::uint64_t, std::vector<std::function<void(Notice)>*>>& all_;
   };
   return std::make_unique<Subscribed>(database_.subscribers_, id(), std::move(notify));
 }

@@ -86,7 +86,8 @@ class SharedDatabase {
   [[nodiscard]] bool chance(std::uint64_t one_in) { return one_in != 0 && random_() % one_in == 0; }
   void mark_dead(journal::OwnerId owner);
   void mark_expired(std::optional<journal::OwnerId> only = std::nullopt);
-  void notify(journal::OwnerId owner);
+  using Notice = journal::Wakeups::Notice;
+  void notify(journal::OwnerId owner, Notice notice = Notice::Any);
   [[nodiscard]] journal::OwnerId find_host(const std::string& pool, std::span<const journal::OwnerId> except = {});
   [[nodiscard]] std::optional<journal::AppendRefusal> find_refusal(const journal::Append& append,
                                                                    journal::OwnerId owner,
@@ -100,8 +101,8 @@ class SharedDatabase {
   std::map<std::string, journal::Note> notes_;
   std::map<std::uint64_t, CommandRow> inbox_;
   std::map<std::uint64_t, OwnerRow> owners_;
-  std::map<std::uint64_t, std::vector<std::function<void()>*>> subscribers_;  ///< by owner
-  std::vector<std::uint64_t> noticed_;                                        ///< owners with notices
+  std::map<std::uint64_t, std::vector<std::function<void(Notice)>*>> subscribers_;  ///< by owner
+  std::vector<std::pair<std::uint64_t, Notice>> noticed_;                           ///< owners with notices
   std::uint64_t next_owner_ = 1;
   std::uint64_t next_command_ = 1;
   std::uint64_t abandonments_ = 0;
@@ -190,7 +191,7 @@ class SharedConnection final : public journal::StoreConnection,
   Result<std::vector<std::string>> pools_without_hosts() override;
   Result<std::vector<journal::Owner>> owners() override;
   // Wakeups
-  std::unique_ptr<journal::Subscription> subscribe(std::function<void()> notify) override;
+  std::unique_ptr<journal::Subscription> subscribe(std::function<void(Notice)> notify) override;
   std::unique_ptr<journal::Subscription> watch(const journal::RunName& /*run*/, Watcher& /*watcher*/) override {
     return nullptr;
   }

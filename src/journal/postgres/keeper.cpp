@@ -70,7 +70,8 @@ std::string label_of_process() {
 /// A subscription.
 class Keeper::Listener final : public Subscription {
  public:
-  Listener(Keeper& keeper, std::list<std::function<void()>>::iterator place) : keeper_(keeper), place_(place) {}
+  Listener(Keeper& keeper, std::list<std::function<void(Wakeups::Notice)>>::iterator place)
+      : keeper_(keeper), place_(place) {}
   ~Listener() override {
     const std::scoped_lock lock(keeper_.listeners_mutex_);
     keeper_.listeners_.erase(place_);
@@ -78,7 +79,7 @@ class Keeper::Listener final : public Subscription {
 
  private:
   Keeper& keeper_;
-  const std::list<std::function<void()>>::iterator place_;
+  const std::list<std::function<void(Wakeups::Notice)>>::iterator place_;
 };
 
 Keeper::Keeper(Connection& connection) : connection_(connection), lease_time_(connection.lease()) {}
@@ -89,7 +90,7 @@ Keeper::~Keeper() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::unique_ptr<Subscription> Keeper::subscribe(std::function<void()> notify) {
+std::unique_ptr<Subscription> Keeper::subscribe(std::function<void(Wakeups::Notice)> notify) {
   const std::scoped_lock lock(listeners_mutex_);
   return std::make_unique<Listener>(*this, listeners_.insert(listeners_.end(), std::move(notify)));
 }
@@ -122,9 +123,9 @@ void Keeper::on_abandoned(std::uint64_t count) {
   notify_listeners();
 }
 
-void Keeper::notify_listeners() {
+void Keeper::notify_listeners(Wakeups::Notice notice) {
   const std::scoped_lock lock(listeners_mutex_);
-  for (const auto& listener : listeners_) listener();
+  for (const auto& listener : listeners_) listener(notice);
 }
 
 Result<void, StoreError> Keeper::join() {
@@ -283,8 +284,10 @@ Keeper::Done Keeper::take_notices(Session& session) {
 
 void Keeper::on_notice(const Notification& notice) {
   const std::string_view kind = kind_of(notice.payload);
-  if (kind == "command" || kind == "reply") {
-    notify_listeners();
+  if (kind == "command") {
+    notify_listeners(Wakeups::Notice::Command);
+  } else if (kind == "reply") {
+    notify_listeners(Wakeups::Notice::Reply);
   } else if (kind == "moved") {
     on_abandoned(1);
   } else if (kind == "given") {

@@ -43,7 +43,7 @@ class Keeper {
   /// The runs that others said they have given to this owner, since the last call.
   [[nodiscard]] std::vector<RunName> take_given();
   /// As Wakeups::subscribe.
-  [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void()> notify);
+  [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void(Wakeups::Notice)> notify);
   [[nodiscard]] Watches& watches() { return watches_; }
   /// These runs have moved: the hosts that they were given to are notified soon, or all of a pool without one.
   void announce_moves(const std::vector<RunName>& runs);
@@ -80,7 +80,7 @@ class Keeper {
   void hold_lease(const Session& session, Time asked_at);
   void on_abandoned(std::uint64_t count);
   void on_given(std::vector<RunName> runs);
-  void notify_listeners();
+  void notify_listeners(Wakeups::Notice notice = Wakeups::Notice::Any);
   [[nodiscard]] Time next_work() const;
   void wait() const;
 
@@ -93,7 +93,7 @@ class Keeper {
   Watches watches_{[this] { waker_.wake(); }};
 
   std::mutex listeners_mutex_;  ///< held while they are called, so that none is called after its end
-  std::list<std::function<void()>> listeners_;
+  std::list<std::function<void(Wakeups::Notice)>> listeners_;
 
   std::mutex moves_mutex_;
   std::vector<RunName> moves_;  ///< runs that have moved, to be announced

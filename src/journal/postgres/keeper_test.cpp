@@ -119,7 +119,7 @@ TEST_F(KeeperTest, WhatAnOwnerLeavesIsFreeAtOnce) {
   auto second = join();
   ASSERT_EQ(commit(second->journals(), make_append(run, 1, {"a"})), std::nullopt);
   std::counting_semaphore<> noticed{0};
-  const auto subscription = store->wakeups().subscribe([&] { noticed.release(); });
+  const auto subscription = store->wakeups().subscribe([&](Wakeups::Notice) { noticed.release(); });
   const std::uint64_t before = store->ownership().abandonments();
   second.reset();
   EXPECT_TRUE(has(*store, run));
@@ -178,7 +178,7 @@ TEST_F(KeeperTest, PoolsWithWorkAndWithoutAHostAreFound) {
 TEST_F(KeeperTest, ARunThatMovesIsGivenToAHostOfItsPool) {
   const auto gpu = join(OwnerRole::Host, "gpu");
   std::counting_semaphore<> noticed{0};
-  const auto subscription = gpu->wakeups().subscribe([&] { noticed.release(); });
+  const auto subscription = gpu->wakeups().subscribe([&](Wakeups::Notice) { noticed.release(); });
   const std::uint64_t before_here = store->ownership().given();
   ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
   Append move = make_append(run, 2, {"b"});

@@ -38,7 +38,8 @@ class PostgresInboxTest : public test::PostgresStoreTest {
   }
   /// Counts the notices of an owner.
   struct Notices {
-    explicit Notices(StoreConnection& owner) : subscription(owner.wakeups().subscribe([this] { arrived.release(); })) {}
+    explicit Notices(StoreConnection& owner)
+        : subscription(owner.wakeups().subscribe([this](Wakeups::Notice) { arrived.release(); })) {}
     [[nodiscard]] bool wait() { return arrived.try_acquire_for(test::patience); }
     std::counting_semaphore<> arrived{0};
     std::unique_ptr<Subscription> subscription;

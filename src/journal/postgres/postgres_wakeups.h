@@ -14,7 +14,7 @@ class PostgresWakeups final : public Wakeups {
   /// `keeper`: null for a reader.
   explicit PostgresWakeups(Keeper* keeper) : keeper_(keeper) {}
 
-  [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void()> notify) override {
+  [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void(Notice)> notify) override {
     return keeper_ == nullptr ? nullptr : keeper_->subscribe(std::move(notify));
   }
   [[nodiscard]] std::unique_ptr<Subscription> watch(const RunName& run, Watcher& watcher) override {

@@ -140,7 +140,7 @@ TEST_F(PostgresWakeupsTest, AWatchOfOnesOwnRunGetsNoMessages) {
 
 TEST_F(PostgresWakeupsTest, AReaderLooksByItself) {
   const auto reader = open({.durability = Durability::Process, .access = Access::Reader});
-  EXPECT_EQ(reader->wakeups().subscribe([] {}), nullptr);
+  EXPECT_EQ(reader->wakeups().subscribe([](Wakeups::Notice) {}), nullptr);
   EXPECT_EQ(reader->wakeups().watch(run, watcher), nullptr);
   EXPECT_FALSE(reader->wakeups().is_watched(run));
   reader->wakeups().publish(run, "nothing");

@@ -59,8 +59,8 @@ class WatchedFile final : public Subscription {
 
 }  // namespace
 
-std::unique_ptr<Subscription> LockFileWakeups::subscribe(std::function<void()> notify) {
-  auto watched = std::make_unique<WatchedFile>(path_, std::move(notify));
+std::unique_ptr<Subscription> LockFileWakeups::subscribe(std::function<void(Notice)> notify) {
+  auto watched = std::make_unique<WatchedFile>(path_, [notify = std::move(notify)] { notify(Notice::Any); });
   if (!watched->is_watching()) return nullptr;
   return watched;
 }

@@ -12,7 +12,7 @@ class LockFileWakeups final : public Wakeups {
  public:
   explicit LockFileWakeups(const std::string& store_path) : path_(store_path + ".lock") {}
 
-  [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void()> notify) override;
+  [[nodiscard]] std::unique_ptr<Subscription> subscribe(std::function<void(Notice)> notify) override;
   /// No other process owns a run while this one watches.
   [[nodiscard]] std::unique_ptr<Subscription> watch(const RunName& /*run*/, Watcher& /*watcher*/) override {
     return nullptr;

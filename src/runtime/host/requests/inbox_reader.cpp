@@ -14,7 +14,8 @@ constexpr std::int64_t read_interval_ms = 1'000;
 }  // namespace
 
 InboxReader::InboxReader(Parts parts)
-    : parts_(std::move(parts)), subscription_(parts_.store.wakeups().subscribe([this] {
+    : parts_(std::move(parts)), subscription_(parts_.store.wakeups().subscribe([this](journal::Wakeups::Notice notice) {
+        if (notice == journal::Wakeups::Notice::Reply) return;
         has_notice_ = true;
         parts_.wake();
       })) {}

@@ -29,7 +29,8 @@ Result<std::string, std::string> to_bytes(const InboxCommand& command, effects::
 
 RequestForwarder::RequestForwarder(Parts parts) : parts_(std::move(parts)) {
   if (parts_.store.owner().ownership().is_sole()) return;
-  subscription_ = parts_.store.wakeups().subscribe([this] {
+  subscription_ = parts_.store.wakeups().subscribe([this](journal::Wakeups::Notice notice) {
+    if (notice == journal::Wakeups::Notice::Command) return;
     has_notice_ = true;
     parts_.wake();
   });
