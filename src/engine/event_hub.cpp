@@ -103,6 +103,16 @@ void Changes::add_missed() {
   if (notify_) notify_();
 }
 
+void EventHub::watch_others(journal::Wakeups& wakeups) {
+  const std::scoped_lock lock(mutex_);
+  wakeups_ = &wakeups;
+}
+
+void EventHub::catch_up_by(Repeat repeat) {
+  const std::scoped_lock lock(mutex_);
+  repeat_ = std::move(repeat);
+}
+
 std::shared_ptr<Feed> EventHub::watch(const journal::RunName& run) {
   auto [feed, repeat] = open(run);
   if (repeat) repeat(run);

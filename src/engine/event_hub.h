@@ -127,13 +127,13 @@ class EventHub final : public runtime::HostObserver {
            std::function<void(std::string_view)> stop, OnWaiting waiting = {})
       : queue_bytes_(queue_bytes), report_(std::move(report)), stop_(std::move(stop)), waiting_(std::move(waiting)) {}
 
-  /// Runs of other owners of the store are watched, too; set before the first feed is opened.
-  void watch_others(journal::Wakeups& wakeups) { wakeups_ = &wakeups; }
+  /// For feeds that are opened from now on, runs of other owners of the store are watched, too. Any thread.
+  void watch_others(journal::Wakeups& wakeups);
   /// `repeat` makes the host tell once more what was written so far of a run's answers (Host::repeat_text); it is
-  /// called for each new feed, whose first reader may have come too late for the beginning. Set before the first is
-  /// opened.
+  /// called for each feed that is opened from now on, whose first reader may have come too late for the beginning. Any
+  /// thread.
   using Repeat = std::function<void(const journal::RunName& run)>;
-  void catch_up_by(Repeat repeat) { repeat_ = std::move(repeat); }
+  void catch_up_by(Repeat repeat);
   /// From now on they are not: neither the wakeups nor the host are used any more.
   void forget_others();
   /// The run's feed, created for its first reader and kept while a caller holds it.
@@ -165,9 +165,9 @@ class EventHub final : public runtime::HostObserver {
   std::function<void(std::string_view)> report_;
   std::function<void(std::string_view)> stop_;
   OnWaiting waiting_;
+  std::mutex mutex_;  ///< of the members below
   journal::Wakeups* wakeups_ = nullptr;
   Repeat repeat_;
-  std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Feed>> feeds_;
   std::vector<std::weak_ptr<Changes>> watchers_;
   std::atomic<bool> has_watchers_{false};  ///< so that without any, which is usual, no lock is taken for them
