@@ -23,7 +23,7 @@ using journal::RunName;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::HostTest;
-using testing::ElementsAre;
+using testing::Each;
 
 TEST_F(HostTest, ASlowLoadDelaysNoOtherRun) {
   make_host(1, 0);
@@ -284,9 +284,14 @@ TEST_F(HostTest, QueriesForRunsThatFailAreRepeated) {
     end_host();
     make_host(18, 10);
     simulated->fail_queries(true);
+    const auto begin = std::chrono::steady_clock::now();
     ASSERT_TRUE(drive_until([&] { return !observer.problems.empty(); }));
     for (int round = 0; round < 20; ++round) host->run_once(milliseconds(1));
-    EXPECT_THAT(std::exchange(observer.problems, {}), ElementsAre("the query fails"));
+    // Once a second.
+    const auto repeats = (std::chrono::steady_clock::now() - begin) / seconds(1);
+    const std::vector<std::string> problems = std::exchange(observer.problems, {});
+    EXPECT_THAT(problems, Each("the query fails"));
+    EXPECT_LE(problems.size(), static_cast<std::size_t>(1 + repeats));
     simulated->fail_queries(false);
     EXPECT_TRUE(drive_until([&] { return observer.values.contains(run.text); })) << function;
     end_host();
