@@ -76,8 +76,14 @@ class Inbox {
   /// Owners that have died count as alive until another owner has noticed it. In a store in a file always `None`: who
   /// asks has the store, or its lock says who has it.
   [[nodiscard]] virtual Result<CommandTaker, StoreError> taker_of(const RunName& run) = 0;
-  /// Returns unanswered commands for this owner, oldest first; they remain until they are answered.
-  [[nodiscard]] virtual Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) = 0;
+  /// Returns unanswered commands for this owner, oldest first, without those that are `known`; they remain until they
+  /// are answered.
+  [[nodiscard]] virtual Result<std::vector<Command>, StoreError> unanswered(OwnerId owner,
+                                                                            std::span<const std::uint64_t> known,
+                                                                            std::size_t limit) = 0;
+  [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) {
+    return unanswered(owner, {}, limit);
+  }
   /// Passes an unanswered command on: to the owner that its run has now, or to a host of the pool to which the run has
   /// moved. Does nothing if the run has no owner, and the pool that it had.
   [[nodiscard]] virtual Result<void, StoreError> redirect(std::uint64_t command) = 0;

@@ -49,6 +49,22 @@ TEST_P(InboxContract, ACommandReachesTheOwnerAndItsReplyTheSender) {
   expect_clean(*store);
 }
 
+TEST_P(InboxContract, CommandsThatTheOwnerKnowsAreNotReadAgain) {
+  std::vector<std::uint64_t> sent;
+  for (const std::string_view bytes : {"a", "b", "c", "d"}) sent.push_back(reader->inbox().send({run, bytes}).value());
+  const std::vector<std::uint64_t> known = {sent[0], sent[2]};
+  const OwnerId self = store->ownership().self();
+  const auto ids = [&](std::size_t limit) {
+    std::vector<std::uint64_t> found;
+    const auto commands = store->inbox().unanswered(self, known, limit);
+    for (const Command& command : commands.value()) found.push_back(command.id);
+    return found;
+  };
+  EXPECT_EQ(ids(10), (std::vector<std::uint64_t>{sent[1], sent[3]}));
+  EXPECT_EQ(ids(2), (std::vector<std::uint64_t>{sent[1], sent[3]}));
+  EXPECT_EQ(ids(1), std::vector<std::uint64_t>{sent[1]});
+}
+
 TEST_P(InboxContract, CommandsAreSentAndAnsweredTogether) {
   const std::vector<NewCommand> commands = {{run, "a"}, {make_run_name(2), "of no run"}, {run, "b"}};
   const auto sent = reader->inbox().send_all(commands);

@@ -401,8 +401,8 @@ Result<journal::CommandTaker, journal::StoreError> SharedConnection::taker_of(co
   return has_host ? journal::CommandTaker::Host : journal::CommandTaker::None;
 }
 
-Result<std::vector<journal::Command>, journal::StoreError> SharedConnection::unanswered(OwnerId owner,
-                                                                                        std::size_t limit) {
+Result<std::vector<journal::Command>, journal::StoreError> SharedConnection::unanswered(
+    OwnerId owner, std::span<const std::uint64_t> known, std::size_t limit) {
   if (auto why = problem()) return failure(std::move(*why));
   std::vector<journal::Command> commands;
   const auto self = database_.owners_.find(owner.number);
@@ -415,7 +415,8 @@ Result<std::vector<journal::Command>, journal::StoreError> SharedConnection::una
       row.target = has_run.number != 0 ? has_run : owner;
       if (row.target != owner) database_.notify(row.target, Notice::Command);
     }
-    if (row.target == owner) commands.push_back({id, row.run, row.bytes});
+    const bool is_known = std::ranges::find(known, id) != known.end();
+    if (row.target == owner && !is_known) commands.push_back({id, row.run, row.bytes});
   }
   return commands;
 }

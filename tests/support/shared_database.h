@@ -169,7 +169,9 @@ class SharedConnection final : public journal::StoreConnection,
   // Inbox
   Result<std::uint64_t> send(const journal::NewCommand& command) override;
   Result<journal::CommandTaker> taker_of(const journal::RunName& run) override;
-  Result<std::vector<journal::Command>> unanswered(journal::OwnerId owner, std::size_t limit) override;
+  using journal::Inbox::unanswered;
+  Result<std::vector<journal::Command>> unanswered(journal::OwnerId owner, std::span<const std::uint64_t> known,
+                                                   std::size_t limit) override;
   Result<void> redirect(std::uint64_t command) override;
   Result<void> answer(std::uint64_t command, std::string_view reply, journal::ReplyDurability durability) override;
   Result<std::optional<std::string>> take_reply(std::uint64_t command) override;

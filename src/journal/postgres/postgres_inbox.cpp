@@ -61,18 +61,31 @@ const Statement select_by_token{"SELECT id FROM inbox WHERE token = $1::bigint"}
 const Statement select_by_tokens{"SELECT token, id FROM inbox WHERE token = ANY($1::bigint[])"};
 
 /// Commands whose target has left or died, or that never had one: a host of their pool takes them, unless their run has
-/// an owner. Of two hosts that do so at once, the one that comes later finds another target than it has seen.
+/// an owner. The targets are few, so each is found by itself, however many commands there are. Of two hosts that do so
+/// at once, the one that comes later finds another target than it has seen.
 const Statement adopt_commands{R"sql(
-  WITH seen AS MATERIALIZED (
-    SELECT i.id, i.target FROM inbox AS i JOIN owners AS me ON me.id = $1::bigint AND me.role = 1 AND me.dead_at IS NULL
-    WHERE i.reply IS NULL AND i.pool = me.pool
-      AND NOT EXISTS (SELECT FROM owners AS o WHERE o.id = i.target AND o.dead_at IS NULL)
-    ORDER BY i.id LIMIT $2::bigint)
+  WITH RECURSIVE targets(id) AS (
+    (SELECT i.target FROM inbox AS i WHERE i.reply IS NULL AND i.target IS NOT NULL ORDER BY i.target LIMIT 1)
+    UNION ALL
+    SELECT (SELECT i.target FROM inbox AS i WHERE i.reply IS NULL AND i.target > t.id ORDER BY i.target LIMIT 1)
+    FROM targets AS t WHERE t.id IS NOT NULL),
+  me AS MATERIALIZED (SELECT o.pool FROM owners AS o WHERE o.id = $1::bigint AND o.role = 1 AND o.dead_at IS NULL),
+  lost AS MATERIALIZED (
+    SELECT t.id FROM targets AS t WHERE NOT EXISTS (SELECT FROM owners AS o WHERE o.id = t.id AND o.dead_at IS NULL)),
+  seen AS MATERIALIZED (
+    SELECT i.id, i.target FROM lost CROSS JOIN LATERAL (
+      SELECT n.id, n.target FROM inbox AS n
+      WHERE n.target = lost.id AND n.reply IS NULL AND n.pool = (SELECT pool FROM me)
+      ORDER BY n.id LIMIT $2::bigint) AS i
+    UNION ALL
+    SELECT i.id, i.target FROM inbox AS i WHERE i.target IS NULL AND i.reply IS NULL AND i.pool = (SELECT pool FROM me)
+    ORDER BY id LIMIT $2::bigint)
   UPDATE inbox AS c SET target = coalesce()sql" TENON_OWNER_OF_RUN("c.run") R"sql(, $1::bigint)
   FROM seen WHERE c.id = seen.id AND c.target IS NOT DISTINCT FROM seen.target AND c.reply IS NULL
   RETURNING c.target)sql"};
 const Statement select_commands{R"sql(
-  SELECT id, run, bytes FROM inbox WHERE target = $1::bigint AND reply IS NULL ORDER BY id LIMIT $2::bigint)sql"};
+  SELECT id, run, bytes FROM inbox WHERE target = $1::bigint AND reply IS NULL AND id <> ALL($3::bigint[])
+  ORDER BY id LIMIT $2::bigint)sql"};
 /// To the run's owner, or to the pool that the run has moved to. A run of the same pool without an owner stays.
 const Statement redirect_command{R"sql(
   UPDATE inbox AS c SET target = now.target, pool = now.pool
@@ -304,10 +317,12 @@ Result<CommandTaker, StoreError> PostgresInbox::taker_of(const RunName& run) {
   return found->get_boolean(0, 1) ? CommandTaker::Host : CommandTaker::None;
 }
 
-Result<std::vector<Command>, StoreError> PostgresInbox::unanswered(OwnerId owner, std::size_t limit) {
-  Parameters given;
-  given.integer(owner.number).integer(row_limit(limit));
-  const std::array<Call, 2> calls = {Call{&adopt_commands, &given}, Call{&select_commands, &given}};
+Result<std::vector<Command>, StoreError> PostgresInbox::unanswered(OwnerId owner, std::span<const std::uint64_t> known,
+                                                                   std::size_t limit) {
+  Parameters adopting, given;
+  adopting.integer(owner.number).integer(row_limit(limit));
+  given.integer(owner.number).integer(row_limit(limit)).array(make_array(ArrayValue::Element::Bigint, known));
+  const std::array<Call, 2> calls = {Call{&adopt_commands, &adopting}, Call{&select_commands, &given}};
   const auto results = connection_.link().repeat(calls, ServerLink::Patience::Some, Session::Grouping::EachAlone);
   if (!results) return failure(results.error());
   std::vector<Command> commands;

@@ -17,7 +17,9 @@ class PostgresInbox final : public Inbox {
   [[nodiscard]] Result<std::uint64_t, StoreError> send(const NewCommand& command) override;
   [[nodiscard]] std::vector<Result<std::uint64_t, StoreError>> send_all(std::span<const NewCommand> commands) override;
   [[nodiscard]] Result<CommandTaker, StoreError> taker_of(const RunName& run) override;
-  [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) override;
+  using Inbox::unanswered;
+  [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::span<const std::uint64_t> known,
+                                                                    std::size_t limit) override;
   [[nodiscard]] Result<void, StoreError> redirect(std::uint64_t command) override;
   [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply,
                                                 ReplyDurability durability) override;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "journal/sqlite/run_rows.h"
 
 namespace tenon::journal::sqlite {
@@ -51,15 +53,19 @@ Result<std::uint64_t, StoreError> SqliteInbox::send(const NewCommand& command) {
   return id;
 }
 
-Result<std::vector<Command>, StoreError> SqliteInbox::unanswered(OwnerId /*owner*/, std::size_t limit) {
+Result<std::vector<Command>, StoreError> SqliteInbox::unanswered(OwnerId /*owner*/,
+                                                                 std::span<const std::uint64_t> known,
+                                                                 std::size_t limit) {
   if (auto usable = connection_.require_usable(); !usable) return failure(usable.error());
   Execution query(connection_.statements().select_commands);
-  query.integer(row_limit(limit));
+  query.integer(row_limit(limit + known.size()));
   std::vector<Command> commands;
   while (true) {
     const StepResult step = query.step();
     if (step == StepResult::Failed) return failure(query.error());
-    if (step == StepResult::Done) return commands;
+    if (step == StepResult::Done || commands.size() == limit) return commands;
+    const bool is_known = std::ranges::find(known, query.get_unsigned(0)) != known.end();
+    if (is_known) continue;
     commands.push_back({query.get_unsigned(0), {std::string(query.get_bytes(1))}, std::string(query.get_bytes(2))});
   }
 }

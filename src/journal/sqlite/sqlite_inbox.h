@@ -14,7 +14,9 @@ class SqliteInbox final : public Inbox {
   [[nodiscard]] Result<CommandTaker, StoreError> taker_of(const RunName& /*run*/) override {
     return CommandTaker::None;
   }
-  [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::size_t limit) override;
+  using Inbox::unanswered;
+  [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::span<const std::uint64_t> known,
+                                                                    std::size_t limit) override;
   /// There is no other owner.
   [[nodiscard]] Result<void, StoreError> redirect(std::uint64_t /*command*/) override { return {}; }
   [[nodiscard]] Result<void, StoreError> answer(std::uint64_t command, std::string_view reply,

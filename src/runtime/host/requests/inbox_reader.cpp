@@ -26,15 +26,15 @@ void InboxReader::poll() {
   is_reading_ = true;
   read_at_ = parts_.now_ms();
   const auto commands = std::make_shared<Result<std::vector<journal::Command>, journal::StoreError>>();
-  const std::size_t limit = commands_per_read + in_progress_.size();
   const journal::OwnerId owner = parts_.store.owner().ownership().self();
   parts_.store.read(
-      [commands, owner, limit](journal::StoreConnection& store) { *commands = store.inbox().unanswered(owner, limit); },
-      [this, commands, limit] {
+      [commands, owner, known = std::vector(in_progress_.begin(), in_progress_.end())](
+          journal::StoreConnection& store) { *commands = store.inbox().unanswered(owner, known, commands_per_read); },
+      [this, commands] {
         is_reading_ = false;
-        if (*commands && (*commands)->size() == limit) has_notice_ = true;  // there may be more than were read
+        // There may be more than were read.
+        if (*commands && (*commands)->size() == commands_per_read) has_notice_ = true;
         on_read(*commands);
-        answered_.clear();
       });
 }
 
@@ -47,8 +47,8 @@ std::chrono::milliseconds InboxReader::time_to_next() const {
 void InboxReader::on_read(const Result<std::vector<journal::Command>, journal::StoreError>& commands) {
   if (!commands) return parts_.report(commands.error().message);
   for (const journal::Command& command : *commands) {
-    const bool is_new = !answered_.contains(command.id) && in_progress_.insert(command.id).second;
-    if (is_new) parts_.take(command);
+    in_progress_.insert(command.id);
+    parts_.take(command);
   }
 }
 
@@ -76,10 +76,7 @@ void InboxReader::answer_waiting() {
       [group, answered](journal::StoreConnection& store) { *answered = store.inbox().answer_all(*group); },
       [this, group, answered] {
         to_answer_.finish();
-        for (const journal::CommandAnswer& given : *group) {
-          in_progress_.erase(given.command);
-          if (is_reading_) answered_.insert(given.command);
-        }
+        for (const journal::CommandAnswer& given : *group) in_progress_.erase(given.command);
         if (!*answered) parts_.report(answered->error().message);
         parts_.counts.commands_taken += group->size();
         answer_waiting();

@@ -50,7 +50,6 @@ class InboxReader {
   std::int64_t read_at_ = 0;  ///< milliseconds since 1970
   WaitingGroup<journal::CommandAnswer> to_answer_;
   std::set<std::uint64_t> in_progress_;                  ///< taken, and not answered durably
-  std::set<std::uint64_t> answered_;                     ///< while the inbox is being read
   std::unique_ptr<journal::Subscription> subscription_;  ///< last: it uses the others
 };
 
