@@ -19,6 +19,7 @@ std::vector<std::string> options_of(const Json& schema) {
   for (const Json& option : schema.get("enum").items_or_none()) {
     options.push_back(option.is_string() ? option.as_string() : option.dump());
   }
+  if (const Json& only = schema.get("const"); !only.is_null()) options.push_back(only.dump());
   return options;
 }
 
@@ -56,44 +57,89 @@ const Json* find_optional(const Json& schema) {
   return forms.size() == 2 && forms.back().text_or("type", "") == "null" ? &forms.front() : nullptr;
 }
 
-/// What a member of an object holds, also where describe_choices says nothing.
-std::string describe_member(const Json& schema) {
-  if (const Json* const held = find_optional(schema)) return describe_member(*held) + ", or nothing";
-  if (std::string choices = describe_choices(schema); !choices.empty()) return choices;
-  const std::string type = schema.text_or("type", "");
-  if (type == "string") return "text";
-  if (type == "integer") return "a whole number";
-  if (type == "number") return "a number";
-  if (type == "array") return "a list";
-  return "JSON";
-}
+/// Parts within parts are shown so deep.
+constexpr int shown_levels_max = 4;
 
-/// `{"city": text, "nights": a whole number from 1 to 30}`, of a struct: an object with named members.
-std::string describe_members(const Json& schema) {
-  const Json& properties = schema.get("properties");
-  if (!properties.is_object() || properties.members().empty()) return {};
-  std::string text = "{";
-  std::size_t shown = 0;
-  for (const JsonMember& member : properties.members()) {
-    if (shown > 0) text += ", ";
-    if (shown++ == shown_options_max) return text + "…}";
-    text += fmt::format("{}: {}", make_json_string(member.name), describe_member(member.value));
+/// Describes the parts of one schema, which may refer to its definitions.
+class ChoicesWriter {
+ public:
+  explicit ChoicesWriter(const Json& schema) : definitions_(schema.get("$defs")) {}
+
+  /// Empty where it would say nothing.
+  [[nodiscard]] std::string describe(const Json& given, int level = 0) const {
+    const Json& schema = resolve(given);
+    if (level > shown_levels_max) return {};
+    if (const Json* const held = find_optional(schema)) {
+      const std::string some = describe(*held, level);
+      return some.empty() ? std::string() : some + ", or nothing";
+    }
+    if (auto options = options_of(schema); !options.empty()) return joined(std::move(options));
+    if (const Json::Array& forms = schema.get("anyOf").items_or_none(); !forms.empty())
+      return joined(describe_all(forms, level));
+    const std::string type = schema.text_or("type", "");
+    if (type == "integer") return describe_number(schema, "a whole number");
+    if (type == "number") return describe_number(schema, "a number");
+    if (type == "array") return describe_items(schema, level + 1);
+    return type == "object" ? describe_members(schema, level + 1) : std::string();
   }
-  return text + "}";
-}
+
+ private:
+  /// The schema that is meant where it is a reference.
+  [[nodiscard]] const Json& resolve(const Json& schema) const {
+    constexpr std::string_view to_definitions = "#/$defs/";
+    const std::string name = schema.text_or("$ref", "");
+    return name.starts_with(to_definitions) ? definitions_.get(name.substr(to_definitions.size())) : schema;
+  }
+
+  /// Also where `describe` says nothing.
+  [[nodiscard]] std::string describe_part(const Json& given, int level) const {
+    const Json& schema = resolve(given);
+    if (const Json* const held = find_optional(schema)) return describe_part(*held, level) + ", or nothing";
+    if (std::string choices = describe(schema, level); !choices.empty()) return choices;
+    const std::string type = schema.text_or("type", "");
+    if (type == "string") return "text";
+    if (type == "integer") return "a whole number";
+    if (type == "number") return "a number";
+    return type == "array" ? "a list" : "JSON";
+  }
+
+  [[nodiscard]] std::vector<std::string> describe_all(const Json::Array& schemas, int level) const {
+    std::vector<std::string> texts;
+    for (const Json& schema : schemas) texts.push_back(describe_part(schema, level));
+    return texts;
+  }
+
+  /// `[text, …]`, or `[text, a number]` of a tuple.
+  [[nodiscard]] std::string describe_items(const Json& schema, int level) const {
+    if (const Json::Array& items = schema.get("prefixItems").items_or_none(); !items.empty())
+      return fmt::format("[{}]", fmt::join(describe_all(items, level), ", "));
+    const std::string item = describe_part(schema.get("items"), level);
+    return item == "JSON" ? std::string() : fmt::format("[{}, …]", item);
+  }
+
+  /// `{"city": text, "nights": a whole number from 1 to 30}`, of a struct; `{"…": text}` of a map.
+  [[nodiscard]] std::string describe_members(const Json& schema, int level) const {
+    const Json& values = schema.get("additionalProperties");
+    if (values.is_object()) return fmt::format("{{\"…\": {}}}", describe_part(values, level));
+    const Json& properties = schema.get("properties");
+    if (!properties.is_object() || properties.members().empty()) return {};
+    std::string text = "{";
+    std::size_t shown = 0;
+    for (const JsonMember& member : properties.members()) {
+      if (shown > 0) text += ", ";
+      if (shown++ == shown_options_max) return text + "…}";
+      text += fmt::format("{}: {}", make_json_string(member.name), describe_part(member.value, level));
+    }
+    return text + "}";
+  }
+
+  const Json& definitions_;
+};
 
 }  // namespace
 
 std::string describe_choices(const Json& schema) {
-  if (const Json* const held = find_optional(schema)) {
-    const std::string some = describe_choices(*held);
-    return some.empty() ? std::string() : some + ", or nothing";
-  }
-  if (auto options = options_of(schema); !options.empty()) return joined(std::move(options));
-  const std::string type = schema.text_or("type", "");
-  if (type == "integer") return describe_number(schema, "a whole number");
-  if (type == "number") return describe_number(schema, "a number");
-  return type == "object" ? describe_members(schema) : std::string();
+  return ChoicesWriter(schema).describe(schema);
 }
 
 std::string question_with_choices(std::string_view question, const Json& schema) {

@@ -12,7 +12,7 @@ namespace tenon::inference::answers {
 inline constexpr std::size_t shown_options_max = 20;
 
 /// What a person can answer, in words, from the JSON Schema of the answer: `yes or no`, `Red, Green or Blue`, `a whole
-/// number from 1 to 30`, `{"city": text, "nights": a whole number}`. Empty for any text or number, and for lists.
+/// number from 1 to 30`, `{"city": text, "nights": a whole number}`, `[text, …]`. Empty for any text or number.
 [[nodiscard]] std::string describe_choices(const Json& schema);
 
 /// The question with what can be answered, for where nothing else says it: `Publish? (yes or no)`. Unchanged if it

@@ -35,6 +35,23 @@ TEST(AnswerChoices, OfAStructAreItsFields) {
   EXPECT_TRUE(choices(many + "}}").ends_with("\"f19\": JSON, …}")) << choices(many + "}}");
 }
 
+TEST(AnswerChoices, OfListsMapsAndEnumsAreTheirParts) {
+  const std::string definitions = R"(,"$defs":{"Stop":{"type":"object","properties":{"city":{"type":"string"}}},)"
+                                  R"("Tree":{"type":"array","items":{"$ref":"#/$defs/Tree"}}})";
+  const auto of = [&](const std::string& schema) { return choices("{" + schema + definitions + "}"); };
+  EXPECT_EQ(of(R"("type":"array","items":{"type":"string"})"), "[text, …]");
+  EXPECT_EQ(of(R"("type":"array","items":{"$ref":"#/$defs/Stop"})"), R"([{"city": text}, …])");
+  EXPECT_EQ(of(R"("type":"array","prefixItems":[{"type":"number"},{"type":"boolean"}],"items":false)"),
+            "[a number, yes or no]");
+  EXPECT_EQ(of(R"("type":"object","additionalProperties":{"$ref":"#/$defs/Stop"})"), R"({"…": {"city": text}})");
+  EXPECT_EQ(of(R"("anyOf":[{"$ref":"#/$defs/Stop"},{"type":"null"}])"), R"({"city": text}, or nothing)");
+  EXPECT_EQ(
+      of(R"("anyOf":[{"type":"string","enum":["None"]},{"type":"object","properties":{"At":{"type":"integer"}}}])"),
+      R"(None or {"At": a whole number})");
+  EXPECT_EQ(of(R"("type":"object","properties":{"retry":{"const":true}})"), R"({"retry": true})");
+  EXPECT_EQ(of(R"("$ref":"#/$defs/Tree")"), "[[[[[a list, …], …], …], …], …]");
+}
+
 TEST(AnswerChoices, OfOtherAnswersAreLeftToTheQuestion) {
   for (const auto* schema : {R"({"type":"string"})", R"({"type":"object","properties":{}})", R"({"type":"null"})", "{}",
                              R"({"anyOf":[{"type":"string"},{"type":"null"}]})",
