@@ -59,14 +59,23 @@ struct NamedStatus {
   int status;
 };
 
-/// The status that an error's name stands for, where a server gives it with another one; otherwise `status`.
+/// The status that an error's name stands for, where a server gives it with another one; otherwise `status`. The
+/// phrases are those of Gemini and OpenRouter, which have no such name. A model that is gone (410) will not be found
+/// again.
 int meant_status(int status, const ServerError& error) {
+  static constexpr NamedStatus phrases[] = {{"api key not valid", 401}, {"is not a valid model id", 404}};
   static constexpr NamedStatus names[] = {
       {"invalid_api_key", 401}, {"authentication_error", 401}, {"permission_error", 403}, {"model_not_found", 404}};
   for (const auto& [name, meant] : names) {
     if (equal_ignoring_case(error.code, name) || equal_ignoring_case(error.type, name)) return meant;
   }
-  return error.param == "model" ? 404 : status;
+  if (status == 400) {
+    const std::string lower = lower_case(error.message);
+    for (const auto& [phrase, meant] : phrases) {
+      if (contains(lower, phrase)) return meant;
+    }
+  }
+  return error.param == "model" || status == 410 ? 404 : status;
 }
 
 /// What a refusal with this status is. Where the key, the model's name, the URL, the proxy or the account is at fault,

@@ -27,8 +27,8 @@ TEST(ReplyOutcome, TooManyRequestsAndServerErrorsAreSentAgain) {
 }
 
 TEST(ReplyOutcome, OtherRefusalsAreNot) {
-  for (const int code : {400, 401, 402, 403, 404, 405, 407, 418, 422}) {
-    const bool is_of_settings = code > 400 && code < 408;
+  for (const int code : {400, 401, 402, 403, 404, 405, 407, 410, 418, 422}) {
+    const bool is_of_settings = (code > 400 && code < 408) || code == 410;
     MockServerThread server(replies({refusing(code), answering("never asked for")}));
     const auto model = open_model(options_for(server));
     const ModelError error = get_error(*model, ask("hello"));
@@ -52,6 +52,19 @@ TEST(ReplyOutcome, WhatIsWrongWithTheSettingsIsRecognizedByItsName) {
       EXPECT_THAT(error.message, HasSubstr(advice)) << status << body;
       EXPECT_EQ(server.counts().requests, 1U) << status << body;
     }
+  }
+}
+
+TEST(ReplyOutcome, AWrongKeyOrModelIsRecognizedByTheWordsOfServersThatGiveItNoName) {
+  for (
+      const auto& [body, advice] : std::vector<std::pair<std::string, std::string>>{
+          {R"({"error":{"message":"API key not valid. Please pass a valid API key.","code":400,"status":"INVALID_ARGUMENT"}})",
+           "OPENAI_API_KEY"},
+          {R"({"error":{"message":"gpt-0 is not a valid model ID","code":400}})", "`--model`"}}) {
+    MockServerThread server(replies({{Send{http_reply(400, body)}}, answering("never asked for")}));
+    const ModelError error = get_error(*open_model(options_for(server)), ask("hello"));
+    EXPECT_EQ(error.kind, ModelErrorKind::Misconfigured) << body;
+    EXPECT_THAT(error.message, HasSubstr(advice)) << body;
   }
 }
 
