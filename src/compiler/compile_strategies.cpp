@@ -434,8 +434,9 @@ void CompletionCompiler::refuse_candidates(Register candidates) {
   land_at(emit_jump(Opcode::Jump), line);
   land(line);
   const Register parts = allocate(2);
-  load_string(parts,
-              fmt::format("none of {} answers satisfy `ensures` of `{}`:", scope_.strategy.count, declaration_.name));
+  const std::string answers =
+      scope_.strategy.count == 1 ? "the answer does not" : fmt::format("none of {} answers", scope_.strategy.count);
+  load_string(parts, fmt::format("{} satisfy `ensures` of `{}`:", answers, declaration_.name));
   emit(Opcode::Move, static_cast<Register>(parts + 1), log);
   emit(Opcode::Template, parts, parts, 2);
   contracts().break_contract(parts, blamed);
