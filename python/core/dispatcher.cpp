@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/errors.h"
 #include "core/gil.h"
 
 namespace tenon::python {
@@ -161,8 +162,7 @@ void Dispatcher::start(const StartedGeneration& started, const nb::object& start
   started_[started.generation] = nb::none();
   auto owned = std::make_unique<Generation>(started.generation, shared_from_this());
   // If that fails, so does the answer, with its object.
-  keep(started.generation,
-       start_model(nb::cast(std::move(owned)), nb::str(started.request.data(), started.request.size())));
+  keep(started.generation, start_model(nb::cast(std::move(owned)), to_str(started.request)));
 }
 
 void Dispatcher::cancel(const void* which) {

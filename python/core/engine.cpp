@@ -14,10 +14,6 @@ namespace {
 constexpr std::chrono::microseconds quick_max{200};
 constexpr int calls_elsewhere_max = 1'000;
 
-nb::str text(std::string_view view) {
-  return nb::str(view.data(), view.size());
-}
-
 /// After Ctrl-C: ends a run that no thread waits for any more. Its blocks of `finally` are executed while others wait.
 void cancel_interrupted(tenon_run* run) {
   without_lock([run] { static_cast<void>(tenon_run_cancel(run, "interrupted", nullptr)); });
@@ -97,9 +93,7 @@ std::string Run::questions() const {
 nb::object Run::outcome() const {
   tenon_outcome* found = nullptr;
   if (!done([&](tenon_error** error) { return tenon_run_outcome(run_, &found, error); })) return nb::none();
-  const host::Outcome outcome(found);
-  return nb::make_tuple(outcome.state(), text(outcome.value()), text(outcome.message()), text(outcome.kind()),
-                        text(outcome.blame()));
+  return outcome_parts(host::Outcome(found));
 }
 
 std::string Run::prompts() const {
@@ -416,7 +410,7 @@ nb::object Engine::next_event(const Run* run, Timeout timeout) const {
       [engine = engine_] { tenon_engine_interrupt(engine); });
   if (!is_found || found == nullptr) return nb::none();
   const host::Event event(found);
-  return nb::make_tuple(text(event.type()), text(event.json()), event.run());
+  return nb::make_tuple(to_str(event.type()), to_str(event.json()), event.run());
 }
 
 int Engine::descriptor() const {

@@ -21,11 +21,16 @@ nb::object& failed_maker() {
   throw nb::python_error();
 }
 
-nb::str text(std::string_view view) {
-  return nb::str(view.data(), view.size());
+}  // namespace
+
+nb::str to_str(std::string_view text) {
+  return nb::str(text.data(), text.size());
 }
 
-}  // namespace
+nb::object outcome_parts(const host::Outcome& outcome) {
+  return nb::make_tuple(outcome.state(), to_str(outcome.value()), to_str(outcome.message()), to_str(outcome.kind()),
+                        to_str(outcome.blame()));
+}
 
 void set_exception_makers(nb::object error, nb::object failed) {
   error_maker() = std::move(error);
@@ -37,7 +42,7 @@ bool check(tenon_status status, tenon_error* const& error) {
   const std::string message(host::view(tenon_error_message(error)));
   const std::string json(host::view(tenon_error_json(error)));
   tenon_error_free(error);
-  raise(error_maker()(text(message), text(json)));
+  raise(error_maker()(to_str(message), to_str(json)));
 }
 
 std::string shown(nb::handle object) {
@@ -65,7 +70,7 @@ void raise_not_passed() {
 void raise(tenon_outcome* outcome, const nb::object& run) {
   const host::Outcome owned(outcome);
   if (owned.state() == TENON_RUN_RETURNED) raise_not_passed();
-  raise(failed_maker()(owned.state(), text(owned.message()), text(owned.kind()), text(owned.blame()), run));
+  raise(failed_maker()(owned.state(), to_str(owned.message()), to_str(owned.kind()), to_str(owned.blame()), run));
 }
 
 }  // namespace tenon::python

@@ -5,10 +5,13 @@
 #include <tenon/tenon.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace tenon::python {
 
 namespace nb = nanobind;
+
+[[nodiscard]] nb::str to_str(std::string_view text);
 
 /// Functions of the package that make exceptions: `error(json)` for an error of tenon/tenon.h, and
 /// `failed(state, message, kind, blame, run)` for a run (key_of_run) that has not returned a value.
@@ -26,6 +29,9 @@ bool check(tenon_status status, tenon_error* const& error);
 
 /// Raises the exception for a value that cannot leave its engine.
 [[noreturn]] void raise_not_passed();
+
+/// State, value, message, kind and blame.
+[[nodiscard]] nb::object outcome_parts(const host::Outcome& outcome);
 
 /// Raises the exception for a run that has failed or was cancelled. Frees the outcome.
 [[noreturn]] void raise(tenon_outcome* outcome, const nb::object& run);

@@ -18,7 +18,7 @@ ExternClasses& classes() {
 /// Keeps an exception for the one that a run raises which fails with this text.
 void note_cause(const std::string& text, const nb::object& exception, const nb::object& run) {
   try {
-    classes().note_cause(nb::str(text.data(), text.size()), exception, run);
+    classes().note_cause(to_str(text), exception, run);
   } catch (nb::python_error& error) {
     error.discard_as_unraisable("the cause of a failure");
   }

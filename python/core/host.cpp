@@ -11,10 +11,6 @@
 namespace tenon::python {
 namespace {
 
-nb::str text(std::string_view view) {
-  return nb::str(view.data(), view.size());
-}
-
 const char* or_null(const std::optional<std::string>& text) {
   return text ? text->c_str() : nullptr;
 }
@@ -36,7 +32,7 @@ nb::object Follower::next(Timeout timeout) {
   is_at_end_ = is_done && found == nullptr;
   if (found == nullptr) return nb::none();
   const host::Event event(found);
-  return nb::make_tuple(text(event.type()), text(event.json()));
+  return nb::make_tuple(to_str(event.type()), to_str(event.json()));
 }
 
 tenon_run_state Follower::state() const {
@@ -177,9 +173,7 @@ nb::object Host::outcome(const std::string& run) const {
   if (!done([&](tenon_error** error) { return tenon_host_outcome(host_, run.c_str(), &found, error); })) {
     return nb::none();
   }
-  const host::Outcome outcome(found);
-  return nb::make_tuple(outcome.state(), text(outcome.value()), text(outcome.message()), text(outcome.kind()),
-                        text(outcome.blame()));
+  return outcome_parts(host::Outcome(found));
 }
 
 std::uint64_t Host::send(tenon_request_kind kind, const std::string& name, const std::optional<std::string>& wait,
@@ -214,14 +208,14 @@ nb::object Host::wait_for_reply(std::uint64_t number, Timeout timeout) {
     throw;
   }
   if (reply.error != nullptr) check(tenon_error_status(reply.error), reply.error);
-  return nb::make_tuple(text(reply.run), reply.after);
+  return nb::make_tuple(to_str(reply.run), reply.after);
 }
 
 nb::list Host::take_replies() {
   nb::list taken;
   for (auto& [number, reply] : replies_->take_awaited()) {
     if (reply.error == nullptr) {
-      taken.append(nb::make_tuple(number, text(reply.run), reply.after));
+      taken.append(nb::make_tuple(number, to_str(reply.run), reply.after));
       continue;
     }
     try {
