@@ -51,8 +51,10 @@ class BlockWriter {
   void end_deliver();
   void type_of(const Destination& destination);
   [[nodiscard]] Destination destination(const Block& block) const;
+  /// Absent if it is missing or unusable, which the check reports.
   [[nodiscard]] NodeId option(const Block& block, std::string_view name) const {
-    return find_option(tree_, block, name);
+    const NodeId value = find_option(tree_, block, name);
+    return value.exists() && has_usable_form(tree_, value, name) ? value : NodeId{};
   }
 
   const syntax::SyntaxTree& tree_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <set>
 #include <span>
@@ -549,6 +550,7 @@ class Check {
     const Kind kind = block.kind->kind;
     if (kind == Kind::ToolCall || kind == Kind::Call) tool_call(block);
     if (kind == Kind::CoreLoop) reserved_tools(block);
+    if (kind == Kind::Delegate) delegated_agent(block);
     if (kind == Kind::Reflect) {
       const NodeId mode = find_option(tree_, block, "mode");
       const bool is_synthesis = mode.exists() && tree_.text(mode) == "synthesize";
@@ -568,7 +570,7 @@ class Check {
     if (const NodeId place = find_option(tree_, block, "into"); place.exists()) {
       const auto named = find_field_name(tree_, place);
       if (!named) {
-        diagnostics_.report(diagnostics::IntoNotField, tree_.span(place)).hint("write `into: state.NAME`");
+        into_no_field(place);
       } else if (needs_type && !named->is_whole) {
         diagnostics_.report(diagnostics::IntoPartOfField, tree_.span(place))
             .hint("name the field itself: the type of the value is the type of the field");
@@ -622,7 +624,7 @@ class Check {
     const NodeId call = find_option(tree_, block, "call");
     if (!call.exists()) return;
     const bool is_models = block.kind->kind == Kind::ToolCall;
-    if (tree_.kind(call) != NodeKind::CallExpression && tree_.kind(call) != NodeKind::MethodCallExpression) {
+    if (!has_usable_form(tree_, call, "call")) {
       diagnostics_.report(diagnostics::BlockCallExpected, tree_.span(call), std::string(block.kind->name))
           .hint("write `call: tool(argument)`, or use a `code` block");
     } else if (is_models && !has_hole(call)) {
@@ -632,6 +634,58 @@ class Check {
       diagnostics_.report(diagnostics::HoleInCallBlock, tree_.span(call))
           .hint("use a `tool_call` block, or write the argument");
     }
+  }
+
+  /// The path in the value of `agent` that can be meant: in a text, in brackets or in a call.
+  [[nodiscard]] std::string find_agent_path(NodeId value) const {
+    while (value.exists() && tree_.kind(value) != NodeKind::NameExpression &&
+           tree_.kind(value) != NodeKind::StringExpression) {
+      value = tree_.first(value);
+    }
+    if (!value.exists()) return "";
+    if (tree_.kind(value) == NodeKind::NameExpression) return std::string(tree_.text(value));
+    std::string text = syntax::plain_string(tree_, value).value_or("");
+    const bool is_path = std::all_of(text.begin(), text.end(), [](unsigned char byte) {
+      return std::isalnum(byte) != 0 || byte == '_' || byte == ':';
+    });
+    return is_path ? text : "";
+  }
+
+  void delegated_agent(const Block& block) {
+    const NodeId value = find_option(tree_, block, "agent");
+    if (!value.exists() || tree_.kind(value) == NodeKind::Error || has_usable_form(tree_, value, "agent")) return;
+    const std::string path = find_agent_path(value);
+    const std::string name = path.substr(0, path.find("::"));
+    const NodeId item = find_item(tree_, name);
+    const bool names_agent = item.exists() && tree_.kind(item) == NodeKind::AgentItem;
+    auto& report = diagnostics_.report(diagnostics::InvalidOptionValue, tree_.span(value), std::string("agent"),
+                                       std::string("the name of an agent"));
+    if (item.exists() && !names_agent) report.label(tree_.main_span(item), "declared here, but it is not an agent");
+    const bool is_quoted = tree_.kind(value) == NodeKind::StringExpression;
+    if (!names_agent && !(is_quoted && !item.exists() && path.find("::") != std::string::npos)) {
+      report.hint("write `agent: NAME`, where `agent NAME { … }` declares the agent");
+      return;
+    }
+    const std::string& meant = names_agent ? name : path;
+    report
+        .hint(is_quoted ? fmt::format("remove the quotation marks: `{}`", meant)
+                        : fmt::format("write only its name: `{}`", meant))
+        .fix = {tree_.span(value), meant};
+  }
+
+  void into_no_field(NodeId place) {
+    auto& report = diagnostics_.report(diagnostics::IntoNotField, tree_.span(place));
+    const bool is_text = tree_.kind(place) == NodeKind::StringExpression;
+    const std::string written =
+        is_text ? syntax::plain_string(tree_, place).value_or("") : std::string(tree_.text(place));
+    for (const std::string_view owner : {"state", "scratchpad"}) {
+      const std::string prefix = fmt::format("{}.", owner);
+      const std::string name = written.starts_with(prefix) ? written.substr(prefix.size()) : written;
+      if (!find_field(tree_, agent_, {owner, name}).exists()) continue;
+      report.hint(fmt::format("write `into: {}{}`", prefix, name)).fix = {tree_.span(place), prefix + name};
+      return;
+    }
+    report.hint("write `into: state.NAME`");
   }
 
   void list_field(const FieldName& named, NodeId place) {

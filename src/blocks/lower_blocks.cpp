@@ -89,8 +89,9 @@ void BlockLowering::write_arm(const Block& block, Place place) {
     case Kind::Delegate: {
       if (is_handoff(tree_, block)) return hand_off(block);
       const NodeId agent = option(block, "agent");
+      if (!agent.exists()) break;
       begin_deliver(destination(block), Given::ByCall);
-      if (agent.exists()) copy(agent, Names::Kept);
+      copy(agent, Names::Kept);
       glue("::run(");
       copy_or(option(block, "message"), "input");
       glue(")");

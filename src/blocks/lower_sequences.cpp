@@ -90,7 +90,8 @@ void BlockLowering::hand_off(const Block& block) {
     out_.set_origin(tree_.main_span(block.node));
   }
   write_turn_end();
-  if (agent.exists()) copy(agent, Names::Kept);
+  if (!agent.exists()) return glue("fail(\"\")\n");
+  copy(agent, Names::Kept);
   glue("::handoff($message)\n");
 }
 

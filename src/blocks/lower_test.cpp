@@ -190,6 +190,34 @@ TEST(Lower, ReportsWhatWouldBeSurprisingAtRuntime) {
   EXPECT_THAT(codes("block b: parallel { branch x { block c: compress { } } }"), ElementsAre("E2278"));
 }
 
+TEST(Lower, ReportsAValueOfTheWrongFormOnce) {
+  const auto shown = [](std::string_view options) {
+    const Result result("struct S { a: i32 }\nenum E { A }\nfn add(a: i32) -> i32 { a }\nagent B { }\nagent A {\n" +
+                        std::string("state { n: String = \"\" }\nscratchpad { m: String = \"\" }\nblock b: ") +
+                        std::string(options) + "\n}\n");
+    std::string text;
+    for (const diagnostics::Diagnostic& at : result.diagnostics.all())
+      text += at.code.text() + " " + at.message + ": " + at.hints.at(0) + (at.fix ? " -> " + at.fix->replacement : "");
+    return text;
+  };
+  const std::string no_agent = "E2260 `agent` must be the name of an agent: ";
+  EXPECT_EQ(shown("delegate { agent: \"B\" }"), no_agent + "remove the quotation marks: `B` -> B");
+  EXPECT_EQ(shown("delegate { agent: \"m::C\" }"), no_agent + "remove the quotation marks: `m::C` -> m::C");
+  for (const std::string wrong : {"(B)", "[B]", "B()", "B {}", "B::run", "B::run(input)"})
+    EXPECT_EQ(shown("delegate { agent: " + wrong + " }"), no_agent + "write only its name: `B` -> B") << wrong;
+  for (const std::string wrong : {"3", "state.n", "S", "E::A", "add", "_", "\"Some words.\""})
+    EXPECT_EQ(shown("delegate { agent: " + wrong + ", handoff: true }"),
+              no_agent + "write `agent: NAME`, where `agent NAME { … }` declares the agent")
+        << wrong;
+  const std::string no_field = "E2267 `into` must name a field of `state` or `scratchpad`: ";
+  for (const std::string wrong : {"n", "\"n\"", "\"state.n\""})
+    EXPECT_EQ(shown("delegate { agent: B, into: " + wrong + " }"), no_field + "write `into: state.n` -> state.n")
+        << wrong;
+  EXPECT_EQ(shown("request { prompt: \"x\", into: m }"), no_field + "write `into: scratchpad.m` -> scratchpad.m");
+  EXPECT_EQ(shown("request { prompt: \"x\", into: 3 }"), no_field + "write `into: state.NAME`");
+  EXPECT_EQ(shown("delegate { agent: m::B }"), "");
+}
+
 TEST(Lower, ReportsARouteThatMayTakeNoEdge) {
   const auto codes = [](std::string_view edges) {
     return Result("agent A {\nblock b: route {\n" + std::string(edges) + "\n}\nblock c: code { }\n}\n").codes();

@@ -113,6 +113,30 @@ NodeId find_option(const SyntaxTree& tree, const Block& block, std::string_view 
   return {};
 }
 
+NodeId find_item(const SyntaxTree& tree, std::string_view name) {
+  using enum NodeKind;
+  for (const NodeId item : tree.children(tree.root)) {
+    const NodeKind kind = tree.kind(item);
+    const bool declares =
+        kind == AgentItem || kind == StructItem || kind == EnumItem || kind == FunctionItem || kind == ExternItem;
+    if (declares && tree.main_text(item) == name) return item;
+  }
+  return {};
+}
+
+bool has_usable_form(const SyntaxTree& tree, NodeId value, std::string_view option) {
+  if (option == "agent") {
+    if (tree.kind(value) != NodeKind::NameExpression) return false;
+    const auto path = tree.path(value);
+    const NodeId item = path.empty() ? NodeId{} : find_item(tree, tree.text(path.front()));
+    return !item.exists() || (tree.kind(item) == NodeKind::AgentItem && path.size() == 1);
+  }
+  if (option == "into") return find_field_name(tree, value).has_value();
+  if (option == "call")
+    return tree.kind(value) == NodeKind::CallExpression || tree.kind(value) == NodeKind::MethodCallExpression;
+  return true;
+}
+
 std::vector<Exit> exits(const SyntaxTree& tree, const Block& block) {
   std::vector<Exit> found;
   const auto add = [&](NodeId clause) { found.push_back({clause, std::string(tree.main_text(clause))}); };

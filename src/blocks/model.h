@@ -51,6 +51,11 @@ struct BlockAgent {
 
 /// The expression of the option of that name; may be absent.
 [[nodiscard]] syntax::NodeId find_option(const syntax::SyntaxTree& tree, const Block& block, std::string_view name);
+/// The agent, the struct, the enum, the function or the extern of the file with that name; may be absent.
+[[nodiscard]] syntax::NodeId find_item(const syntax::SyntaxTree& tree, std::string_view name);
+/// Whether the value of that option has the form that lowering needs: `agent` a name that the file does not give to
+/// something else, `call` a call, `into` a place in the state. The check reports others, and lowering leaves them out.
+[[nodiscard]] bool has_usable_form(const syntax::SyntaxTree& tree, syntax::NodeId value, std::string_view option);
 /// A block that a block can continue with, and the node of the edge: a clause or an OnArm. In the order of the source.
 struct Exit {
   syntax::NodeId node;

@@ -359,3 +359,23 @@ def test_a_select_that_offers_the_same_call_twice(work):
     single(work, program.format("", ""), "W3011", "a name that tells when to choose it")
     single(work, program.format(" as a", " as a"), "W3011", "a name that tells when to choose it")
     assert diagnose(work, program.format(" as a", " as b")) == []
+
+
+def test_a_wrong_option_of_a_block_is_one_error(work):
+    agents = "fn f(x: i32) -> i32 { x }\nstruct S { a: i32 }\n" \
+             "agent Helper { fn turn(ctx: Context, input: String) -> String { input } }\n" \
+             "agent A {\n    state { n: i32 = 0, words: List<String> = [] }\n    block a: %s\n}\n"
+    for wrong in ('"Helper"', "(Helper)", "[Helper]", "Helper::run", "Helper {}"):
+        single(work, agents % f"delegate {{ agent: {wrong} }}", "E2260", "`Helper`", "Helper")
+    for wrong in ("3", "state.n", "f", "S", '"Some words."'):
+        single(work, agents % f"delegate {{ agent: {wrong} }}", "E2260", "write `agent: NAME`")
+    assert diagnose(work, agents % "delegate { agent: Helper }") == []
+    single(work, agents % "call { call: f(1), into: n }", "E2267", "write `into: state.n`", "state.n")
+    single(work, agents % "call { call: f(1), into: 3 }", "E2267", "write `into: state.NAME`")
+    for wrong in ("x", '"f(1)"', "f"):
+        single(work, agents % f"call {{ call: {wrong} }}", "E2273", "write `call: tool(argument)`")
+    loop = agents % "for_each {\n    item x: String in %s\n    block b: emit { text: \"x\" }\n    }"
+    single(work, loop % '"l"', "E2119", "use `.chars()` for the characters")
+    assert diagnose(work, loop % '"l".chars()') == []
+    for wrong in ("3", "0..3", "true"):
+        single(work, loop % wrong, "E2119", "`parallel` loops require a `List`")

@@ -213,8 +213,9 @@ TypeId BranchChecker::check_for(NodeId node, Expectation expected) {
   const NodeId items = pattern.exists() ? tree().next(pattern) : NodeId{};
   if (!items.exists()) return TypeTable::error;
   const TypeId type = checker_.expressions.check_items(items);
-  const TypeId item = item_type(items, type);
   const NodeId clause = tree().find_child(node, NodeKind::ParallelClause);
+  const bool is_refused = clause.exists() && types_.kind(type) != TypeKind::List && type != TypeTable::error;
+  const TypeId item = is_refused ? TypeTable::error : item_type(items, type);
   const NodeId body = tree().next(clause.exists() ? clause : items);
   if (!clause.exists()) {
     const Scope scope(body_);
@@ -226,9 +227,11 @@ TypeId BranchChecker::check_for(NodeId node, Expectation expected) {
     }
     return TypeTable::unit;
   }
-  if (types_.kind(type) != TypeKind::List && type != TypeTable::error) {
-    diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type))
-        .hint("`parallel` loops require a `List`");
+  if (is_refused) {
+    auto& report = diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type))
+                       .hint("`parallel` loops require a `List`");
+    if (is_text(types_, type)) report.hint("use `.chars()` for the characters or `.lines()` for the lines");
+    if (types_.kind(type) == TypeKind::Option) report.hint(std::string(option_hint));
   }
   if (const NodeId limit = tree().first(clause); limit.exists()) check_value(limit, TypeTable::i32);
   const Branch branch(body_);
