@@ -32,6 +32,8 @@ inline constexpr DiagnosticKind<std::string> MalformedNumber{{1008, error}, "inv
 inline constexpr DiagnosticKind<std::string_view, std::string_view> Expected{{1101, error}, "expected {1}, found {0}"};
 inline constexpr DiagnosticKind<std::size_t> NestedTooDeeply{
     {1102, error}, "nesting exceeds {} levels; the rest of the file was not parsed"};
+inline constexpr DiagnosticKind<std::string_view> ChainTooLong{
+    {1102, error}, "chain of {} is too long; the rest of the file was not parsed"};
 inline constexpr DiagnosticKind<> ChainedComparison{{1103, error}, "comparison operators cannot be chained"};
 inline constexpr DiagnosticKind<> InjectionInside{
     {1104, error}, "an injection (`…!`) has no value and cannot be part of an expression"};

@@ -2,7 +2,6 @@
 
 #include "syntax/parse_branches.h"
 
-#include <ranges>
 #include <vector>
 
 #include "syntax/parse_expressions.h"
@@ -70,7 +69,7 @@ void parse_if(Parser& p) {
       break;
     }
   }
-  for (const Mark& mark : std::views::reverse(links)) p.close(mark, NodeKind::IfExpression);
+  p.close_links(links, NodeKind::IfExpression);
 }
 
 void parse_match(Parser& p) {

@@ -2,7 +2,6 @@
 
 #include "syntax/parse_templates.h"
 
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -134,7 +133,7 @@ void parse_section(Parser& p, Mark mark, NodeKind kind) {
                 kind == NodeKind::TemplateFor ? "for" : "if")
         .hint("add `{{ end }}`, or write a conditional value as `{{ if c { a } else { b } }}`");
   }
-  for (const Mark& link : std::views::reverse(links)) p.close(link, kind);
+  p.close_links(links, kind);
 }
 
 void parse_template(Parser& p) {

@@ -1,6 +1,11 @@
 #include "syntax/parser.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <ranges>
+#include <utility>
 
 #include "diagnostics/kinds.h"
 #include "syntax/damage.h"
@@ -127,6 +132,95 @@ void Parser::give_up(std::size_t limit) {
   move_to_end();
 }
 
+namespace {
+
+/// A node that is a link of a chain: the link before it, or after it in `else if`, is its child.
+enum class Chain : std::uint8_t { None, ElseIf, TemplateElseIf, Operators, Calls };
+
+Chain chain_of(const Node& node, const Node& child) {
+  if (node.kind == NodeKind::IfExpression && child.kind == NodeKind::IfExpression) return Chain::ElseIf;
+  if (node.kind == NodeKind::TemplateIf && child.kind == NodeKind::TemplateIf) return Chain::TemplateElseIf;
+  if (node.first_token != child.first_token) return Chain::None;
+  switch (node.kind) {
+    case NodeKind::BinaryExpression:
+    case NodeKind::CastExpression:
+    case NodeKind::CatchExpression:
+    case NodeKind::FinallyExpression:
+      return Chain::Operators;
+    case NodeKind::CallExpression:
+    case NodeKind::MethodCallExpression:
+    case NodeKind::FieldExpression:
+    case NodeKind::IndexExpression:
+    case NodeKind::TryExpression:
+      return Chain::Calls;
+    default:
+      return Chain::None;
+  }
+}
+
+std::string_view describe(Chain chain) {
+  switch (chain) {
+    case Chain::ElseIf:
+      return "`else if`";
+    case Chain::TemplateElseIf:
+      return "`{{ else if … }}`";
+    case Chain::Operators:
+      return "operators";
+    case Chain::Calls:
+    case Chain::None:
+      return "calls";
+  }
+  return "";
+}
+
+std::string_view way_out(Chain chain) {
+  switch (chain) {
+    case Chain::ElseIf:
+      return "use `match`, or separate functions";
+    case Chain::TemplateElseIf:
+      return "insert the value of a `match`: `{{ match … { … } }}`";
+    default:
+      return "split it up with `let` or separate functions";
+  }
+}
+
+}  // namespace
+
+void Parser::give_up_at(const Node& node) {
+  struct Links {
+    std::size_t count = 0;
+    TokenIndex first = 0;
+  };
+  std::array<Links, static_cast<std::size_t>(Chain::Calls) + 1> found;
+  for (const Node* at = &node; at->first_child.exists();) {
+    const Node* highest = &tree_[at->first_child];
+    for (NodeId child = at->first_child; child.exists(); child = tree_[child].next_sibling) {
+      if (tree_[child].height > highest->height) highest = &tree_[child];
+    }
+    Links& links = found[static_cast<std::size_t>(chain_of(*at, *highest))];
+    if (links.count++ == 0) links.first = at->first_token;
+    at = highest;
+  }
+  const auto longest = std::max_element(found.begin() + 1, found.end(),
+                                        [](const Links& left, const Links& right) { return left.count < right.count; });
+  if (!gave_up_ && longest->count > tree_height_max / 2) {
+    const auto chain = static_cast<Chain>(longest - found.begin());
+    const bool is_open = links_start_ != SIZE_MAX && (chain == Chain::ElseIf || chain == Chain::TemplateElseIf);
+    const TokenIndex first = is_open ? index(links_start_) : longest->first;
+    diagnostics_.report(diagnostics::ChainTooLong, tree_.span(first), describe(chain))
+        .hint(fmt::format("a chain can have about {} links: {}", tree_height_max, way_out(chain)));
+    gave_up_ = true;
+  }
+  give_up(tree_height_max);
+}
+
+void Parser::close_links(std::span<const Mark> links, NodeKind kind) {
+  if (links.empty()) return;
+  const std::size_t outer = std::exchange(links_start_, links.front().token);
+  for (const Mark& mark : std::views::reverse(links)) close(mark, kind);
+  links_start_ = outer;
+}
+
 NodeId Parser::close(Mark mark, NodeKind kind) {
   return close(mark, kind, index(mark.token));
 }
@@ -147,7 +241,7 @@ NodeId Parser::close(Mark mark, NodeKind kind, TokenIndex main_token) {
   }
   pending_.resize(mark.pending);
   if (node.height > tree_height_max) {
-    give_up(tree_height_max);
+    give_up_at(node);
     node.kind = NodeKind::Error;
     node.first_child = NodeId{};
     node.height = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,8 @@ class Parser : public TokenCursor {
   [[nodiscard]] Mark open() const { return {pending_.size(), position()}; }
   NodeId close(Mark mark, NodeKind kind);
   NodeId close(Mark mark, NodeKind kind, TokenIndex main_token);
+  /// Makes a chain of nodes of everything finished since the marks: each node is the last child of the one before it.
+  void close_links(std::span<const Mark> links, NodeKind kind);
   /// An `Error` node if there is no token since the mark.
   NodeId close_or_error(Mark mark, NodeKind kind, TokenIndex main_token);
   NodeId add_empty(NodeKind kind);
@@ -132,11 +135,14 @@ class Parser : public TokenCursor {
   /// Whether a line starts here that is indented no deeper than the line of the last error, which ends the damage.
   [[nodiscard]] bool at_recovery_end() const { return after_newline() && column() <= recovery_.column; }
   void give_up(std::size_t limit);
+  /// The same because of the height of a finished node.
+  void give_up_at(const Node& node);
 
   SyntaxTree& tree_;
   diagnostics::Diagnostics& diagnostics_;
   std::vector<NodeId> pending_;  ///< finished nodes without a parent
   std::size_t depth_ = 0;
+  std::size_t links_start_ = SIZE_MAX;  ///< of the chain whose links are being closed
   Rules rules_;
   Enclosing enclosing_;
   Recovery recovery_;

@@ -700,6 +700,41 @@ TEST(ParserLimits, EverythingUpToTheLimitsIsRead) {
   EXPECT_EQ(body_errors(nested), "");
 }
 
+TEST(ParserLimits, ALongChainIsNotCalledNesting) {
+  const auto repeated = [](std::string text, std::string_view link, std::string_view end = "") {
+    for (std::size_t count = 0; count < 2 * tree_height_max; ++count) text += link;
+    return text += end;
+  };
+  const std::string rest = " is too long; the rest of the file was not parsed\n";
+  const auto shown = [](const std::string& body) {
+    const ParsedFile parsed("fn f() {\n" + body + "\n}");
+    std::string text;
+    for (const diagnostics::Diagnostic& one : parsed.diagnostics.all())
+      text += one.code.text() + " " + one.message + "\n" + (one.hints.empty() ? "" : one.hints[0]);
+    return text;
+  };
+  const std::string about = "a chain can have about 1000 links: ";
+  EXPECT_EQ(shown(repeated("if a { 1 }", " else if b { 2 }", " else { 3 }")),
+            "E1102 chain of `else if`" + rest + about + "use `match`, or separate functions");
+  EXPECT_EQ(shown(repeated("\"{{ if a }}", "{{ else if b }}", "{{ end }}\"")),
+            "E1102 chain of `{{ else if … }}`" + rest + about + "insert the value of a `match`: `{{ match … { … } }}`");
+  for (const std::string_view link : {" + a", " && a", " catch e { b }", " as i32"}) {
+    EXPECT_EQ(shown(repeated("a", link)),
+              "E1102 chain of operators" + rest + about + "split it up with `let` or separate functions")
+        << link;
+  }
+  for (const std::string_view link : {".b()", ".b", "[0]", "(1)", ".b().c[0]"}) {
+    EXPECT_EQ(shown(repeated("a", link)),
+              "E1102 chain of calls" + rest + about + "split it up with `let` or separate functions")
+        << link;
+  }
+  EXPECT_EQ(shown(repeated("", "(", std::string(2 * tree_height_max, ')'))).substr(0, 43),
+            "E1102 nesting exceeds 256 levels; the rest ");
+  // The place is where the chain begins.
+  EXPECT_EQ(body_errors("a\n" + repeated("b", "\n+ c") + "\nd").substr(0, 4), "3:1 ");
+  EXPECT_EQ(body_errors("a\n" + repeated("if b { 1 }", "\nelse if c { 2 }") + "\nd").substr(0, 4), "3:1 ");
+}
+
 TEST(ParserLimits, ManyOfOneTokenTakeLinearTime) {
   // Quadratic time would exceed the time limit of the test.
   for (const std::string piece :
