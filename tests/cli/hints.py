@@ -379,3 +379,14 @@ def test_a_wrong_option_of_a_block_is_one_error(work):
     assert diagnose(work, loop % '"l".chars()') == []
     for wrong in ("3", "0..3", "true"):
         single(work, loop % wrong, "E2119", "`parallel` loops require a `List`")
+
+
+def test_a_case_of_the_enum_that_is_expected(work):
+    enums = "enum E { A, B(i32) }\nenum F { A, C, D(i32) }\nenum G { D(i32) }\nstruct S { f: F }\nfn take(f: F) -> i32 { 1 }\n"
+    for function in ("fn h() -> F { A }", "fn h() -> F { let x: F = A\n x }", "fn h() -> i32 { take(A) }", "fn h() -> S { S { f: A } }",
+                     "fn h() -> F? { Some(A) }", "fn h() -> F? { A }", "fn h() -> List<F> { [A] }", "fn h() -> F { return A }"):
+        single(work, enums + function, "E2001", "did you mean `F::A`?", "F::A")
+    single(work, enums + "fn h() -> G { D(3) }", "E2001", "did you mean `G::D`?", "G::D")
+    single(work, enums + "fn h() -> String { \"{{ A }}\" }", "E2001", "did you mean `E::A` or `F::A`?")
+    single(work, enums + "fn h() -> String { \"{{ C }}\" }", "E2001", "did you mean `F::C`?", "F::C")
+    single(work, "use m1\nfn h() -> m1::E { A }\n", "E2001", "did you mean `m1::E::A`?", "m1::E::A", TWO)

@@ -111,7 +111,7 @@ TypeId CallChecker::check_call(NodeId node, Expectation expected) {
         .hint(fmt::format("`{}` is a method: write `value.{}(…)`", method, method));
     return check_all();
   }
-  checker_.names.report_unknown_name(callee, name, tree().span(callee), BodyNames::Use::Called);
+  checker_.names.report_unknown_name(callee, name, tree().span(callee), BodyNames::Use::Called, expected);
   return check_all();
 }
 

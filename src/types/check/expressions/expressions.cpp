@@ -241,7 +241,7 @@ TypeId ExpressionChecker::check_name(NodeId node, Expectation expected) {
       report_not_a_value(node, name);
       return TypeTable::error;
     }
-    checker_.names.report_unknown_name(node, name, tree().span(node), BodyNames::Use::Value);
+    checker_.names.report_unknown_name(node, name, tree().span(node), BodyNames::Use::Value, expected);
     return TypeTable::error;
   }
   // `Enum::Case`, `module::Enum::Case`.

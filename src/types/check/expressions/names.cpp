@@ -2,6 +2,8 @@
 
 #include "types/check/expressions/names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -117,20 +119,27 @@ void BodyNames::check_mutable_receiver(NodeId receiver, std::string_view name) {
   }
 }
 
-/// The first enum of the module, by name, that has this case; empty if there is none.
-std::string BodyNames::find_enum_of_case(std::string_view name) {
-  std::string found;
+/// The cases of that name, as `Enum::Case`: that of the enum that is expected, if it has one, or those of the module's
+/// enums.
+std::vector<std::string> BodyNames::find_cases(std::string_view name, Expectation expected) {
+  const auto is_of = [&](TypeId type) { return types_.kind(type) == TypeKind::Enum && body_.find_member(type, name); };
+  std::vector<std::string> found;
+  TypeId goal = expected.has_type() ? types_.base(expected.type) : TypeTable::error;
+  while (types_.kind(goal) == TypeKind::Option) goal = types_.base(types_.get(goal).arguments[0]);
+  if (is_of(goal)) return {fmt::format("{}::{}", body_.describe_as_code(goal), name)};
   for (const auto& [type_name, type] : module_->type_names) {
-    if (types_.kind(type) != TypeKind::Enum || !body_.find_member(type, name)) continue;
-    if (found.empty() || type_name < found) found = type_name;
+    if (is_of(type)) found.push_back(fmt::format("{}::{}", type_name, name));
   }
+  std::sort(found.begin(), found.end());
   return found;
 }
 
-void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use) {
+void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use,
+                                    Expectation expected) {
   record(node, TypeTable::error);
-  const bool is_path = tree().kind(node) == NodeKind::NameExpression && !tree().path(node).empty();
-  if (is_path && module_->missing_imports.contains(tree().text(tree().path(node).front()))) return;
+  const auto path =
+      tree().kind(node) == NodeKind::NameExpression ? tree().path(node) : std::vector<syntax::TokenIndex>();
+  if (!path.empty() && module_->missing_imports.contains(tree().text(path.front()))) return;
   if (!body_.reported.unknown_names.emplace(name).second) return;
   if (diagnostics_.is_full()) {
     diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
@@ -149,9 +158,12 @@ void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::
   const std::vector<std::string_view>& others = use == Use::Type ? values : types;
   candidates.insert(candidates.end(), others.begin(), others.end());
   auto& report = diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
-  if (const std::string enum_name = find_enum_of_case(name); use != Use::Type && !enum_name.empty()) {
-    const std::string meant = fmt::format("{}::{}", enum_name, name);
-    report.hint(fmt::format("did you mean `{}`?", meant)).fix = {span, meant};
+  if (const std::vector<std::string> cases = find_cases(name, expected); use != Use::Type && !cases.empty()) {
+    constexpr std::size_t shown_cases_max = 4;
+    std::string shown = "`" + cases[0] + "`";
+    for (std::size_t at = 1; at < cases.size() && at < shown_cases_max; ++at) shown += " or `" + cases[at] + "`";
+    report.hint(fmt::format("did you mean {}?", shown));
+    if (cases.size() == 1) report.fix = {span, cases[0]};
   } else if (const auto known = find_foreign_case(name); known && use == Use::Called && *known != "None") {
     report.hint(fmt::format("write `{}(…)`", *known)).fix = {span, std::string(*known)};
   } else if (const auto meant = find_foreign_value(name)) {

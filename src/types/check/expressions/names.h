@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "types/check/bodies/body_part.h"
 
@@ -30,14 +31,16 @@ class BodyNames : public BodyPart {
   [[nodiscard]] std::optional<ExternId> find_effect_builtin(std::string_view name) const;
   void reject_notification(NodeId node, ExternId id);
   void check_mutable_receiver(NodeId receiver, std::string_view name);
-  void report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use);
-  std::string find_enum_of_case(std::string_view name);
+  /// `expected`: what the value is needed for.
+  void report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use,
+                           Expectation expected = Expectation::any());
   /// The function, method or extern that a path names, or a target of kind None.
   Target find_callee(std::span<const syntax::TokenIndex> path);
   void require_own_context(NodeId node, std::string_view what);
   std::optional<AgentId> find_agent(std::span<const syntax::TokenIndex> path);
 
  private:
+  std::vector<std::string> find_cases(std::string_view name, Expectation expected);
   void reject_state_change(NodeId place, LocalId variable);
   [[nodiscard]] std::string function_name() const;
 };
