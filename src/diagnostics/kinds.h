@@ -102,6 +102,9 @@ inline constexpr DiagnosticKind<> MisplacedClosure{
 inline constexpr DiagnosticKind<std::string> ContextNotAllowed{{2127, error}, "a `Context` cannot be {}"};
 inline constexpr DiagnosticKind<std::string> ParameterTypeMissing{{2128, error},
                                                                   "parameter `{}` must have a name and a type"};
+inline constexpr DiagnosticKind<std::string> SelfInAgent{
+    {2128, error}, "`self` cannot be a parameter of a function of agent `{}`"};
+inline constexpr DiagnosticKind<> SelfNotFirst{{2128, error}, "`self` must be the first parameter"};
 inline constexpr DiagnosticKind<std::string> OptionalAccess{{2129, error}, "`?.` requires an `Option`, found `{}`"};
 inline constexpr DiagnosticKind<std::string> InconsistentBinding{{2130, error},
                                                                  "variable `{}` is not bound in every alternative"};

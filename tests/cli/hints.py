@@ -381,6 +381,23 @@ def test_a_wrong_option_of_a_block_is_one_error(work):
         single(work, loop % wrong, "E2119", "`parallel` loops require a `List`")
 
 
+def test_self_belongs_to_methods(work):
+    agent = "agent A {\n    state { n: i32 = 1 }\n    fn turn(%sctx: Context, input: String) -> String { \"{{ x() }}\" }\n" \
+            "    fn x(%s) -> i32 { %s.n }\n}\n"
+    single(work, agent % ("", "self", "self"), "E2128", "remove it: every function of an agent can use `state`")
+    single(work, agent % ("self, ", "", "state"), "E2128", "remove it: every function of an agent can use `state`")
+    for name in ("self", "this"):
+        single(work, agent % ("", "", name), "E2001", "the functions of an agent use `state`")
+    assert diagnose(work, agent % ("", "", "state") + "impl A { fn y(self) -> i32 { 3 } }\n") == []
+    methods = "struct S { a: i32 }\nimpl S { fn two(%s) -> i32 { %s.a } }\nfn f(s: S) -> i32 { s.two(1) }\n"
+    single(work, methods % ("n: i32, self", "self"), "E2128", "move it before `n`")
+    single(work, methods % ("self, n: i32", "this"), "E2001", "write `self`", "self")
+    single(work, "struct S { a: i32 }\nimpl S { fn two(self, self) -> i32 { 1 } }\n", "E2002", "")
+    assert diagnose(work, methods % ("self, n: i32", "self")) == []
+    single(work, "fn f() -> i32 { this }", "E2001", "`self` is the first parameter of a method in an `impl`")
+    single(work, "fn f(self) -> i32 { self.n }", "E2128", "only in the methods of an `impl`")
+
+
 def test_a_case_of_the_enum_that_is_expected(work):
     enums = "enum E { A, B(i32) }\nenum F { A, C, D(i32) }\nenum G { D(i32) }\nstruct S { f: F }\nfn take(f: F) -> i32 { 1 }\n"
     for function in ("fn h() -> F { A }", "fn h() -> F { let x: F = A\n x }", "fn h() -> i32 { take(A) }", "fn h() -> S { S { f: A } }",

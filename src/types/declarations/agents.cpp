@@ -53,10 +53,12 @@ void Declarations::collect_agent(NodeId item) {
     }
   }
   program_.agents.push_back(agent);
+  agent_name_ = name;
   for (const NodeId node : tree().children(item, NodeKind::FunctionItem)) {
     collect_function(node, agent.state);
     program_.functions.back().agent = id;
   }
+  agent_name_.clear();
   auto& methods = program_.methods[agent.state.index];
   const auto turn = methods.find("turn");
   if (turn == methods.end()) {

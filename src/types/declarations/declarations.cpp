@@ -261,6 +261,12 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
   for (const NodeId node : tree().children(list, NodeKind::Parameter)) {
     const std::string name(tree().main_text(node));
     const NodeId type_node = tree().first(node);
+    if (name == "self" && !type_node.exists() && !agent_name_.empty()) {
+      // The function is checked as if it were not there.
+      diagnostics_.report(diagnostics::SelfInAgent, tree().main_span(node), agent_name_)
+          .hint("remove it: every function of an agent can use `state`");
+      continue;
+    }
     Parameter parameter{name, TypeTable::error, tree().main_span(node), tree().documentation(node)};
     if (type_node.exists()) {
       const NodeId given =
@@ -271,6 +277,10 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
       parameter.type = TypeTable::context;
     } else if (name == "self" && self.exists()) {
       parameter.type = self;
+      if (!parameters.empty() && parameters[0].name != name) {
+        diagnostics_.report(diagnostics::SelfNotFirst, parameter.span)
+            .hint(fmt::format("move it before `{}`", parameters[0].name.empty() ? "Context" : parameters[0].name));
+      }
     } else if (name == "self") {
       diagnostics_.report(diagnostics::ParameterTypeMissing, parameter.span, name)
           .hint("`self` has a type only in the methods of an `impl`");
@@ -287,7 +297,9 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
     if (!parameter.name.empty() && !add_new(names, tree().main_text(node))) {
       diagnostics_.report(diagnostics::DeclaredTwice, parameter.span, name);
     }
-    parameters.push_back(std::move(parameter));
+    // A `self` is checked as the first one, wherever it is.
+    const bool is_first = name == "self" && !type_node.exists();
+    parameters.insert(is_first ? parameters.begin() : parameters.end(), std::move(parameter));
   }
   return parameters;
 }

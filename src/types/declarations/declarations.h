@@ -55,6 +55,7 @@ class Declarations {
   TypeResolver resolver_;
   ModuleId module_id_;
   Module* module_ = nullptr;
+  std::string agent_name_;  ///< of the agent whose functions are collected; else empty
   std::unordered_set<std::string> test_names_;
 };
 

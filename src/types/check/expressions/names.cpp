@@ -16,9 +16,8 @@ namespace tenon::types {
 /// What is written for a value of other languages.
 std::optional<std::string_view> find_foreign_value(std::string_view word) {
   constexpr std::pair<std::string_view, std::string_view> words[] = {
-      {"null", "None"}, {"nil", "None"},     {"undefined", "None"}, {"NULL", "None"},
-      {"none", "None"}, {"nothing", "None"}, {"True", "true"},      {"False", "false"},
-      {"TRUE", "true"}, {"FALSE", "false"},  {"this", "self"},
+      {"null", "None"},    {"nil", "None"},  {"undefined", "None"}, {"NULL", "None"}, {"none", "None"},
+      {"nothing", "None"}, {"True", "true"}, {"False", "false"},    {"TRUE", "true"}, {"FALSE", "false"},
   };
   for (const auto& [other, ours] : words) {
     if (other == word) return ours;
@@ -134,9 +133,35 @@ std::vector<std::string> BodyNames::find_cases(std::string_view name, Expectatio
   return found;
 }
 
+/// Hints on `self` and `this`. Returns whether the name is one of them.
+bool BodyNames::hint_self(diagnostics::Diagnostic& report, std::string_view name, source::Span span) const {
+  if (name != "self" && name != "this") return false;
+  const FunctionDeclaration& function = body_.function;
+  const bool has_self = !function.parameters.empty() && function.parameters[0].name == "self";
+  if (function.agent.exists()) {
+    report.hint("the functions of an agent use `state`, and call each other by name: `f(…)`");
+  } else if (has_self) {
+    report.hint("write `self`").fix = {span, "self"};
+  } else {
+    report.hint("`self` is the first parameter of a method in an `impl`");
+  }
+  return true;
+}
+
+/// Whether the function of an agent has the parameter `self`, which has been reported.
+bool BodyNames::has_reported_self() const {
+  const NodeId node = body_.function.node;
+  if (!body_.function.agent.exists() || !node.exists()) return false;
+  const NodeId list = tree().find_child(node, NodeKind::Parameters);
+  if (!list.exists()) return false;
+  const auto nodes = tree().children(list, NodeKind::Parameter);
+  return std::ranges::any_of(nodes, [&](NodeId at) { return tree().main_text(at) == "self"; });
+}
+
 void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use,
                                     Expectation expected) {
   record(node, TypeTable::error);
+  if (name == "self" && has_reported_self()) return;
   const auto path =
       tree().kind(node) == NodeKind::NameExpression ? tree().path(node) : std::vector<syntax::TokenIndex>();
   if (!path.empty() && module_->missing_imports.contains(tree().text(path.front()))) return;
@@ -158,6 +183,7 @@ void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::
   const std::vector<std::string_view>& others = use == Use::Type ? values : types;
   candidates.insert(candidates.end(), others.begin(), others.end());
   auto& report = diagnostics_.report(diagnostics::UnknownName, span, std::string(name));
+  if (hint_self(report, name, span)) return;
   if (const std::vector<std::string> cases = find_cases(name, expected); use != Use::Type && !cases.empty()) {
     constexpr std::size_t shown_cases_max = 4;
     std::string shown = "`" + cases[0] + "`";

@@ -41,6 +41,8 @@ class BodyNames : public BodyPart {
 
  private:
   std::vector<std::string> find_cases(std::string_view name, Expectation expected);
+  bool hint_self(diagnostics::Diagnostic& report, std::string_view name, source::Span span) const;
+  [[nodiscard]] bool has_reported_self() const;
   void reject_state_change(NodeId place, LocalId variable);
   [[nodiscard]] std::string function_name() const;
 };
