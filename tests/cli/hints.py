@@ -407,3 +407,19 @@ def test_a_case_of_the_enum_that_is_expected(work):
     single(work, enums + "fn h() -> String { \"{{ A }}\" }", "E2001", "did you mean `E::A` or `F::A`?")
     single(work, enums + "fn h() -> String { \"{{ C }}\" }", "E2001", "did you mean `F::C`?", "F::C")
     single(work, "use m1\nfn h() -> m1::E { A }\n", "E2001", "did you mean `m1::E::A`?", "m1::E::A", TWO)
+
+
+def test_a_union_of_integers(work):
+    union = "type N = 1 | 2\n"
+    single(work, union + 'fn f() -> N { "1" }', "E2101", "remove the quotation marks: `1`", "1")
+    single(work, 'fn f() -> 1 | 2 { "2" }', "E2101", "remove the quotation marks: `2`", "2")
+    single(work, union + 'fn f() -> N { "3" }', "E2101", "")
+    single(work, union + "fn f(s: String) -> N { s }", "E2101", "convert with `N(text.parse<i64>())`")
+    single(work, "fn f(s: String) -> 1 | 2 { s }", "E2101", "name the union with `type`, then convert with `Name(text.parse<i64>())`")
+    single(work, union + "fn f(n: i64) -> N { n }", "E2101", "convert with `N(number)`")
+    single(work, union + "fn f(n: i32) -> N { n }", "E2101", "convert with `N(number as i64)`")
+    single(work, union + "fn f(n: f64) -> N { n }", "E2101", "convert with `N(number as i64)`")
+    single(work, union + 'fn f(s: "1" | "2") -> N { s }', "E2101", "choose a number for each of its texts with `match`")
+    single(work, union + "fn f() -> N { N }", "E2013", "convert with `N(number)`")
+    assert diagnose(work, union + "fn f(text: String) -> N { N(text.parse<i64>()) }\nfn g(number: i32) -> N { N(number as i64) }\n"
+                                  "fn h(number: i64) -> N { N(number) }\nfn i(number: f64) -> N { N(number as i64) }\n") == []

@@ -123,6 +123,8 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
     report.hint(fmt::format("write it as a text: `\"{}\"`", tree().text(node)));
   } else if (to_kind == TypeKind::String && from_kind != TypeKind::Unit) {
     report.hint("convert it with `.to_string()`");
+  } else if (to_kind == TypeKind::Union && is_integer(types_, to)) {
+    hint_integer_union(report, node, from, to);
   } else if ((to_kind == TypeKind::Text || to_kind == TypeKind::Union) && is_text(types_, from)) {
     report.hint(conversion_hint(to));
   } else if (is_number(types_, to_base) && is_number(types_, from) && types_.kind(to_base) != TypeKind::Union) {
@@ -140,6 +142,23 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
     report.hint("end the block with an expression without a `;`");
   } else if (to_kind == TypeKind::Struct) {
     report.hint(construction_hint(to));
+  }
+}
+
+/// A text or a number where one of certain integers is expected.
+void Assignability::hint_integer_union(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const {
+  if (is_number(types_, from)) {
+    report.hint(conversion_hint(to, types_.kind(types_.base(from)) == TypeKind::I64 ? "number" : "number as i64"));
+  } else if (is_text(types_, from) && types_.kind(types_.base(from)) == TypeKind::Union) {
+    report.hint("choose a number for each of its texts with `match`");
+  } else if (is_text(types_, from) && tree().kind(node) != NodeKind::StringExpression) {
+    report.hint(conversion_hint(to, "text.parse<i64>()"));
+  } else if (is_text(types_, from)) {
+    const auto text = syntax::plain_string(tree(), node);
+    const auto& values = std::get<std::vector<std::int64_t>>(types_.union_type(to).literals);
+    const auto is_meant = [&](std::int64_t value) { return text == std::to_string(value); };
+    if (std::ranges::any_of(values, is_meant))
+      report.hint(fmt::format("remove the quotation marks: `{}`", *text)).fix = {tree().span(node), *text};
   }
 }
 
@@ -223,10 +242,14 @@ bool Assignability::is_answerable(TypeId type, Answerer answerer) const {
   return !find_within(types_, type, TypeParts::OfValues, is_wrong).exists();
 }
 
-std::string Assignability::conversion_hint(TypeId type) const {
+std::string Assignability::conversion_hint(TypeId type, std::string_view given) const {
   const bool has_name = types_.kind(type) != TypeKind::Union || !types_.union_type(type).name.empty();
-  return has_name ? "convert with `" + describe_as_code(type) + "(text)`"
-                  : "name the union with `type`, then convert with `Name(text)`";
+  return has_name ? fmt::format("convert with `{}({})`", describe_as_code(type), given)
+                  : fmt::format("name the union with `type`, then convert with `Name({})`", given);
+}
+
+std::string Assignability::conversion_hint(TypeId type) const {
+  return conversion_hint(type, is_integer(types_, type) ? "number" : "text");
 }
 
 }  // namespace tenon::types

@@ -28,12 +28,14 @@ class Assignability : public BodyPart {
   /// The type that values of both branches have, or nothing.
   std::optional<TypeId> common_type(TypeId left, TypeId right);
   [[nodiscard]] bool is_answerable(TypeId type, Answerer answerer = Answerer::Model) const;
-  /// How a text becomes a value of a text type or a union.
+  /// How a text or a number becomes a value of a text type or a union; `given`: how the value is called there.
   [[nodiscard]] std::string conversion_hint(TypeId type) const;
+  [[nodiscard]] std::string conversion_hint(TypeId type, std::string_view given) const;
   /// How a value of a struct is made: ``construct it with `Point { x: …, y: … }` ``.
   [[nodiscard]] std::string construction_hint(TypeId type) const;
 
  private:
+  void hint_integer_union(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
   void hint_text_for_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
   void hint_text_for_case(diagnostics::Diagnostic& report, NodeId node, TypeId to) const;
   void hint_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
