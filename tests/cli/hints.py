@@ -423,3 +423,23 @@ def test_a_union_of_integers(work):
     single(work, union + "fn f() -> N { N }", "E2013", "convert with `N(number)`")
     assert diagnose(work, union + "fn f(text: String) -> N { N(text.parse<i64>()) }\nfn g(number: i32) -> N { N(number as i64) }\n"
                                   "fn h(number: i64) -> N { N(number) }\nfn i(number: f64) -> N { N(number as i64) }\n") == []
+
+
+def test_a_value_that_may_be_a_failure(work):
+    hint = "handle that with `match`, `.unwrap_or(…)` or `.unwrap()`"
+    for result, body, code in (("i32", "r + 1", "E2105"), ("i32", "1 + r", "E2105"), ("i32", "r", "E2101"), ("i32", "-r", "E2138"),
+                               ("i32", "return r", "E2104"), ("i64", "r as i64", "E2120"), ("i32", "r.abs()", "E2005"),
+                               ("String", "r", "E2101"), ("Boolean", "r == 1", "E2105"), ("i32?", "r", "E2101")):
+        single(work, f"fn f(r: Result<i32>) -> {result} {{ {body} }}", code, hint)
+    lists = "struct S { a: i32 }\nfn f(r: Result<List<i32>>, s: Result<S>) -> i32 { %s }"
+    single(work, lists % "r[0]", "E2118", hint)
+    single(work, lists % "for x in r { }\n 1", "E2119", hint)
+    single(work, lists % "s.a", "E2004", hint)
+    single(work, lists % "let n = 1\n n += s\n n", "E2101", hint)
+    single(work, "fn f(r: Result<i32>) -> i32 { r ?? 3 }", "E2139", "use `.unwrap_or(…)` instead")
+    single(work, "fn f(n: i32) -> i32 { n ?? 3 }", "E2139", "remove it: the value is never `None`")
+    single(work, "fn f(r: Result<Boolean>) -> i32 { if r { 1 } else { 2 } }", "E2106", "`if let Ok(x) = …`")
+    single(work, "fn f() -> Result<i32> { 3 }", "E2101", "wrap it: `Ok(…)`")
+    assert diagnose(work, "fn f(r: Result<i32>) -> i32 { r.unwrap_or(3) + r.unwrap() }\nfn g() -> Result<i32> { Ok(3) }\n"
+                          "fn h(r: Result<i32>) -> i32 { match r { Ok(x) => x, Err(failure) => 0 } }\n"
+                          "fn i(r: Result<i32>) -> i32 { if let Ok(x) = r { x } else { 0 } }\n") == []

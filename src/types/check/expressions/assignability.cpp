@@ -117,8 +117,8 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
     report.hint("get the secret from an argument, `ask<secret …>(…)`, or an `extern fn` that returns a `secret`");
   } else if (from == TypeTable::any_option && to_kind != TypeKind::Option) {
     report.hint(fmt::format("`None` is a value of `Option<{0}>`, not of `{0}`", describe(to)));
-  } else if (from_kind == TypeKind::Option && to_kind != TypeKind::Option) {
-    report.hint(std::string(option_hint));
+  } else if (from_kind != to_kind && !handling_hint(from_kind).empty()) {
+    report.hint(std::string(handling_hint(from_kind)));
   } else if (to_kind == TypeKind::String && is_literal_number(tree().kind(node))) {
     report.hint(fmt::format("write it as a text: `\"{}\"`", tree().text(node)));
   } else if (to_kind == TypeKind::String && from_kind != TypeKind::Unit) {
@@ -135,6 +135,8 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
     hint_text_for_case(report, node, to_base);
   } else if (to_kind == TypeKind::Option && is_assignable(from, types_.get(to).arguments[0])) {
     report.hint("wrap it: `Some(…)`");
+  } else if (to_kind == TypeKind::Result && is_assignable(from, types_.get(to).arguments[0])) {
+    report.hint("wrap it: `Ok(…)`");
   } else if (from_kind == TypeKind::Unit && tree().kind(node) == NodeKind::Block && !tree().first(node).exists() &&
              (to_kind == TypeKind::Map || to_kind == TypeKind::List)) {
     report.hint(to_kind == TypeKind::Map ? "an empty map is written `Map::new()`" : "an empty list is written `[]`");
@@ -143,6 +145,10 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
   } else if (to_kind == TypeKind::Struct) {
     report.hint(construction_hint(to));
   }
+}
+
+void Assignability::hint_handling(diagnostics::Diagnostic& report, TypeId type) const {
+  if (const std::string_view hint = handling_hint(types_.kind(type)); !hint.empty()) report.hint(std::string(hint));
 }
 
 /// A text or a number where one of certain integers is expected.

@@ -13,6 +13,14 @@ namespace tenon::types {
 inline constexpr std::string_view option_hint =
     "the value may be `None`: handle that with `??`, `if let Some(x) = …` or `.unwrap()`";
 
+/// The same for a `Result`.
+inline constexpr std::string_view result_hint =
+    "it may be a failure: handle that with `match`, `.unwrap_or(…)` or `.unwrap()`";
+/// The hint for a value of that kind where what it holds is needed; empty for other kinds.
+constexpr std::string_view handling_hint(TypeKind kind) {
+  return kind == TypeKind::Option ? option_hint : kind == TypeKind::Result ? result_hint : std::string_view();
+}
+
 /// Decides which values are accepted where a type is expected.
 class Assignability : public BodyPart {
  public:
@@ -24,6 +32,8 @@ class Assignability : public BodyPart {
   bool coerce(NodeId node, TypeId from, TypeId to);
   /// Adds how a `from` becomes a `to`, to the report of a value that is not accepted.
   void hint_mismatch(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
+  /// Adds what can be done with a value of that type where what it holds is needed, if it is an `Option` or a `Result`.
+  void hint_handling(diagnostics::Diagnostic& report, TypeId type) const;
   [[nodiscard]] TypeId substitute(TypeId type, std::span<const TypeId> parameters, std::span<const TypeId> arguments);
   /// The type that values of both branches have, or nothing.
   std::optional<TypeId> common_type(TypeId left, TypeId right);

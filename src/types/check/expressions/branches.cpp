@@ -202,7 +202,7 @@ TypeId BranchChecker::item_type(NodeId items, TypeId type) {
       auto& report = diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type));
       if (is_text(types_, type)) report.hint("use `.chars()` for the characters or `.lines()` for the lines");
       if (is_integer(types_, type)) report.hint("use `0..n` to count up to n");
-      if (types_.kind(type) == TypeKind::Option) report.hint(std::string(option_hint));
+      checker_.assignability.hint_handling(report, type);
       return TypeTable::error;
     }
   }
@@ -231,7 +231,7 @@ TypeId BranchChecker::check_for(NodeId node, Expectation expected) {
     auto& report = diagnostics_.report(diagnostics::NotIterable, tree().span(items), describe(type))
                        .hint("`parallel` loops require a `List`");
     if (is_text(types_, type)) report.hint("use `.chars()` for the characters or `.lines()` for the lines");
-    if (types_.kind(type) == TypeKind::Option) report.hint(std::string(option_hint));
+    checker_.assignability.hint_handling(report, type);
   }
   if (const NodeId limit = tree().first(clause); limit.exists()) check_value(limit, TypeTable::i32);
   const Branch branch(body_);

@@ -443,7 +443,7 @@ TypeId ExpressionChecker::check_index(NodeId node) {
   check_expression(index, Expectation::any());
   if (type != TypeTable::error) {
     auto& report = diagnostics_.report(diagnostics::NotIndexable, tree().span(owner), describe(type));
-    if (kind == TypeKind::Option) report.hint(std::string(option_hint));
+    checker_.assignability.hint_handling(report, type);
     if (is_text(types_, type)) report.hint("use `.slice(from, to)` or `.chars()` on a text");
     if (kind == TypeKind::Tuple) report.hint("access the items of a tuple with `.0`, `.1`, …");
   }
@@ -483,6 +483,8 @@ TypeId ExpressionChecker::field_type(NodeId node, TypeId owner, std::string_view
     report.hint(fmt::format("the value may be `None`: use `?.{}`", name));
   } else if (const auto advice = find_advice(types_, base, name, builtin_method_names(types_, base))) {
     report.hint(*advice);
+  } else {
+    checker_.assignability.hint_handling(report, base);
   }
   return TypeTable::error;
 }

@@ -195,7 +195,17 @@ void MethodChecker::report_unknown_method(NodeId node, TypeId receiver, std::str
     report.hint(fmt::format("did you mean `{}`?", *nearest));
   } else if (const auto misspelt = find_nearest_elsewhere(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *misspelt));
+  } else {
+    checker_.assignability.hint_handling(report, is_method_of_result(receiver, name) ? receiver : TypeTable::error);
   }
+}
+
+/// Whether what a `Result` holds has the method.
+bool MethodChecker::is_method_of_result(TypeId receiver, std::string_view name) {
+  if (types_.kind(types_.base(receiver)) != TypeKind::Result) return false;
+  const TypeId held = types_.get(types_.base(receiver)).arguments[0];
+  return find_declared(held, std::string(name)).kind != TargetKind::None ||
+         find_builtin_method(types_, held, name).has_value();
 }
 
 /// Methods that need more of their receiver than its kind. Returns whether the call can be checked further.

@@ -18,6 +18,7 @@ class MethodChecker : public BodyPart {
   TypeId check_closure(NodeId node, std::span<const TypeId> parameters, Expectation expected);
 
  private:
+  [[nodiscard]] bool is_method_of_result(TypeId receiver, std::string_view name);
   [[nodiscard]] Target find_declared(TypeId receiver, const std::string& name) const;
   TypeId check_declared_method(NodeId node, const Target& target, TypeId receiver, NodeId type_arguments,
                                std::span<const NodeId> arguments);

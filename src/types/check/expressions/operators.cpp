@@ -32,7 +32,7 @@ TypeId OperatorChecker::check_unary(NodeId node, Expectation expected) {
   if (minus ? is_number(types_, base) && types_.kind(base) != TypeKind::Union : base == TypeTable::boolean) return base;
   auto& report = diagnostics_.report(diagnostics::UnaryOperatorType, tree().span(node),
                                      std::string(tree().main_text(node)), describe(type));
-  if (types_.kind(base) == TypeKind::Option) report.hint(std::string(option_hint));
+  checker_.assignability.hint_handling(report, base);
   return TypeTable::error;
 }
 
@@ -146,6 +146,8 @@ void OperatorChecker::hint_operands(diagnostics::Diagnostic& report, NodeId node
     report.hint(is_compared && is_assignable(other, types_.get(option).arguments[0])
                     ? "the value may be `None`: compare it with `Some(…)`"
                     : std::string(option_hint));
+  } else if (types_.kind(left_type) == TypeKind::Result || types_.kind(right_type) == TypeKind::Result) {
+    report.hint(std::string(result_hint));
   } else if (operation == TokenKind::Plus && (left_type == TypeTable::string || right_type == TypeTable::string)) {
     report.hint("convert the value with `.to_string()`, or write it in a template string: \"{{ … }}\"");
   }
@@ -180,9 +182,11 @@ TypeId OperatorChecker::check_default(NodeId node, Expectation expected) {
     return option;
   }
   if (types_.kind(option) != TypeKind::Option) {
-    diagnostics_.report(diagnostics::FallbackWithoutOption, tree().main_span(node), describe(option));
+    const bool is_result = types_.kind(option) == TypeKind::Result;
+    diagnostics_.report(diagnostics::FallbackWithoutOption, tree().main_span(node), describe(option))
+        .hint(is_result ? "use `.unwrap_or(…)` instead" : "remove it: the value is never `None`");
     check_expression(right, Expectation::any());
-    return option;
+    return is_result ? types_.get(option).arguments[0] : option;
   }
   const TypeId inner = types_.get(option).arguments[0];
   const TypeId other = check_kind(right, Expectation::value(inner));
@@ -210,8 +214,8 @@ TypeId OperatorChecker::check_cast(NodeId node) {
     auto& report = diagnostics_.report(diagnostics::InvalidCast, tree().span(node), describe(from), describe(to));
     if (is_text(types_, from) && is_number(types_, to)) {
       report.hint(fmt::format("parse the number with `.parse<{}>()`", describe(to)));
-    } else if (types_.kind(types_.base(from)) == TypeKind::Option) {
-      report.hint(std::string(option_hint));
+    } else if (!handling_hint(types_.kind(types_.base(from))).empty()) {
+      report.hint(std::string(handling_hint(types_.kind(types_.base(from)))));
     } else if (types_.base(to) == TypeTable::string) {
       report.hint("convert it with `.to_string()`");
     } else {

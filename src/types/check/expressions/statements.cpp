@@ -180,8 +180,8 @@ void StatementChecker::check_assignment(NodeId statement) {
   if (!fits) {
     auto& report = diagnostics_.report(diagnostics::OperatorTypes, tree().main_span(statement), sign + "=",
                                        describe(type), describe(given));
-    const bool has_option = types_.kind(base) == TypeKind::Option || types_.kind(given) == TypeKind::Option;
-    if (has_option) report.hint(std::string(option_hint));
+    const bool is_held = !handling_hint(types_.kind(base)).empty();
+    checker_.assignability.hint_handling(report, is_held ? base : given);
   } else if (types_.kind(type) == TypeKind::Refined) {
     facts(statement).narrowed_to = type;
   }
@@ -227,6 +227,7 @@ void StatementChecker::check_condition(NodeId condition) {
     auto& report = diagnostics_.report(diagnostics::ConditionNotBoolean, tree().span(condition), describe(type));
     if (types_.kind(type) == TypeKind::Option)
       report.hint("use `.is_some()`, or bind the value with `if let Some(x) = …`");
+    if (types_.kind(type) == TypeKind::Result) report.hint("use `.is_ok()`, or bind the value with `if let Ok(x) = …`");
   }
 }
 
