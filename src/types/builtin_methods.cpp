@@ -578,6 +578,23 @@ std::optional<std::string> find_advice(const TypeTable& types, TypeId receiver, 
   return std::nullopt;
 }
 
+std::optional<std::string_view> find_meant_method(const TypeTable& types, TypeId receiver, std::string_view name,
+                                                  std::span<const std::string_view> methods) {
+  const std::string written = normalized(name);
+  for (const std::string_view method : methods) {
+    if (normalized(method) == written) return method;
+  }
+  const TypeKind kind = operand_kind(types, receiver);
+  const auto is_meant = [&](const Advice& advice) { return advice.receiver == kind && advice.written == written; };
+  if (std::any_of(std::begin(advices), std::end(advices), is_meant)) return std::nullopt;
+  for (const OtherName& other : other_names) {
+    if (other.written == written && std::ranges::find(methods, other.method) != methods.end()) return other.method;
+  }
+  if (const auto nearest = diagnostics::find_nearest(name, methods))
+    return *std::ranges::find(methods, std::string_view(*nearest));
+  return find_nearest_elsewhere(name, methods);
+}
+
 std::optional<std::string_view> find_nearest_elsewhere(std::string_view name,
                                                        std::span<const std::string_view> methods) {
   std::vector<std::string_view> written;

@@ -42,6 +42,12 @@ struct MethodSignature {
 [[nodiscard]] std::optional<std::string_view> find_nearest_elsewhere(std::string_view name,
                                                                      std::span<const std::string_view> methods);
 
+/// The one of `methods`, which the receiver has, that is meant by its name, that of another language or a misspelled
+/// one. Nothing if something else than a method is written for it.
+[[nodiscard]] std::optional<std::string_view> find_meant_method(const TypeTable& types, TypeId receiver,
+                                                                std::string_view name,
+                                                                std::span<const std::string_view> methods);
+
 /// Whether values of any type have a built-in method with this name.
 [[nodiscard]] bool is_builtin_method(std::string_view name);
 

@@ -270,13 +270,13 @@ def test_methods_of_other_languages(work):
     for parameter, calls in (
             ("s: String", {"length()": "`len`", "to_upper()": "`to_uppercase`", "toUpperCase()": "`to_uppercase`", "substr(0, 1)": "`slice`",
                            "isEmpty()": "`is_empty`", "trim_start()": "`trim`", "indexOf(\"a\")": "`find`", "toInt()": "`.parse<i32>()`",
-                           "concat(\"a\")": "with `+`", "charAt(0)": "`.slice(i, i + 1)`", "length": "`len`"}),
-            ("xs: List<i32>", {"size()": "`len`", "push_back(1)": "`push`", "append(1)": "`push`", "add(1)": "`push`", "length": "`len`",
+                           "concat(\"a\")": "with `+`", "charAt(0)": "`.slice(i, i + 1)`", "length": "`.len()`"}),
+            ("xs: List<i32>", {"size()": "`len`", "push_back(1)": "`push`", "append(1)": "`push`", "add(1)": "`push`", "length": "`.len()`",
                                "head()": "`first`", "indexOf(1)": "`position`", "forEach(|x| x)": "`for x in xs { … }`",
                                "extend(xs)": "with `+`", "take(2)": "`.slice(0, n)`", "none(|x| x > 1)": "`!xs.any(…)`"}),
             ("m: Map<i32>", {"has(\"a\")": "`contains_key`", "containsKey(\"a\")": "`contains_key`", "put(\"a\", 1)": "`insert`",
                              "set(\"a\", 1)": "`insert`", "delete(\"a\")": "`remove`", "items()": "`for (key, value) in m { … }`",
-                             "get_or(\"a\", 1)": "`.get(key).unwrap_or(value)`", "size": "`len`"}),
+                             "get_or(\"a\", 1)": "`.get(key).unwrap_or(value)`", "size": "`.len()`"}),
             ("o: i32?", {"isSome()": "`is_some`", "value()": "`unwrap`", "expect(\"x\")": "`unwrap`", "get()": "`unwrap`",
                          "getOrElse(1)": "`unwrap_or`", "is_null()": "`is_none`", "isPresent()": "`is_some`"}),
             ("n: i32", {"to_f64()": "`as f64`", "sqrt()": "`(n as f64).sqrt()`", "toString()": "`to_string`"}),
@@ -423,6 +423,38 @@ def test_a_union_of_integers(work):
     single(work, union + "fn f() -> N { N }", "E2013", "convert with `N(number)`")
     assert diagnose(work, union + "fn f(text: String) -> N { N(text.parse<i64>()) }\nfn g(number: i32) -> N { N(number as i64) }\n"
                                   "fn h(number: i64) -> N { N(number) }\nfn i(number: f64) -> N { N(number as i64) }\n") == []
+
+
+def test_a_field_of_an_option(work):
+    declared = "struct S { a: i32, value: i32 }\n"
+    for held in ("i32", "String"):
+        single(work, f"fn f(o: {held}?) -> {held} {{ o.value }}", "E2004", "handle that with `??`, `if let Some(x) = …` or `.unwrap()`")
+    single(work, "fn f(o: i32?) -> i32 { o.foo }", "E2004", "handle that with `??`")
+    single(work, "fn f(o: String?) -> i32? { o.length }", "E2004", "use `?.len()`")
+    single(work, "fn f(o: String?) -> i32? { o.len }", "E2004", "use `?.len()`")
+    single(work, "fn f(o: String?) -> String? { o.upper() }", "E2005", "use `?.to_uppercase()`")
+    single(work, "fn f(o: i32?) -> Boolean { o.is_some }", "E2004", "it is a method: write `.is_some()`")
+    single(work, "fn f(o: (i32, i32)?) -> i32 { o.0 }", "E2004", "handle that with `??`")
+    single(work, declared + "fn f(o: S?) -> i32? { o.value }", "E2004", "use `?.value`")
+    single(work, declared + "fn f(o: S?) -> i32? { o.valeu }", "E2004", "use `?.value`")
+    assert diagnose(work, declared + "fn f(o: S?) -> i32? { o?.value }\nfn g(o: String?) -> i32? { o?.len() }\n"
+                                     "fn h(o: (i32, i32)?) -> i32 { o.unwrap().0 }\nfn i(o: i32?) -> i32 { o ?? 3 }\n") == []
+
+
+def test_a_method_without_its_brackets(work):
+    for receiver, name, hint in (("String", "length", "use `.len()` instead"), ("List<i32>", "count", "use `.len()` instead"),
+                                 ("Map<i32>", "size", "use `.len()` instead"), ("String", "lenght", "use `.len()` instead"),
+                                 ("String", "to_upper", "use `.to_uppercase()` instead"), ("String", "len", "it is a method: write `.len()`"),
+                                 ("List<i32>", "contains", "it is a method: write `.contains(…)`"),
+                                 ("List<i32>", "reduce", "use `.fold(…)` instead"), ("List<i32>", "average", "divide `.sum()` by `.len()`"),
+                                 ("S", "area", "it is a method: write `.area()`"), ("S", "scaled", "it is a method: write `.scaled(…)`")):
+        single(work, "struct S { a: i32 }\nimpl S { fn area(self) -> i32 { self.a }\n fn scaled(self, by: i32) -> i32 { self.a * by } }\n"
+                     f"fn f(x: {receiver}) -> i32 {{ x.{name} }}", "E2004", hint)
+    single(work, "fn f(m: Map<i32>) -> i32 { m.count(|k, v| v > 1) }", "E2005", "use `.values().filter(…).len()`, or count in a loop")
+    single(work, 'fn f(s: String) -> i32 { s.count(|c| c == "a") }', "E2005", "use `.chars().filter(…).len()` instead")
+    assert diagnose(work, 'fn f(s: String) -> i32 { s.chars().filter(|c| c == "a").len() }\n'
+                          "fn g(m: Map<i32>) -> i32 { m.values().filter(|v| v > 1).len() }\n"
+                          "fn h(m: Map<i32>) -> i32 { let n = 0\n for (key, value) in m { n += value }\n n }\n") == []
 
 
 def test_a_value_that_may_be_a_failure(work):

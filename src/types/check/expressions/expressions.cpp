@@ -477,16 +477,39 @@ TypeId ExpressionChecker::field_type(NodeId node, TypeId owner, std::string_view
       diagnostics_.report(diagnostics::UnknownField, tree().main_span(node), std::move(of), std::string(name));
   if (const auto meant = find_meant(name, candidates)) {
     report.hint(fmt::format("did you mean `{}`?", *meant));
-  } else if (find_builtin_method(types_, base, name)) {
-    report.hint(fmt::format("it is a method: write `.{}()`", name));
   } else if (types_.kind(base) == TypeKind::Option) {
-    report.hint(fmt::format("the value may be `None`: use `?.{}`", name));
+    hint_field_of_option(report, base, name);
+  } else if (const auto call = checker_.methods.find_meant_call(base, name)) {
+    hint_call(report, *call, name);
   } else if (const auto advice = find_advice(types_, base, name, builtin_method_names(types_, base))) {
     report.hint(*advice);
   } else {
     checker_.assignability.hint_handling(report, base);
   }
   return TypeTable::error;
+}
+
+/// A method that is written without `(…)`, or as in another language.
+void ExpressionChecker::hint_call(diagnostics::Diagnostic& report, std::string_view call, std::string_view name) {
+  const bool is_name = call.substr(0, call.find_first_of("(<")) == name;
+  report.hint(is_name ? fmt::format("it is a method: write `.{}`", call) : fmt::format("use `.{}` instead", call));
+}
+
+/// The field may be one of the value that is held, or a method of either.
+void ExpressionChecker::hint_field_of_option(diagnostics::Diagnostic& report, TypeId option, std::string_view name) {
+  const TypeId held = types_.base(types_.get(option).arguments[0]);
+  std::vector<std::string_view> fields;
+  if (types_.kind(held) == TypeKind::Struct) {
+    for (const Field& field : types_.struct_type(held).fields) fields.push_back(field.name);
+  }
+  const bool is_field = std::ranges::find(fields, name) != fields.end();
+  std::optional<std::string> meant = is_field ? std::string(name) : find_meant(name, fields);
+  if (const auto own = meant ? std::nullopt : checker_.methods.find_meant_call(option, name)) {
+    return *own == "unwrap()" ? checker_.assignability.hint_handling(report, option) : hint_call(report, *own, name);
+  }
+  if (!meant) meant = checker_.methods.find_meant_call(held, name);
+  if (!meant) return checker_.assignability.hint_handling(report, option);
+  report.hint(fmt::format("the value may be `None`: use `?.{}`", *meant));
 }
 
 /// `E.A` for the case `E::A` of an enum. Returns whether it is reported.

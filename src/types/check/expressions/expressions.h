@@ -27,6 +27,8 @@ class ExpressionChecker : public BodyPart {
   TypeId check_tuple(NodeId node, Expectation expected);
   TypeId check_struct(NodeId node);
   TypeId check_index(NodeId node);
+  static void hint_call(diagnostics::Diagnostic& report, std::string_view call, std::string_view name);
+  void hint_field_of_option(diagnostics::Diagnostic& report, TypeId option, std::string_view name);
   bool reject_dot_of_case(NodeId node, NodeId owner, std::string_view name);
   TypeId check_field(NodeId node);
   TypeId check_try(NodeId node, Expectation expected);

@@ -180,6 +180,11 @@ void MethodChecker::report_unknown_method(NodeId node, TypeId receiver, std::str
       report.hint(fmt::format("the value may be `None`: use `?.{}`", name));
       return;
     }
+    const auto own = find_meant_call(receiver, name);
+    if (const auto call = own ? std::nullopt : find_meant_call(held, name)) {
+      report.hint(fmt::format("the value may be `None`: use `?.{}`", *call));
+      return;
+    }
   }
   const auto has_method = [&](std::string_view method) {
     return std::ranges::find(candidates, method) != candidates.end();
@@ -188,7 +193,11 @@ void MethodChecker::report_unknown_method(NodeId node, TypeId receiver, std::str
   if (counts_some && has_method("filter")) {
     report.hint("use `.filter(…).len()` instead");
   } else if (counts_some && has_method("split")) {
-    report.hint("use `.split(…).len() - 1` instead");
+    const NodeId counted = tree().first(tree().find_child(node, NodeKind::Arguments));
+    const bool is_closure = tree().kind(counted) == NodeKind::ClosureExpression;
+    report.hint(is_closure ? "use `.chars().filter(…).len()` instead" : "use `.split(…).len() - 1` instead");
+  } else if (counts_some && has_method("keys")) {
+    report.hint("use `.values().filter(…).len()`, or count in a loop: `for (key, value) in m { … }`");
   } else if (const auto advice = find_advice(types_, receiver, name, candidates)) {
     report.hint(*advice);
   } else if (const auto nearest = diagnostics::find_nearest(name, candidates)) {
@@ -206,6 +215,23 @@ bool MethodChecker::is_method_of_result(TypeId receiver, std::string_view name) 
   const TypeId held = types_.get(types_.base(receiver)).arguments[0];
   return find_declared(held, std::string(name)).kind != TargetKind::None ||
          find_builtin_method(types_, held, name).has_value();
+}
+
+/// The call of the receiver's method that is meant by a name without `(…)`, by that of another language or a
+/// misspelled one: `len()` for `length`.
+std::optional<std::string> MethodChecker::find_meant_call(TypeId receiver, std::string_view name) {
+  if (const Target own = find_declared(receiver, std::string(name)); own.kind != TargetKind::None) {
+    const auto& parameters = own.kind == TargetKind::Function ? program_.functions[own.index].parameters
+                                                              : program_.externs[own.index].parameters;
+    return fmt::format("{}({})", name, parameters.size() > 1 ? "…" : "");
+  }
+  const std::vector<std::string_view> methods = builtin_method_names(types_, receiver);
+  const auto method = find_meant_method(types_, receiver, name, methods);
+  if (!method) return std::nullopt;
+  if (*method == "parse") return "parse<i32>()";
+  if (*method == "parse_json") return "parse_json<…>()";
+  const auto signature = find_builtin_method(types_, receiver, *method);
+  return fmt::format("{}({})", *method, signature && !signature->parameters.empty() ? "…" : "");
 }
 
 /// Methods that need more of their receiver than its kind. Returns whether the call can be checked further.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ class MethodChecker : public BodyPart {
 
   TypeId check_method_call(NodeId node, Expectation expected);
   TypeId check_closure(NodeId node, std::span<const TypeId> parameters, Expectation expected);
+  [[nodiscard]] std::optional<std::string> find_meant_call(TypeId receiver, std::string_view name);
 
  private:
   [[nodiscard]] bool is_method_of_result(TypeId receiver, std::string_view name);
