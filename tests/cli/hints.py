@@ -475,3 +475,15 @@ def test_a_value_that_may_be_a_failure(work):
     assert diagnose(work, "fn f(r: Result<i32>) -> i32 { r.unwrap_or(3) + r.unwrap() }\nfn g() -> Result<i32> { Ok(3) }\n"
                           "fn h(r: Result<i32>) -> i32 { match r { Ok(x) => x, Err(failure) => 0 } }\n"
                           "fn i(r: Result<i32>) -> i32 { if let Ok(x) = r { x } else { 0 } }\n") == []
+
+
+def test_a_path_into_a_module(work):
+    old = "Manner"
+    for value in (f"react::{old} {{ turns: 1 }}", f"react::{old}::Whole"):
+        single(work, f"use std::react\nfn f() -> i32 {{ let m = {value}\n 1 }}", "E2008", "did you mean `ReactOptions`?", "ReactOptions")
+    single(work, "use std::react\nfn f() -> i32 { let m = react::reakt\n 1 }", "E2008", "did you mean `react`?", "react")
+    single(work, "use std::react\nfn f() -> i32 { let m = react::react\n 1 }", "E2013", "call it: `react::react(…)`")
+    single(work, "use std::react\nfn f() -> i32 { let m = reakt::ReactOptions { turns: 1 }\n 1 }", "E2001", "did you mean `react`?", "react")
+    for name, now, uses in ((old, "ReactOptions", f"let m = {old} {{ turns: 1 }}\n let n = {old}::Whole"),
+                            ("reakt", "react", 'let n = reakt("x")')):
+        single(work, f"use std::react::{{{name}}}\nfn f() -> i32 {{ {uses}\n 1 }}\n", "E2008", f"did you mean `{now}`?", now)

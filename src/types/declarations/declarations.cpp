@@ -87,6 +87,7 @@ void Declarations::resolve_imports(ModuleId module) {
     }
     if (!declared) {
       resolver_.report_not_in_module(module_->declared_at.at(name), imported.module, from.file->path(), name);
+      module_->missing_imports.insert(name);
     }
   }
 }

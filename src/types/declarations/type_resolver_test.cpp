@@ -80,7 +80,10 @@ TEST(Paths, StructPatternIsOfItsModule) {
 TEST(Paths, NoPartOfAPathIsSkipped) {
   EXPECT_THAT(errors("fn f(x: a::left::S) -> i32 { 1 }\n"), ElementsAre("E2003 cannot find type `a::left::S`"));
   EXPECT_THAT(errors("fn f() -> left::S { left::nowhere::S { a: 1 } }\n"),
-              ElementsAre("E2001 cannot find `S` in this scope"));
+              ElementsAre("E2008 module `left` has no item `nowhere`"));
+  EXPECT_THAT(errors("fn f() -> i32 { nowhere::S { a: 1 } }\n"),
+              ElementsAre("E2001 cannot find `nowhere` in this scope"));
+  EXPECT_THAT(errors("fn f() -> i32 { left::s }\n"), ElementsAre("E2013 `left::s` is not a value"));
   const std::string import = "use left::{E, S}\n";
   EXPECT_THAT(errors(import + "fn f() -> E { E::X }\n"), IsEmpty());
   EXPECT_THAT(errors(import + "fn f() -> E { E::E::X }\n"), ElementsAre("E2001 cannot find `E` in this scope"));

@@ -158,6 +158,22 @@ bool BodyNames::has_reported_self() const {
   return std::ranges::any_of(nodes, [&](NodeId at) { return tree().main_text(at) == "self"; });
 }
 
+/// Reports a path into a module that does not have that item, or only as a function. Returns whether it is one.
+bool BodyNames::report_path_in_module(NodeId node, std::span<const syntax::TokenIndex> path) {
+  const std::string first(tree().text(path[0]));
+  const std::string item(tree().text(path[1]));
+  const auto imported = module_->imports.find(first);
+  if (imported == module_->imports.end() || !imported->second.is_module) return false;
+  if (body_.resolver.find_type_in(imported->second.module, item)) return false;
+  if (path.size() == 2 && find_callee(path).kind != TargetKind::None) {
+    diagnostics_.report(diagnostics::NotAValue, tree().span(node), std::string(tree().text(node)))
+        .hint(fmt::format("call it: `{}(…)`", tree().text(node)));
+  } else {
+    body_.resolver.report_not_in_module(tree().span(path[1]), imported->second.module, first, item);
+  }
+  return true;
+}
+
 void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use,
                                     Expectation expected) {
   record(node, TypeTable::error);
@@ -165,6 +181,12 @@ void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::
   const auto path =
       tree().kind(node) == NodeKind::NameExpression ? tree().path(node) : std::vector<syntax::TokenIndex>();
   if (!path.empty() && module_->missing_imports.contains(tree().text(path.front()))) return;
+  if (path.size() > 1) {
+    if (report_path_in_module(node, path)) return;
+    const std::string_view first = tree().text(path.front());
+    if (name != first && !body_.resolver.find_type(std::string(first)))
+      return report_unknown_name(node, first, tree().span(path.front()), use);
+  }
   if (!body_.reported.unknown_names.emplace(name).second) return;
   if (diagnostics_.is_full()) {
     diagnostics_.report(diagnostics::UnknownName, span, std::string(name));

@@ -43,6 +43,7 @@ class BodyNames : public BodyPart {
   std::vector<std::string> find_cases(std::string_view name, Expectation expected);
   bool hint_self(diagnostics::Diagnostic& report, std::string_view name, source::Span span) const;
   [[nodiscard]] bool has_reported_self() const;
+  bool report_path_in_module(NodeId node, std::span<const syntax::TokenIndex> path);
   void reject_state_change(NodeId place, LocalId variable);
   [[nodiscard]] std::string function_name() const;
 };
