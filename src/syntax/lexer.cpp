@@ -451,9 +451,18 @@ class Lexer {
     if (quote != '\'' && quote != '`') return 0;
     // `<'a>` and `&'a` are lifetimes.
     if (quote == '\'' && at_ > 0 && (text_[at_ - 1] == '<' || text_[at_ - 1] == '&')) return 0;
+    if (const std::string_view three = "'''"; rest().starts_with(three)) {
+      const std::size_t close = rest().find(three, three.size());
+      if (close != std::string_view::npos) return close + three.size();
+    }
     std::size_t apostrophe = 0;  // where a text up to the first quote inside a word would end: `'don'`
     for (std::size_t length = 1; at_ + length < text_.size(); ++length) {
       const char byte = peek(length);
+      if (byte == quote && quote == '\'' && length > 1 && peek(length + 1) == quote) {  // a quote is doubled: `'it''s'`
+        if (apostrophe == 0) apostrophe = length + 1;
+        ++length;
+        continue;
+      }
       if (byte == quote && quote == '\'' && length > 1 && is_letter(peek(length + 1))) {
         if (apostrophe == 0) apostrophe = length + 1;
         continue;
@@ -467,9 +476,11 @@ class Lexer {
 
   /// A text in other quotes is reported and read as a string.
   void lex_quoted(std::size_t length) {
+    const bool is_triple = length >= 6 && rest().starts_with("'''");
     const bool is_character = utf8_sequence_length(text_, at_ + 1) + 2 == length || (peek(1) == '\\' && length == 4);
-    report_unknown(length, is_character ? "use double quotes: a character is a `String` of length 1"
-                                        : "use double quotes: `\"…\"`");
+    report_unknown(length, is_triple      ? "use double quotes: `\"\"\"…\"\"\"`"
+                           : is_character ? "use double quotes: a character is a `String` of length 1"
+                                          : "use double quotes: `\"…\"`");
     check_utf8(at_, length);
     add(TokenKind::StringStart, 1);
     add(TokenKind::StringText, length - 2);

@@ -76,6 +76,8 @@ void Parser::end_recovery() {
 bool Parser::follows_from_other_error() const {
   if (gave_up_ || recovery_.is_active || recovery_.reported_position == position()) return true;
   if (is_damaged(recovery_.unreadable, token().offset)) return true;
+  if (at(TokenKind::StringStart) && !text_here().starts_with('"'))
+    return true;  // in quotes that the lexer has reported
   if (after_newline() && position() > 0 && is_damaged(recovery_.unreadable, last_token().offset)) return true;
   const TokenIndex before = position() > 0 ? last_index() : 0;
   for (TokenIndex at = here(); at-- > before;) {

@@ -487,3 +487,10 @@ def test_a_path_into_a_module(work):
     for name, now, uses in ((old, "ReactOptions", f"let m = {old} {{ turns: 1 }}\n let n = {old}::Whole"),
                             ("reakt", "react", 'let n = reakt("x")')):
         single(work, f"use std::react::{{{name}}}\nfn f() -> i32 {{ {uses}\n 1 }}\n", "E2008", f"did you mean `{now}`?", now)
+
+
+def test_texts_in_single_quotes(work):
+    for text in ("'it'", "'it''s'", "''", "'it''s' + \"x\"", "'''it\n's'''"):
+        single(work, f"fn f() -> String {{ {text} }}\n", "E1003", "use double quotes")
+    found = diagnose(work, "fn f() -> String { 'a' 'b' }\n")
+    assert [one[0] for one in found] == ["E1003", "E1003"], found
