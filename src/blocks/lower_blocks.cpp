@@ -528,7 +528,7 @@ void BlockLowering::summarize_in_parts(const Block& block) {
 void BlockLowering::edit_message_arm(const Block& block) {
   const NodeId text = option(block, "text");
   if (is_nested(block) || !text.exists()) return;  // reported by the check
-  glue("let $said = ");
+  glue("let $said: String = ");
   copy(text);
   glue(
       "\nlet $seen = Context::new()\nlet $entries = ctx.entries()\nlet $last = -1\n"

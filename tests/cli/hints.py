@@ -372,6 +372,7 @@ def test_a_wrong_option_of_a_block_is_one_error(work):
     assert diagnose(work, agents % "delegate { agent: Helper }") == []
     single(work, agents % "call { call: f(1), into: n }", "E2267", "write `into: state.n`", "state.n")
     single(work, agents % "call { call: f(1), into: 3 }", "E2267", "write `into: state.NAME`")
+    single(work, agents % 'edit_message { text: 3 -> b }\n    block b: emit { text: "x" }', "E2101", 'write it as a text: `"3"`')
     for wrong in ("x", '"f(1)"', "f"):
         single(work, agents % f"call {{ call: {wrong} }}", "E2273", "write `call: tool(argument)`")
     loop = agents % "for_each {\n    item x: String in %s\n    block b: emit { text: \"x\" }\n    }"
