@@ -289,9 +289,11 @@ void CallCompiler::method_call(NodeId node, Register to, std::optional<std::uint
   const std::vector<NodeId> arguments = tree().children(tree().find_child(node, NodeKind::Arguments));
   const types::Target& target = facts(node).target;
   const bool declared = target.kind == TargetKind::Function || target.kind == TargetKind::Extern;
+  const std::size_t window_size = arguments.size() + 1 + (declared ? outer_contracts().count_passed(node) : 0);
   if (target.detail == 0) {
+    if (declared && outer_contracts().asks_for_violations(node)) return outer_contracts().violations(node, to);
     if (declared) {
-      const Register window = emitter_.allocate_window(to, arguments.size() + 1);
+      const Register window = emitter_.allocate_window(to, window_size);
       into(receiver_node, window);
       return declared_call(node, arguments, window, 1, to, budget);
     }
@@ -325,7 +327,7 @@ void CallCompiler::method_call(NodeId node, Register to, std::optional<std::uint
   const std::size_t absent = expressions().open_option(option);
   const Register result = allocate();
   if (declared) {
-    const Register window = emitter_.allocate_window(result, arguments.size() + 1);
+    const Register window = emitter_.allocate_window(result, window_size);
     emit(Opcode::Move, window, option);
     declared_call(node, arguments, window, 1, result, budget);
   } else if (target.kind == TargetKind::Builtin) {

@@ -7,6 +7,7 @@
 #include "compiler/exit_compiler.h"
 #include "compiler/expression_compiler.h"
 #include "compiler/filling_compiler.h"
+#include "compiler/outer_contract_compiler.h"
 #include "compiler/pattern_compiler.h"
 #include "compiler/statement_compiler.h"
 #include "compiler/tool_compiler.h"
@@ -145,7 +146,7 @@ void ControlCompiler::select(NodeId node, std::optional<Register> to) {
       const std::vector<NodeId> arguments = tree().children(tree().find_child(call_node, NodeKind::Arguments));
       const std::size_t total = shapes[clause].call.parameters.size();
       const std::size_t offset = total - arguments.size();
-      const Register window = allocate(std::max<std::size_t>(total, 1));
+      const Register window = allocate(std::max<std::size_t>(total, 1) + outer_contracts().count_passed(call_node));
       if (offset == 1) into(tree().first(call_node), window);
       std::size_t hole = 0;
       for (std::size_t argument = 0; argument < arguments.size(); ++argument) {

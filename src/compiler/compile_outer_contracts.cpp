@@ -35,7 +35,7 @@ void OuterContractCompiler::begin(NodeId body) {
   const bool has_outer = scope_.outer.function.exists();
   if (has_outer) accepted_by_outer_ = allocate_accepted();
   if (declaration_.is_completed || !(has_own() || has_outer)) return;
-  for (const NodeId call : list_returned_calls(module_, body)) returned_.insert(call);
+  for (const NodeId call : list_returned_calls(program_.checked(), module_, body)) returned_.insert(call);
   std::erase_if(returned_, [&](NodeId call) { return !passed_by(call); });
   if (!returned_.empty() && has_own()) accepted_by_own_ = allocate_accepted();
 }
@@ -101,7 +101,8 @@ void OuterContractCompiler::note_returned(Register value) {
 
 bool OuterContractCompiler::asks_for_violations(NodeId call) const {
   const types::Target& target = facts(call).target;
-  if (!scope_.outer.function.exists() || target.kind != types::TargetKind::Function) return false;
+  const bool is_optional = tree().kind(call) == NodeKind::MethodCallExpression && target.detail != 0;
+  if (!scope_.outer.function.exists() || target.kind != types::TargetKind::Function || is_optional) return false;
   if (types::FunctionId{target.index} != program_.violation_readers().violations()) return false;
   return resolve(facts(call).type_arguments.front()) == function_.result;
 }
@@ -109,7 +110,8 @@ bool OuterContractCompiler::asks_for_violations(NodeId call) const {
 void OuterContractCompiler::violations(NodeId call, Register to) {
   const Temporaries scope(*this);
   const Register value = allocate();
-  into(tree().first(tree().find_child(call, NodeKind::Arguments)), value);
+  const bool is_method = tree().kind(call) == NodeKind::MethodCallExpression;
+  into(tree().first(is_method ? call : tree().find_child(call, NodeKind::Arguments)), value);
   at(call);
   const Register list = call_part(Part::Violations, value);
   emit(Opcode::Move, to, list);

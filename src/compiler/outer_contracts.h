@@ -14,10 +14,12 @@ struct OuterContract {
   friend auto operator<=>(const OuterContract&, const OuterContract&) = default;
 };
 
-/// The calls whose values a function returns as they are: in `return call`, or at the end of its block, of a branch or
-/// of an arm; also a call that is bound to a variable which the next statement returns. Calls in branches that run in
-/// parallel are not among them.
-[[nodiscard]] std::vector<syntax::NodeId> list_returned_calls(const types::Module& module, syntax::NodeId body);
+/// The calls, also of methods, whose values a function returns as they are: in `return call`, or at the end of its
+/// block, of a branch or of an arm, also within `shield`, `finally` and `catch`; also a call that is bound to a
+/// variable which is returned later, unless a statement in between can change it or end the function. Calls in branches
+/// that run in parallel are not among them.
+[[nodiscard]] std::vector<syntax::NodeId> list_returned_calls(const types::CheckedProgram& program,
+                                                              const types::Module& module, syntax::NodeId body);
 
 /// Which functions ask for the `violations` (stdlib/contracts.tn) of the values that they return, themselves or by a
 /// call whose value they return.
