@@ -263,6 +263,92 @@ DOCUMENTED_PROPERTIES = {
     "reply_to": {"type": "string", "enum": ["mail", "phone"], "description": "Where to answer."},
 }
 
+NAMED = '''
+use words::{Named}
+use words
+
+/// The heading of the page.
+type Title = String
+/// The words to look for.
+type Words = List<String>
+/// How often, if known.
+type Count = i32?
+type Same = Title
+type Brief = Title len 1..=5
+/// A pair.
+type Pair = (i32, String)
+
+struct Page {
+    title: Title
+    /// Of the page alone.
+    heading: Title
+    brief: Brief
+}
+
+agent Desk {
+    state {
+        title: Same = ""
+    }
+    fn turn(ctx: Context, input: String) -> String { input }
+}
+
+fn file(
+    title: Title,
+    words: Words,
+    count: Count,
+    titles: List<Title>,
+    by_name: Map<Same>,
+    other: Same?,
+    /// The first page.
+    first: Title,
+    pair: Pair,
+    page: Page,
+    named: Named,
+    path: words::Path,
+) -> String {
+    "filed"
+}
+
+extern fn send(title: trusted Title) -> String
+
+fn main(ctx: Context) -> String {
+    "All of it."!
+    file(_, _, _, _, _, _, _, _, _, _, _)
+    send(_)
+}
+'''
+
+NAMED_MODULE = '''
+/// Of the module.
+type Named = Path
+/// Where it is.
+type Path = String
+'''
+
+NAMED_NOTES = ('''\
+{
+  "title": string,  // The heading of the page.
+  "words": [string, …],  // The words to look for.
+  "count": integer or null,  // How often, if known.
+  "titles": [string, …],  // The heading of the page.
+  "by_name": {"(key)": string, …},  // The heading of the page.
+  "other": string or null,  // The heading of the page.
+  "first": string,  // The first page.
+  "pair": [integer, string],  // A pair.
+  "page": {
+    "title": string,  // The heading of the page.
+    "heading": string,  // Of the page alone.
+    "brief": string of 1 to 5 characters  // The heading of the page.
+  },
+  "named": string,  // Of the module.
+  "path": string  // Where it is.
+}
+''', '''\
+{
+  "title": string  // The heading of the page.
+}
+''')
+
 
 def show_prompts(work, program):
     file = work / "shown.tn"
@@ -287,6 +373,18 @@ def test_doc_comments_of_parameters_types_and_alternatives_are_sent(work):
     formatted = (work / "shown.tn").read_text()
     again = show_prompts(work, formatted)
     assert DOCUMENTED_NOTE in again and DOCUMENTED_RESULT in again, formatted
+
+
+def test_doc_comments_of_all_type_names_are_sent_for_fields_and_parameters(work):
+    (work / "words.tn").write_text(NAMED_MODULE)
+    shown = show_prompts(work, NAMED)
+    assert all(note in shown for note in NAMED_NOTES), shown
+    schema = next(json.loads(line) for line in shown.splitlines() if line.startswith('{"type":"object"'))
+    described = {name: item.get("description") for name, item in schema["properties"].items()}
+    assert described["title"] == described["titles"] == described["other"] == "The heading of the page.", described
+    assert (described["first"], described["named"], described["path"]) == ("The first page.", "Of the module.", "Where it is.")
+    page = schema["properties"]["page"]["properties"]
+    assert page["title"] == {"type": "string", "description": "The heading of the page."}, page
 
 
 def test_a_route_shows_its_classes(work):

@@ -118,6 +118,7 @@ void TypeResolver::set_type_parameters(const FunctionDeclaration& function) {
 
 void TypeResolver::add_alias(ModuleId module, const std::string& name, NodeId item) {
   open_aliases_[module.index].emplace(name, Alias{item, false, std::nullopt});
+  alias_items_.emplace(std::pair(module.index, name), item);
 }
 
 bool TypeResolver::has_alias(ModuleId module, const std::string& name) const {
@@ -168,6 +169,57 @@ TypeId TypeResolver::resolve_alias(ModuleId module, const std::string& name) {
   }
   enter(before);
   return type;
+}
+
+std::optional<TypeResolver::AliasItem> TypeResolver::find_alias_item(NodeId named_type) const {
+  const std::vector<syntax::TokenIndex> path = tree().path(named_type);
+  if (path.empty() || path.size() > 2) return std::nullopt;
+  const std::string name(tree().text(path.back()));
+  const auto find_in = [&](ModuleId module) -> std::optional<AliasItem> {
+    const auto found = alias_items_.find({module.index, name});
+    return found == alias_items_.end() ? std::nullopt : std::optional(AliasItem{module, found->second});
+  };
+  const auto imported = module_->imports.find(std::string(tree().text(path[0])));
+  const bool is_imported = imported != module_->imports.end();
+  if (path.size() == 2) {
+    return is_imported && imported->second.is_module ? find_in(imported->second.module) : std::nullopt;
+  }
+  for (const auto& [parameter, type] : type_parameters_) {
+    if (parameter == name) return std::nullopt;
+  }
+  if (const auto own = find_in(module_id_)) return own;
+  return is_imported && !imported->second.is_module ? find_in(imported->second.module) : std::nullopt;
+}
+
+std::string TypeResolver::documentation_of_name(NodeId type_node) {
+  const ModuleId before = module_id_;
+  std::string words;
+  // Names that mean each other in a circle are reported elsewhere.
+  for (std::size_t steps = 0; type_node.exists() && steps < type_parts_max; ++steps) {
+    const NodeKind kind = tree().kind(type_node);
+    const bool is_named = kind == NodeKind::NamedType;
+    const auto alias = is_named ? find_alias_item(type_node) : std::nullopt;
+    if (alias) {
+      enter(alias->module);
+      words = tree().documentation(alias->item);
+      type_node = tree().first(alias->item);
+      if (words.empty()) continue;
+      const NodeKind meant = type_node.exists() ? tree().kind(type_node) : NodeKind::Error;
+      const bool has_own_words =
+          meant == NodeKind::RefinedType || meant == NodeKind::UnionType || meant == NodeKind::LiteralType;
+      if (has_own_words) words.clear();
+      break;
+    }
+    const bool is_around = is_named ? is_generic_name(tree().main_text(type_node))
+                                    : kind == NodeKind::OptionalType || kind == NodeKind::SecretType ||
+                                          kind == NodeKind::TrustedType || kind == NodeKind::RefinedType;
+    if (!is_around) break;
+    const std::vector<NodeId> inner = tree().children(type_node);
+    if (inner.empty()) break;
+    type_node = is_named ? inner.back() : inner.front();
+  }
+  enter(before);
+  return words;
 }
 
 std::optional<TypeId> TypeResolver::find_type(const std::string& name) {

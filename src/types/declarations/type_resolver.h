@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -39,6 +40,10 @@ class TypeResolver {
   /// The types of the module's aliases, all of which have been resolved.
   [[nodiscard]] std::unordered_map<std::string, TypeId> take_aliases(ModuleId module);
 
+  /// The doc comment of the `type` name by which the node calls a type, or the items of a list, a map or an Option.
+  /// None for the name of a refinement, a union, a struct or an enum, whose type itself has the comment.
+  [[nodiscard]] std::string documentation_of_name(NodeId type_node);
+
   std::optional<TypeId> find_type_in(ModuleId module, const std::string& name);
   /// A declared type of that name as seen from the module, or nothing.
   std::optional<TypeId> find_type(const std::string& name);
@@ -64,6 +69,10 @@ class TypeResolver {
   bool reject_tools(TypeId type, NodeId node, std::string what);
 
  private:
+  struct AliasItem {
+    ModuleId module;
+    NodeId item;
+  };
   struct Alias {
     NodeId item;
     bool is_in_progress = false;
@@ -73,6 +82,8 @@ class TypeResolver {
   [[nodiscard]] const syntax::SyntaxTree& tree() const { return *module_->tree; }
   [[nodiscard]] std::string describe(TypeId type) const { return types_.describe_briefly(type); }
   [[nodiscard]] std::vector<std::string_view> type_names_in_scope() const;
+  /// The declaration of the alias that the named type means, or nothing.
+  [[nodiscard]] std::optional<AliasItem> find_alias_item(NodeId named_type) const;
   TypeId read_type(NodeId node);
   TypeId make_secret(TypeId type, NodeId node);
   TypeId resolve_named_type(NodeId node);
@@ -92,6 +103,7 @@ class TypeResolver {
   TypeId self_type_;
   std::vector<std::pair<std::string, TypeId>> type_parameters_;
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, Alias>> open_aliases_;  ///< by module
+  std::map<std::pair<std::uint32_t, std::string>, NodeId> alias_items_;  ///< by module and name; also resolved ones
   std::size_t alias_depth_ = 0;  ///< aliases that are being resolved, each for the one before
   std::set<std::pair<std::uint32_t, std::string>> text_types_;  ///< by module: reported ones
 };
