@@ -172,6 +172,7 @@ agent Boss {
             assert len(texts) >= 3 if name in SAID else len(texts) <= 1, (name, texts)
 
 
+STATE = 'turns: i32 = 0, last: String = "", all: List<String> = [], counts: Map<i32> = Map::new()'
 # Bodies of turns whose value is the answer of `said`.
 PASSED_ON = {
     "Plain": "said(ctx)",
@@ -192,6 +193,12 @@ PASSED_ON = {
     "Helped": "let kind = input.len()\n helper(ctx, kind)",
     "Written": 'let kind = input.len()\n "Say it in {{ kind }} words."!',
     "ByABlock": None,
+    "KeptFirst": "let text = said(ctx)\n state.turns += 1\n state.last = text\n state.all.push(text)\n"
+                 " state.counts[input] = text.len() * 2\n let again = (text, Some(input))\n text",
+    "NotedFirst": 'let text = said(ctx)\n let noted = "{{ text.trim() }} was said"\n "{{ noted }}"!\n return text',
+    "CountedFirst": "let text = said(ctx)\n if text.len() > 3 && state.turns < 9 { state.turns += 1 } else { state.last = text }\n"
+                    ' match input { "hi" => { state.turns += 1 }, "ho" => { state.last = "" }, _ => {} }\n text',
+    "EmittedLater": 'let text = said(ctx)\n state.turns += 1\n emit(text)\n text',
 }
 # Of these, a part might be sent that is not part of the answer in the end.
 NOT_PASSED_ON = {
@@ -201,6 +208,15 @@ NOT_PASSED_ON = {
     "Cleaned": 'said(ctx) finally { let done = emit("done") }',
     "ShieldedCaught": 'shield { said(ctx) catch failure { "failed" } }',
     "Handed": '{ Plain::handoff(input) } finally { emit("done") }',
+    "Parallel": "let both = parallel { a = said(ctx)\n b = 1 }\n both.a",
+    "Looped": "let text = said(ctx)\n for _ in 0..2 { state.turns += 1 }\n text",
+    "Called": "let text = said(ctx)\n count(input)\n text",
+    "Refused": 'let text = said(ctx)\n if text.contains("bear") { fail("no") }\n text',
+    "RefusedByConversion": 'let text = said(ctx)\n let there = text.find("owl").unwrap()\n text',
+    "Replaced": 'let text = said(ctx)\n if text.contains("bear") { text = "no" }\n text',
+    "ReplacedLater": 'let text = said(ctx)\n if text.contains("bear") { return "no" }\n text',
+    "CaughtLater": 'let text = said(ctx)\n state.turns = 7 / input.len() catch _ { return "no" }\n text',
+    "OtherFirst": 'let text = said(ctx)\n emit("done")\n text',
     "Repeated": 'let text = ""\n while text == "" { text = said(ctx) }\n text',
 }
 
@@ -208,6 +224,7 @@ NOT_PASSED_ON = {
 def test_the_answer_is_streamed_wherever_it_is_the_turns_value(work):
     program = """fn said(ctx: Context) -> String { "Say it."! }
 fn shielded(ctx: Context) -> String { shield { shield { said(ctx) } } }
+fn count(text: String) -> i32 { text.len() }
 fn helper(ctx: Context, kind: i32) -> String {
     let words = kind + 1
     if words > 1 { match kind { 7 => "no", _ => said(ctx) } } else { "no" }
@@ -216,7 +233,7 @@ fn helper(ctx: Context, kind: i32) -> String {
     for name, body in {**PASSED_ON, **NOT_PASSED_ON}.items():
         inside = f"fn turn(ctx: Context, input: String) -> String {{\n {body}\n }}"
         inside = 'block say: code { let words = 1\n emit(if words == 1 { said(ctx) } else { "no" }) }' if body is None else inside
-        program += f"agent {name} {{\n state {{ turns: i32 = 0 }}\n {inside}\n}}\n"
+        program += f"agent {name} {{\n state {{ {STATE} }}\n {inside}\n}}\n"
     model = CuttingModel(cuts=0)
     with Server(work, program=program, model="openai:cutting", environment=model.environment) as server:
         for name in PASSED_ON:
@@ -226,7 +243,28 @@ fn helper(ctx: Context, kind: i32) -> String {
         for name in NOT_PASSED_ON:
             texts = said_in_pieces(server, model, name)
             whole = "There was an owl."
-            assert texts == (["done", "\n\n" + whole] if name in ("Cleaned", "Handed") else [whole]), (name, texts)
+            assert texts == (["done", "\n\n" + whole] if name in ("Cleaned", "Handed", "OtherFirst") else [whole]), (name, texts)
+
+
+def test_a_turn_that_fails_after_its_answer_was_streamed_ends_with_the_error(work):
+    program = """agent Boss {
+    state { turns: i32 = 2147483647 }
+    fn turn(ctx: Context, input: String) -> String {
+        let text = said(ctx)
+        state.turns += 1
+        text
+    }
+    fn said(ctx: Context) -> String { "Say it."! }
+}
+"""
+    model = CuttingModel(cuts=0)
+    model.go_on(1000)
+    with Server(work, program=program, model="openai:cutting", environment=model.environment) as server:
+        body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+        stream = Stream(server, "POST", "/v1/chat/completions", body, {"Content-Type": "application/json"})
+        events = [json.loads(data) for _, data in stream if data != "[DONE]"]
+        assert "".join(event["choices"][0]["delta"].get("content", "") for event in events[:-1]) == "There was an owl.", events
+        assert "does not fit" in events[-1]["error"]["message"], events
 
 
 def test_children_of_a_function_wait_for_it(work):
