@@ -277,12 +277,17 @@ type Same = Title
 type Brief = Title len 1..=5
 /// A pair.
 type Pair = (i32, String)
+/// Where to put it.
+enum Place { Shelf, Box }
+/// Where it was.
+type Origin = Place
 
 struct Page {
     title: Title
     /// Of the page alone.
     heading: Title
     brief: Brief
+    place: Place
 }
 
 agent Desk {
@@ -305,6 +310,11 @@ fn file(
     page: Page,
     named: Named,
     path: words::Path,
+    place: Place,
+    places: List<Place>,
+    origin: Origin,
+    /// Not this one.
+    another: Place,
 ) -> String {
     "filed"
 }
@@ -313,7 +323,7 @@ extern fn send(title: trusted Title) -> String
 
 fn main(ctx: Context) -> String {
     "All of it."!
-    file(_, _, _, _, _, _, _, _, _, _, _)
+    file(_, _, _, _, _, _, _, _, _, _, _, _, _, _, _)
     send(_)
 }
 '''
@@ -338,11 +348,17 @@ NAMED_NOTES = ('''\
   "page": {
     "title": string,  // The heading of the page.
     "heading": string,  // Of the page alone.
-    "brief": string of 1 to 5 characters  // The heading of the page.
+    "brief": string of 1 to 5 characters,  // The heading of the page.
+    "place": Place  // Where to put it.
   },
   "named": string,  // Of the module.
-  "path": string  // Where it is.
+  "path": string,  // Where it is.
+  "place": Place,  // Where to put it.
+  "places": [Place, …],  // Where to put it.
+  "origin": Place,  // Where it was.
+  "another": Place  // Not this one.
 }
+Place is "Shelf" or "Box"
 ''', '''\
 {
   "title": string  // The heading of the page.
@@ -375,7 +391,7 @@ def test_doc_comments_of_parameters_types_and_alternatives_are_sent(work):
     assert DOCUMENTED_NOTE in again and DOCUMENTED_RESULT in again, formatted
 
 
-def test_doc_comments_of_all_type_names_are_sent_for_fields_and_parameters(work):
+def test_doc_comments_of_all_types_are_sent_for_fields_and_parameters(work):
     (work / "words.tn").write_text(NAMED_MODULE)
     shown = show_prompts(work, NAMED)
     assert all(note in shown for note in NAMED_NOTES), shown

@@ -115,7 +115,7 @@ void Declarations::collect_types(ModuleId module) {
           diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), field_name);
           continue;
         }
-        fields.push_back({field_name, type, documentation_with_type(field, type_node), is_trusted});
+        fields.push_back({field_name, type, documentation_of_field(field, type_node), is_trusted});
       }
       types_.mutable_struct(declared->second).fields = std::move(fields);
     } else if (kind == NodeKind::EnumItem && declared != module_->type_names.end()) {
@@ -268,7 +268,7 @@ std::vector<Parameter> Declarations::collect_parameters(NodeId owner, TypeId sel
           .hint("remove it: every function of an agent can use `state`");
       continue;
     }
-    Parameter parameter{name, TypeTable::error, tree().main_span(node), documentation_with_type(node, type_node)};
+    Parameter parameter{name, TypeTable::error, tree().main_span(node), documentation_of_parameter(node, type_node)};
     if (type_node.exists()) {
       const NodeId given =
           resolver_.without_trusted(type_node, parameter.is_trusted, is_extern ? &parameter.asks_approval : nullptr);
@@ -417,10 +417,16 @@ void Declarations::collect_test(NodeId node) {
   program_.functions.push_back(std::move(function));
 }
 
-/// The doc comment of a field or a parameter; without one, that of the `type` name which is its type.
-std::string Declarations::documentation_with_type(NodeId declaration, NodeId type_node) {
-  std::string words = tree().documentation(declaration);
-  return words.empty() ? resolver_.documentation_of_name(type_node) : words;
+/// The doc comment of a field; without one, that of the `type` name which is its type. That of an enum is shown beside
+/// fields anyway.
+std::string Declarations::documentation_of_field(NodeId field, NodeId type_node) {
+  std::string words = tree().documentation(field);
+  return words.empty() ? resolver_.documentation_of_name(type_node, TypeResolver::Enums::LeftOut) : words;
+}
+
+std::string Declarations::documentation_of_parameter(NodeId parameter, NodeId type_node) {
+  std::string words = tree().documentation(parameter);
+  return words.empty() ? resolver_.documentation_of_name(type_node, TypeResolver::Enums::Included) : words;
 }
 
 /// The entries of `state { … }` are the fields of a struct of the agent's name.
@@ -439,7 +445,7 @@ void Declarations::collect_agent_state(NodeId item, TypeId type) {
       diagnostics_.report(diagnostics::DeclaredTwice, tree().main_span(field), name);
       continue;
     }
-    fields.push_back({name, entry, documentation_with_type(field, type_node)});
+    fields.push_back({name, entry, documentation_of_field(field, type_node)});
   }
   types_.mutable_struct(type).fields = std::move(fields);
 }

@@ -42,7 +42,8 @@ class Declarations {
   void check_approval(const ExternDeclaration& callee);
   [[nodiscard]] ExternCallOptions collect_extern_call_options(NodeId options);
   void collect_test(NodeId node);
-  [[nodiscard]] std::string documentation_with_type(NodeId declaration, NodeId type_node);
+  [[nodiscard]] std::string documentation_of_field(NodeId field, NodeId type_node);
+  [[nodiscard]] std::string documentation_of_parameter(NodeId parameter, NodeId type_node);
   void collect_agent_state(NodeId item, TypeId type);
   FunctionId add_agent_function(const AgentDeclaration& agent, AgentId id, FunctionRole role, NodeId node,
                                 std::string_view name, std::vector<Parameter> parameters, TypeId result);

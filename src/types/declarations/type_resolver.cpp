@@ -191,7 +191,13 @@ std::optional<TypeResolver::AliasItem> TypeResolver::find_alias_item(NodeId name
   return is_imported && !imported->second.is_module ? find_in(imported->second.module) : std::nullopt;
 }
 
-std::string TypeResolver::documentation_of_name(NodeId type_node) {
+std::string TypeResolver::documentation_of_enum(NodeId named_type) {
+  const std::vector<syntax::TokenIndex> path = tree().path(named_type);
+  const auto found = find_type(path);
+  return found && types_.kind(*found) == TypeKind::Enum ? types_.enum_type(*found).documentation : "";
+}
+
+std::string TypeResolver::documentation_of_name(NodeId type_node, Enums enums) {
   const ModuleId before = module_id_;
   std::string words;
   // Names that mean each other in a circle are reported elsewhere.
@@ -213,7 +219,10 @@ std::string TypeResolver::documentation_of_name(NodeId type_node) {
     const bool is_around = is_named ? is_generic_name(tree().main_text(type_node))
                                     : kind == NodeKind::OptionalType || kind == NodeKind::SecretType ||
                                           kind == NodeKind::TrustedType || kind == NodeKind::RefinedType;
-    if (!is_around) break;
+    if (!is_around) {
+      if (is_named && enums == Enums::Included) words = documentation_of_enum(type_node);
+      break;
+    }
     const std::vector<NodeId> inner = tree().children(type_node);
     if (inner.empty()) break;
     type_node = is_named ? inner.back() : inner.front();

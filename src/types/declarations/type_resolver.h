@@ -40,9 +40,10 @@ class TypeResolver {
   /// The types of the module's aliases, all of which have been resolved.
   [[nodiscard]] std::unordered_map<std::string, TypeId> take_aliases(ModuleId module);
 
-  /// The doc comment of the `type` name by which the node calls a type, or the items of a list, a map or an Option.
-  /// None for the name of a refinement, a union, a struct or an enum, whose type itself has the comment.
-  [[nodiscard]] std::string documentation_of_name(NodeId type_node);
+  enum class Enums : std::uint8_t { Included, LeftOut };
+  /// The doc comment of the `type` name, or the enum, by which the node calls a type, or the items of a list, a map or
+  /// an Option. None for the name of a refinement, a union or a struct: wherever the type is shown, that is shown too.
+  [[nodiscard]] std::string documentation_of_name(NodeId type_node, Enums enums);
 
   std::optional<TypeId> find_type_in(ModuleId module, const std::string& name);
   /// A declared type of that name as seen from the module, or nothing.
@@ -84,6 +85,7 @@ class TypeResolver {
   [[nodiscard]] std::vector<std::string_view> type_names_in_scope() const;
   /// The declaration of the alias that the named type means, or nothing.
   [[nodiscard]] std::optional<AliasItem> find_alias_item(NodeId named_type) const;
+  [[nodiscard]] std::string documentation_of_enum(NodeId named_type);
   TypeId read_type(NodeId node);
   TypeId make_secret(TypeId type, NodeId node);
   TypeId resolve_named_type(NodeId node);
