@@ -351,6 +351,7 @@ inline constexpr DiagnosticKind<std::string> SingleBraces{
     {3010, warning}, "`{{{}}}` is plain text: use `{{{{ … }}}}` to insert a value"};
 inline constexpr DiagnosticKind<> DuplicateClause{{3011, warning},
                                                   "duplicate clause: the model sees the same call twice"};
+inline constexpr DiagnosticKind<> UnusedDocComment{{3012, warning}, "unused doc comment: nothing is declared here"};
 
 // Libraries and the externs that they define; reported before the program starts
 inline constexpr DiagnosticKind<std::string> LibraryNotFound{{4001, error}, "cannot find library `{}`"};

@@ -354,6 +354,18 @@ def test_choices_have_at_most_256_clauses(work):
         assert what in messages(work, program.format("\n".join([start, *lines, "}"])))
 
 
+def test_a_doc_comment_that_describes_nothing(work):
+    comment = "\n/// Words.\n"
+    for program in ("enum E {{ A({}String) }}", "type P = (i32, {}String)", "type Q = {}String", "type Q = {}String?", "struct S {{ a: {}i32 }}",
+                    "type Q = {}String len 1..", "fn f(a: List<{}String>) -> i32 {{ 1 }}", "fn f() -> {}i32 {{ 1 }}",
+                    "fn f() -> i32 {{\nlet a: {}i32 = 1\na\n}}", "extern fn f(a: i32) -> {}String"):
+        single(work, program.format(comment), "W3012", "before the name of")
+        assert diagnose(work, program.format("")) == [], program
+    for program in ('type T = {}"a" | {}"b"', 'fn f(a: {}"a" | "b") -> i32 {{ 1 }}', "{}type T = String", "enum E {{ {}A(String) }}",
+                    "struct S {{ {}a: i32, }}", "fn f({}a: i32) -> i32 {{ 1 }}", "fn f() -> i32 {{ {}1 }}"):
+        assert diagnose(work, program.format(comment, comment)) == [], program
+
+
 def test_a_select_that_offers_the_same_call_twice(work):
     program = "fn f(n: i32) -> i32 {{ n }}\nfn main(ctx: Context) -> i32 {{\n\"Choose n.\"!\nselect {{\nf(_){} => 1\nf(_){} => 2\n}}\n}}\n"
     single(work, program.format("", ""), "W3011", "a name that tells when to choose it")

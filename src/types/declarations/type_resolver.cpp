@@ -273,7 +273,21 @@ TypeId TypeResolver::reject_large_type(TypeId type, NodeId node) {
   return TypeTable::error;
 }
 
+/// A doc comment within a type describes nothing, except for alternatives of unions.
+void TypeResolver::report_unused_documentation(NodeId type_node) {
+  const NodeKind kind = tree().kind(type_node);
+  const syntax::TokenIndex first = tree()[type_node].first_token;
+  if (kind == NodeKind::LiteralType || kind == NodeKind::UnionType || tree().documentation_before(first).empty())
+    return;
+  syntax::TokenIndex comment = first - 1;
+  while (tree().tokens[comment].kind != syntax::TokenKind::DocComment) --comment;
+  if (!unused_documentation_.emplace(module_id_.index, comment).second) return;
+  diagnostics_.report(diagnostics::UnusedDocComment, tree().span(comment))
+      .hint("write it before the name of a parameter, a field, a case or a `type`");
+}
+
 TypeId TypeResolver::read_type(NodeId node) {
+  report_unused_documentation(node);
   switch (tree().kind(node)) {
     case NodeKind::NamedType:
       return resolve_named_type(node);

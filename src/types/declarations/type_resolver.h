@@ -87,6 +87,7 @@ class TypeResolver {
   [[nodiscard]] std::optional<AliasItem> find_alias_item(NodeId named_type) const;
   [[nodiscard]] std::string documentation_of_enum(NodeId named_type);
   TypeId read_type(NodeId node);
+  void report_unused_documentation(NodeId type_node);
   TypeId make_secret(TypeId type, NodeId node);
   TypeId resolve_named_type(NodeId node);
   TypeId resolve_union(NodeId node, const std::string& alias, std::string documentation);
@@ -107,7 +108,8 @@ class TypeResolver {
   std::unordered_map<std::uint32_t, std::unordered_map<std::string, Alias>> open_aliases_;  ///< by module
   std::map<std::pair<std::uint32_t, std::string>, NodeId> alias_items_;  ///< by module and name; also resolved ones
   std::size_t alias_depth_ = 0;  ///< aliases that are being resolved, each for the one before
-  std::set<std::pair<std::uint32_t, std::string>> text_types_;  ///< by module: reported ones
+  std::set<std::pair<std::uint32_t, syntax::TokenIndex>> unused_documentation_;  ///< by module: reported comments
+  std::set<std::pair<std::uint32_t, std::string>> text_types_;                   ///< by module: reported ones
 };
 
 }  // namespace tenon::types
