@@ -152,10 +152,13 @@ void BlockLowering::call(const Block& block) {
   function_head(block);
   glue(" {\n");
   inject(option(block, "prompt"));
-  const Destination to = destination(block);
-  if (to.place.exists()) begin_deliver(to, Given::ByCall);
-  if (const NodeId call = option(block, "call"); call.exists()) copy(call);
-  glue(to.place.exists() ? ")\n}\n" : ";\n}\n");
+  if (const NodeId call = option(block, "call"); call.exists()) {
+    const Destination to = destination(block);
+    if (to.place.exists()) begin_deliver(to, Given::ByCall);
+    copy(call);
+    glue(to.place.exists() ? ")" : ";");
+  }
+  glue("\n}\n");
 }
 
 void BlockLowering::report(const Block& block) {
