@@ -20,6 +20,7 @@ _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 _loop_thread: threading.Thread | None = None
 _loop_process = 0
+_ended_loop: asyncio.AbstractEventLoop | None = None
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
@@ -29,7 +30,7 @@ def background_loop() -> asyncio.AbstractEventLoop:
         if _loop is None or _loop_process != os.getpid():  # a fork does not have the thread of its parent
             _loop = _make_loop()
             _loop_process = os.getpid()
-            _loop_thread = threading.Thread(target=_loop.run_forever, name="tenon-asyncio", daemon=True)
+            _loop_thread = threading.Thread(target=_run, args=(_loop,), name="tenon-asyncio", daemon=True)
             try:
                 _loop_thread.start()
             except RuntimeError:  # the interpreter is about to end, and starts none
@@ -37,6 +38,15 @@ def background_loop() -> asyncio.AbstractEventLoop:
                 _loop = None
                 raise
         return _loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Until `_end`. A coroutine that raises SystemExit or KeyboardInterrupt, or that stops the loop, does not end it for the others."""
+    while _ended_loop is not loop:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            pass  # its task has it
 
 
 def _make_loop() -> asyncio.AbstractEventLoop:
@@ -72,6 +82,7 @@ def stop_background_loop() -> None:
 
 
 async def _end(loop: asyncio.AbstractEventLoop) -> None:
+    global _ended_loop
     import asyncio
 
     tasks = asyncio.all_tasks(loop) - {asyncio.current_task()}
@@ -79,6 +90,7 @@ async def _end(loop: asyncio.AbstractEventLoop) -> None:
         task.cancel()
     if tasks:
         await asyncio.wait(tasks, timeout=_STOP_SECONDS / 2)
+    _ended_loop = loop
     loop.stop()
 
 

@@ -31,9 +31,8 @@ async def _complete(deferred: Any, function: Callable[..., Any], arguments: tupl
     except BaseException as exception:
         if ends_from_outside(exception):
             deferred.interrupt()
-        else:
-            _fail(deferred, exception)
-        raise
+            raise
+        _fail(deferred, exception)
     else:
         deferred.finish(value)
 

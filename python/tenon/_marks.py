@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from ._background import is_background
 from ._errors import Error
 from ._typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -150,11 +151,14 @@ def message_of(exception: BaseException) -> str:
 
 
 def ends_from_outside(exception: BaseException) -> bool:
-    """Whether a coroutine ends because its event loop or its process does, and not by what it awaits."""
+    """Whether a coroutine ends because its event loop or its process does, and not by what it awaits. SystemExit and KeyboardInterrupt
+    end the loops of others, and not the package's: there they are failures, as those of a plain function."""
     import asyncio
 
+    if isinstance(exception, (KeyboardInterrupt, SystemExit)):
+        return not is_background(asyncio.get_running_loop())
     if not isinstance(exception, asyncio.CancelledError):
-        return isinstance(exception, (GeneratorExit, KeyboardInterrupt, SystemExit))
+        return isinstance(exception, GeneratorExit)
     task = asyncio.current_task()
     return task is None or not hasattr(task, "cancelling") or task.cancelling() > 0
 

@@ -78,12 +78,13 @@ def _checked(found: Any, what: str) -> str:
     raise TypeError(f"the model function {what} a `{type(found).__name__}`, expected a `str`")
 
 
-def _end(generation: Any, exception: BaseException) -> None:
-    """A recorded run asks again for an answer that was given up."""
+def _ends(generation: Any, exception: BaseException) -> bool:
+    """Whether the answer is given up, so that a recorded run asks again. Otherwise it has failed."""
     if ends_from_outside(exception):
         generation.give_up()
-    else:
-        _fail(generation, exception)
+        return True
+    _fail(generation, exception)
+    return False
 
 
 async def _stream(generation: Any, pieces: AsyncIterator[str]) -> None:
@@ -95,8 +96,8 @@ async def _stream(generation: Any, pieces: AsyncIterator[str]) -> None:
     except Exception as exception:
         _fail(generation, exception)
     except BaseException as exception:
-        _end(generation, exception)
-        raise
+        if _ends(generation, exception):
+            raise
     else:
         generation.finish("".join(whole))
 
@@ -107,8 +108,8 @@ async def _await(generation: Any, answer: Awaitable[str]) -> None:
     except Exception as exception:
         _fail(generation, exception)
     except BaseException as exception:
-        _end(generation, exception)
-        raise
+        if _ends(generation, exception):
+            raise
 
 
 def _join(generation: Any, pieces: Iterator[str]) -> str:
