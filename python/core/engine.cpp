@@ -397,20 +397,31 @@ nb::list Engine::take_stops() {
   return others;
 }
 
-nb::object Engine::next_event(const Run* run, Timeout timeout) const {
+nb::object Engine::next_event(const Run* run, Timeout timeout, std::uint64_t releases) const {
   tenon_event* found = nullptr;
   tenon_run* const of = run == nullptr ? nullptr : run->get();
   const bool is_found = wait_and_hear_signals(
       timeout,
-      [&](std::uint64_t milliseconds, tenon_error** error) {
+      [&](std::uint64_t milliseconds, tenon_error** error) -> tenon_status {
+        if (releases_ != releases) return TENON_OK;
         const tenon_status status = tenon_next_event(engine_, of, milliseconds, &found, error);
         if (status != TENON_NOT_YET || of == nullptr) return status;
+        if (releases_ != releases) return TENON_OK;
         return tenon_run_wait(of, 0, nullptr, error);  // TENON_OK: there will be none
       },
       [engine = engine_] { tenon_engine_interrupt(engine); });
   if (!is_found || found == nullptr) return nb::none();
   const host::Event event(found);
   return nb::make_tuple(to_str(event.type()), to_str(event.json()), event.run());
+}
+
+void Engine::release_waits() {
+  ++releases_;
+  tenon_engine_interrupt(engine_);
+}
+
+void Engine::start_thread() const {
+  done([&](tenon_error** error) { return tenon_engine_start_thread(engine_, error); });
 }
 
 int Engine::descriptor() const {

@@ -5,6 +5,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <tenon/tenon.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -153,6 +154,8 @@ class Engine {
   std::uint64_t begin(Function& function, const nb::tuple& arguments, const nb::dict& named, nb::object future);
   /// Cancels such a call, whose future is not waited for any more.
   void abandon(std::uint64_t number);
+  /// Whether a future of such a call is waited for.
+  [[nodiscard]] bool is_awaited() const { return !begun_.empty(); }
   /// After `stop`: the futures of the calls that have not ended.
   nb::list give_up();
   /// Completes the futures of the calls that have ended. Returns pairs of number and state of the other runs that have
@@ -162,8 +165,14 @@ class Engine {
   [[nodiscard]] int dispatch_descriptor() const { return setup_->dispatcher()->descriptor(); }
   void dispatch() { setup_->dispatch(); }
   void expect_loop(bool has_loop) { setup_->dispatcher()->expect_loop(has_loop); }
-  /// Type, JSON and number of the run; None after the timeout, or if the given run has ended or waits for input.
-  [[nodiscard]] nb::object next_event(const Run* run, Timeout timeout) const;
+  /// Type, JSON and number of the run; None after the timeout, if the given run has ended or waits for input, or if
+  /// `release_waits` was called since `releases`, a result of `releases()`.
+  [[nodiscard]] nb::object next_event(const Run* run, Timeout timeout, std::uint64_t releases) const;
+  [[nodiscard]] std::uint64_t releases() const { return releases_; }
+  /// Ends the waits of other threads for events.
+  void release_waits();
+  /// From now on a thread of the engine continues the runs while no other one does.
+  void start_thread() const;
   [[nodiscard]] int descriptor() const;
   void stop(double grace) const;
 
@@ -179,6 +188,7 @@ class Engine {
   tenon_engine* engine_ = nullptr;
   std::shared_ptr<Setup> setup_;
   std::unordered_map<std::uint64_t, Begun> begun_;  ///< by tenon_run_number; with the lock
+  std::atomic<std::uint64_t> releases_ = 0;
 };
 
 /// The runs of a store, as JSON (tenon_store_runs).

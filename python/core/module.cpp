@@ -153,12 +153,16 @@ static void add_engine(nb::module_& module) {
       .def("artifacts", &Engine::artifacts)
       .def("begin", &Engine::begin)
       .def("abandon", &Engine::abandon)
+      .def("is_awaited", &Engine::is_awaited)
       .def("give_up", &Engine::give_up)
       .def("take_stops", &Engine::take_stops)
       .def("dispatch_descriptor", &Engine::dispatch_descriptor)
       .def("dispatch", &Engine::dispatch)
       .def("expect_loop", &Engine::expect_loop)
-      .def("next_event", &Engine::next_event, "run"_a.none(), "timeout"_a.none())
+      .def("next_event", &Engine::next_event, "run"_a.none(), "timeout"_a.none(), "releases"_a)
+      .def("releases", &Engine::releases)
+      .def("release_waits", &Engine::release_waits)
+      .def("start_thread", &Engine::start_thread)
       .def("descriptor", &Engine::descriptor)
       .def("stop", &Engine::stop);
 }

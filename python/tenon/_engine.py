@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -25,9 +26,19 @@ _core.set_up({"error": error_of, "failed": failure_of, "ok": Ok, "err": Err, "er
               "pause_for_input": PauseForInput, "pause_for_child": PauseForChild, "finish_agent": FinishAgent, "note_cause": note_cause},
              threading.main_thread().ident)
 
+_LOOK_SECONDS = 0.1
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 hosts: weakref.WeakSet[Shared] = weakref.WeakSet()
 """Hosts and gateways, which have threads of their own."""
+
+
+def _renew_locks() -> None:
+    """In a forked process: a thread of the parent may have had them."""
+    for engine in list(_engines):
+        engine.taking = threading.Condition()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
 
 
 @atexit.register
@@ -57,6 +68,10 @@ class Engine:
         finalizer.atexit = False
         self._runs: weakref.WeakValueDictionary[int, Run[Any]] = weakref.WeakValueDictionary()
         self._news: dict[int, list[asyncio.Future[None]]] = {}
+        self.taking = threading.Condition()
+        """Locked while events are taken and given to their runs, which so keep their order; and while a run starts, until it is known
+        to whom its events are given."""
+        self._blocked = 0  # threads that wait in the engine for an event
         self._is_closed = False
         _engines.add(self)
 
@@ -129,22 +144,73 @@ class Engine:
         self._runs[run.number] = run
 
     def _take(self) -> None:
-        for number, _ in self.core.take_stops():
+        """On the thread of the loop, for all runs."""
+        stopped = self.core.take_stops()
+        for number, _ in stopped:
             self._wake(number)
-        while self._runs:
-            found = self.next_event_now(None)
-            if found is None:
-                return
+        if self._runs:
+            with self.taking:
+                if self._blocked:
+                    self.core.release_waits()  # the last one calls this again
+                elif self._take_all() or stopped:
+                    self.taking.notify_all()
+
+    def _take_all(self) -> bool:
+        has_taken = False
+        while (found := self._next_event_now(None)) is not None:
             kind, text, number = found
             run = self._runs.get(number)
             if run is not None:
                 run.add_event(kind, text)
                 self._wake(number)
+                has_taken = True
+        return has_taken
 
-    def next_event_now(self, core_run: Any) -> tuple[str, str, int] | None:
+    def take_events_of(self, run: Run[Any], core_run: Any) -> bool:
+        """Gives a run the events that it has now. Returns whether there are some that were not used."""
+        with self.taking:
+            return self._take_of(run, core_run)
+
+    def _take_of(self, run: Run[Any], core_run: Any) -> bool:
+        while (found := self._next_event_now(core_run)) is not None:
+            run.add_event(found[0], found[1])
+        return run.has_unused_events
+
+    def await_events(self, run: Run[Any], core_run: Any) -> bool:
+        """Waits until a run has events, or for a moment. False: it has ended or waits for input, and all were taken."""
+        with self.taking:
+            if self._take_of(run, core_run):
+                return True
+            if core_run.wait(0.0) != 0:
+                return self._take_of(run, core_run)
+            if self._is_taken_elsewhere():
+                self.taking.wait(_LOOK_SECONDS)  # not longer: something may block the loop
+                return True
+            self._blocked += 1
+            releases = self.core.releases()
+        found = None
+        try:
+            self.before_wait()
+            found = self.core.next_event(core_run, None, releases)
+        finally:
+            with self.taking:
+                self._blocked -= 1
+                if found is not None:
+                    run.add_event(found[0], found[1])
+            loop = self._connection.loop
+            if loop is not None and not self._blocked and self._is_taken_elsewhere():
+                call_on(loop, weakly(self._take))
+        return True
+
+    def _is_taken_elsewhere(self) -> bool:
+        """Whether another thread runs the loop that takes the events of all runs."""
+        loop = self._connection.loop
+        return loop is not None and loop is not running_loop() and loop.is_running()
+
+    def _next_event_now(self, core_run: Any) -> tuple[str, str, int] | None:
         """The next event of a run, or of any if it is None. None if there is none now, or the engine was stopped."""
         try:
-            found: tuple[str, str, int] | None = self.core.next_event(core_run, 0.0)
+            found: tuple[str, str, int] | None = self.core.next_event(core_run, 0.0, self.core.releases())
         except Error as error:
             if error.kind != "Conflict":
                 raise

@@ -83,8 +83,9 @@ class Function(_core.Function):
         an argument of this name always has them."""
         program = self._program
         events = True if self._takes_events else named_arguments.pop("events", True)
-        core = self._start(arguments, named_arguments, flags_of(events))
-        return Run(core, program.engine, has_events=events, program=program)
+        with program.engine.taking:
+            core = self._start(arguments, named_arguments, flags_of(events))
+            return Run(core, program.engine, has_events=events, program=program)
 
     def __repr__(self) -> str:
         return f"<tenon function {self.__name__}{self.__signature__}>"
@@ -103,9 +104,9 @@ class Agent:
     def start(self, *, events: bool = True) -> Conversation[Any]:
         """Starts a conversation, which waits for its first prompt."""
         program = self._program
-        core = program._core.start_agent(self.__name__, flags_of(events))
-        return Conversation(core, program.engine, has_events=events, program=program,
-                            value_type=(program.types, self.result))
+        with program.engine.taking:
+            core = program._core.start_agent(self.__name__, flags_of(events))
+            return Conversation(core, program.engine, has_events=events, program=program, value_type=(program.types, self.result))
 
     def __repr__(self) -> str:
         return f"<tenon agent {self.__name__}>"
@@ -154,7 +155,9 @@ class Program:
 
     def resume(self, name: str, *, events: bool = True) -> Conversation[Any]:
         """Continues a run of the program's store, with the program that it was started with."""
-        return self.run_of(self.engine.core.resume(text_of(name, "name"), flags_of(events)), events)
+        text_of(name, "name")
+        with self.engine.taking:
+            return self.run_of(self.engine.core.resume(name, flags_of(events)), events)
 
     def run_of(self, core: Any, has_events: bool) -> Conversation[Any]:
         """A run of this program."""

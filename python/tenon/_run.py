@@ -266,29 +266,17 @@ class Run(Generic[T]):
 
     def take_events(self) -> None:
         """Takes the events that there are, and keeps them for `events`."""
-        while self._has_events:
-            found = self._engine.next_event_now(self._core)
-            if found is None:
-                return
-            self.add_event(found[0], found[1])
+        if self._has_events:
+            self._engine.take_events_of(self, self._core)
+
+    @property
+    def has_unused_events(self) -> bool:
+        return bool(self._events)
 
     def _iterate(self) -> Iterator[Event]:
-        next_event = self._engine.core.next_event
-        is_over = False
-        while True:
+        while self._events or self._engine.await_events(self, self._core):
             while self._events:
                 yield self._events.popleft()
-            found = next_event(self._core, 0.0)
-            if found is None:
-                if is_over:
-                    return
-                is_over = self._core.wait(0.0) != 0
-                if not is_over:
-                    self._engine.before_wait()
-                    found = next_event(self._core, None)
-            if found is not None:
-                is_over = False
-                self.add_event(found[0], found[1])
 
     async def _iterate_async(self) -> AsyncIterator[Event]:
         engine = self._engine
@@ -302,7 +290,7 @@ class Run(Generic[T]):
             news = engine.news_of(self.number)
             is_over = self._core.wait(0.0) != 0
             if is_over:
-                engine._take()
+                self.take_events()
             elif news is not None and not self._events:
                 await news
             if news is not None:
@@ -339,10 +327,11 @@ class Run(Generic[T]):
         record = count_of(at, "at")
         changed = None if program is self.program else _core_of(program)
         program = program or self.program
-        core = self._engine.core.fork(self._recorded_name(), record, changed, flags_of(events))
-        if program is None:
-            return type(self)(core, self._engine, has_events=events)
-        return program.run_of(core, events)
+        with self._engine.taking:
+            core = self._engine.core.fork(self._recorded_name(), record, changed, flags_of(events))
+            if program is None:
+                return type(self)(core, self._engine, has_events=events)
+            return program.run_of(core, events)
 
     def replay(self, program: Program | None = None) -> None:
         """Executes the run again from its journal, without calling models or externs. Raises `ReplayDiffers` if it does

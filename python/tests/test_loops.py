@@ -114,3 +114,87 @@ def test_a_coroutine_that_exits_ends_the_loop_of_its_program(load):
 
     with pytest.raises(SystemExit):
         asyncio.run(asyncio.wait_for(load(price).one.aio("tea"), WAIT))
+
+
+# --- Events of runs, taken by threads beside an event loop ---------------------------------------------------------------
+
+
+async def stream(request):
+    for piece in ("one ", "two ", "three ", "four"):
+        await asyncio.sleep(0)
+        yield piece
+
+
+async def call_until(program, done):
+    """Calls a program on the running loop, until something else is done."""
+    while not done():
+        await program.five.aio()
+
+
+def test_threads_get_all_events_of_their_runs_in_order_beside_an_event_loop(load):
+    program = load()
+    seen = []
+
+    def follow():
+        for _ in range(60):
+            seen.append([event.type for event in program.one.start("tea").events()])
+
+    async def main():
+        threads = [threading.Thread(target=follow, daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        await call_until(program, lambda: not any(thread.is_alive() for thread in threads))
+
+    asyncio.run(asyncio.wait_for(main(), 2 * WAIT))
+    assert seen == [["prompt_started", "tool_call", "tool_result", "turn_end"]] * 120
+
+
+def test_threads_get_the_whole_text_of_their_runs_beside_an_event_loop(load):
+    program = load(model=stream)
+    texts = []
+
+    async def follow():
+        texts.append("".join(await asyncio.to_thread(list, program.hello.start().texts())))
+
+    async def main():
+        for at in range(20):
+            await asyncio.gather(call_until(program, lambda until=5 * (at + 1): len(texts) >= until), *(follow() for _ in range(5)))
+
+    asyncio.run(asyncio.wait_for(main(), 2 * WAIT))
+    assert texts == ["one two three four"] * 100
+
+
+def test_a_thread_that_waits_for_events_gets_them_when_an_event_loop_takes_over(load):
+    begun, go = threading.Event(), threading.Event()
+
+    @tenon.extern(blocking=True)
+    def price(item: str) -> int:
+        begun.set()
+        go.wait(WAIT)
+        return len(item)
+
+    program = load(price)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.extend(event.type for event in program.one.start("tea").events()), daemon=True)
+
+    async def main():
+        await program.five.aio()
+        other = program.one.start("milk")
+        go.set()
+        await call_until(program, lambda: not thread.is_alive())
+        assert [event.type async for event in other.events()][-1] == "turn_end"
+
+    thread.start()
+    assert begun.wait(WAIT)
+    asyncio.run(asyncio.wait_for(main(), WAIT))
+    assert seen == ["prompt_started", "tool_call", "tool_result", "turn_end"]
+
+
+def test_a_thread_gets_events_also_while_the_event_loop_is_blocked(load):
+    program = load()
+
+    async def main():
+        await program.five.aio()
+        return elsewhere(lambda: [event.type for event in program.one.start("tea").events()])  # blocks the loop
+
+    assert asyncio.run(main())[-1] == "turn_end"

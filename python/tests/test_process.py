@@ -278,3 +278,25 @@ desk.close()
 loop.close()
 """)
     assert done.stdout == "2\n2\n", done.stderr
+
+
+def test_a_fork_gets_an_error_at_once_while_a_thread_of_its_parent_starts_a_run():
+    done = run("""
+locked, go = threading.Event(), threading.Event()
+def start():
+    with desk.engine.taking:
+        locked.set()
+        go.wait(20)
+threading.Thread(target=start).start()
+locked.wait(20)
+if os.fork() == 0:
+    try:
+        desk.add.start(1, 2)
+    except tenon.Error as error:
+        print(error.kind, flush=True)
+    os._exit(0)
+os.wait()
+go.set()
+print(desk.add.start(1, 2).result())
+""")
+    assert done.stdout == "Forked\n3\n", done.stderr
