@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "core/errors.h"
 
 namespace tenon::python {
 namespace {
+
+/// As for arguments that are given to another thread, which the library limits.
+constexpr std::uint32_t depth_max = 1'000;
 
 nb::object& ok_class() {
   static auto* const held = new nb::object();  // never destroyed: the interpreter may have ended
@@ -58,6 +62,13 @@ TypeKind kind_of(std::string_view name) {
   return TypeKind::Internal;
 }
 
+/// Fails a call whose value has parts on more levels than the library copies for another thread.
+bool is_too_deep(tenon_call* call, std::uint32_t depth) {
+  if (depth <= depth_max) return false;
+  tenon_fail(call, "an argument is nested more than %u levels deep", static_cast<unsigned>(depth_max));
+  return true;
+}
+
 std::string_view view(tenon_text text) {
   return {text.data, text.length};
 }
@@ -82,60 +93,73 @@ nb::object construct(const nb::object& python_class, const std::vector<Member>& 
   return made;
 }
 
+nb::object read_at(tenon_call* call, const tenon_value* value, const Type& type, std::uint32_t depth);
+
 nb::object read_members(tenon_call* call, const tenon_value* value, const nb::object& python_class,
-                        const std::vector<Member>& members) {
-  return construct(python_class, members,
-                   [&](std::size_t at) { return read(call, tenon_item(call, value, at), *members[at].type); });
+                        const std::vector<Member>& members, std::uint32_t depth) {
+  return construct(python_class, members, [&](std::size_t at) {
+    return read_at(call, tenon_item(call, value, at), *members[at].type, depth + 1);
+  });
 }
 
-nb::object read_struct(tenon_call* call, const tenon_value* value, const Type& type) {
-  if (!type.is_read_by_name) return read_members(call, value, type.python_class, type.members);
+nb::object read_struct(tenon_call* call, const tenon_value* value, const Type& type, std::uint32_t depth) {
+  if (is_too_deep(call, depth)) return nb::none();
+  if (!type.is_read_by_name) return read_members(call, value, type.python_class, type.members, depth);
   return construct(type.python_class, type.members, [&](std::size_t at) {
     const Member& member = type.members[at];
     return read(call, tenon_field(call, value, member.name.c_str()), *member.type);
   });
 }
 
-nb::object read_list(tenon_call* call, const tenon_value* value, const Type& item) {
+nb::object read_list(tenon_call* call, const tenon_value* value, const Type& item, std::uint32_t depth) {
+  if (is_too_deep(call, depth)) return nb::none();
   const std::size_t length = tenon_length(call, value);
   nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(length)));
   for (std::size_t at = 0; at < length; ++at) {
     PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(at),
-                   read(call, tenon_item(call, value, at), item).release().ptr());
+                   read_at(call, tenon_item(call, value, at), item, depth + 1).release().ptr());
   }
   return list;
 }
 
-nb::object read_map(tenon_call* call, const tenon_value* value, const Type& item) {
+nb::object read_map(tenon_call* call, const tenon_value* value, const Type& item, std::uint32_t depth) {
+  if (is_too_deep(call, depth)) return nb::none();
   nb::dict map;
   std::size_t cursor = 0;
   tenon_text key;
   const tenon_value* found = nullptr;
-  while (tenon_next_entry(call, value, &cursor, &key, &found)) map[python_text(key)] = read(call, found, item);
+  while (tenon_next_entry(call, value, &cursor, &key, &found)) {
+    map[python_text(key)] = read_at(call, found, item, depth + 1);
+  }
   return map;
 }
 
-nb::object read_tuple(tenon_call* call, const tenon_value* value, const std::vector<const Type*>& items) {
+nb::object read_tuple(tenon_call* call, const tenon_value* value, const std::vector<const Type*>& items,
+                      std::uint32_t depth) {
+  if (is_too_deep(call, depth)) return nb::none();
   nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
   for (std::size_t at = 0; at < items.size(); ++at) {
     PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(at),
-                    read(call, tenon_item(call, value, at), *items[at]).release().ptr());
+                    read_at(call, tenon_item(call, value, at), *items[at], depth + 1).release().ptr());
   }
   return tuple;
 }
 
-nb::object read_enum(tenon_call* call, const tenon_value* value, const Type& type) {
+nb::object read_enum(tenon_call* call, const tenon_value* value, const Type& type, std::uint32_t depth) {
   const std::string_view name = view(tenon_case_of(call, value));
   for (const EnumCase& known : type.cases) {
-    if (known.name == name) return read_members(call, value, known.python_class, known.members);
+    if (known.name != name) continue;
+    if (!known.members.empty() && is_too_deep(call, depth)) break;
+    return read_members(call, value, known.python_class, known.members, depth);
   }
   return nb::none();
 }
 
-nb::object read_result(tenon_call* call, const tenon_value* value, const Type& type) {
+nb::object read_result(tenon_call* call, const tenon_value* value, const Type& type, std::uint32_t depth) {
+  if (is_too_deep(call, depth)) return nb::none();
   const bool is_ok = view(tenon_case_of(call, value)) == "Ok";
   const tenon_value* const held = tenon_item(call, value, 0);
-  if (is_ok) return ok_class()(read(call, held, *type.item));
+  if (is_ok) return ok_class()(read_at(call, held, *type.item, depth + 1));
   return err_maker()(python_text(tenon_as_json(call, held)));
 }
 
@@ -366,6 +390,12 @@ void set_result_classes(const nb::object& ok, const nb::object& err, const nb::o
 }
 
 nb::object read(tenon_call* call, const tenon_value* value, const Type& type) {
+  return read_at(call, value, type, 1);
+}
+
+namespace {
+
+nb::object read_at(tenon_call* call, const tenon_value* value, const Type& type, std::uint32_t depth) {
   if (tenon_failed(call)) return nb::none();
   switch (type.kind) {
     case TypeKind::Unit:
@@ -379,21 +409,22 @@ nb::object read(tenon_call* call, const tenon_value* value, const Type& type) {
     case TypeKind::Text:
       return python_text(tenon_as_text(call, value));
     case TypeKind::List:
-      return read_list(call, value, *type.item);
+      return read_list(call, value, *type.item, depth);
     case TypeKind::Map:
-      return read_map(call, value, *type.item);
+      return read_map(call, value, *type.item, depth);
     case TypeKind::Option: {
       const tenon_value* const some = tenon_some(call, value);
-      return some == nullptr ? nb::none() : read(call, some, *type.item);
+      if (some == nullptr || is_too_deep(call, depth)) return nb::none();
+      return read_at(call, some, *type.item, depth + 1);
     }
     case TypeKind::Result:
-      return read_result(call, value, type);
+      return read_result(call, value, type, depth);
     case TypeKind::Tuple:
-      return read_tuple(call, value, type.items);
+      return read_tuple(call, value, type.items, depth);
     case TypeKind::Struct:
-      return read_struct(call, value, type);
+      return read_struct(call, value, type, depth);
     case TypeKind::Enum:
-      return read_enum(call, value, type);
+      return read_enum(call, value, type, depth);
     case TypeKind::Literal:
       if (type.is_enum) return python_text(tenon_case_of(call, value));
       if (tenon_kind_of(call, value) == TENON_INTEGER) return nb::int_(tenon_as_i64(call, value));
@@ -404,6 +435,8 @@ nb::object read(tenon_call* call, const tenon_value* value, const Type& type) {
   tenon_fail(call, "a value of the type `%s` cannot be passed to Python", type.text.c_str());
   return nb::none();
 }
+
+}  // namespace
 
 void write(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
   if (slot == nullptr || tenon_failed(call)) return;  // for one, the value is nested too deep

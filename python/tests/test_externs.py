@@ -533,3 +533,38 @@ def test_what_ends_the_interpreter_ends_the_loop_of_its_coroutine(load_desk, wai
     assert raised.value.code == 3
     del raised
     gc.collect()  # asyncio reports the exception of the task now, and not in the middle of another test
+
+
+DEEP = """
+enum Tree { Leaf, Node(List<Tree>), Twin(Tree, i32) }
+struct Link { value: i32, next: Link? }
+extern fn depth_of(tree: Tree) -> i32
+extern fn length_of(link: Link) -> i32
+fn of_lists(n: i32) -> i32 {
+    let tree = Tree::Leaf
+    for i in 0..n { tree = Tree::Node([tree]) }
+    depth_of(tree)
+}
+fn of_cases(n: i32) -> i32 {
+    let tree = Tree::Leaf
+    for i in 0..n { tree = Tree::Twin(tree, 1) }
+    depth_of(tree)
+}
+fn of_structs(n: i32) -> i32 {
+    let link = Link { value: 0, next: None }
+    for i in 0..n { link = Link { value: i, next: Some(link) } }
+    length_of(link)
+}
+"""
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+@pytest.mark.parametrize(("name", "most"), [("of_lists", 500), ("of_cases", 1_000), ("of_structs", 499)])
+def test_arguments_are_nested_to_the_same_depth_on_each_thread(tmp_path, name, most, blocking):
+    given = tenon.extern(name="", blocking=blocking)(lambda value: 1)
+    with tenon.load(tmp_path / "deep.tn", text=DEEP, externs={"depth_of": given, "length_of": given}) as program:
+        call = getattr(program, name)
+        assert call(most) == 1
+        for count in (most + 1, 9_000, 30_000):
+            with pytest.raises(tenon.RunFailed, match="an argument is nested more than 1000 levels deep"):
+                call(count)
