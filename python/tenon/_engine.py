@@ -113,6 +113,12 @@ class Engine:
         if loop is None or is_background(loop) or (loop.is_running() and loop is not running_loop()):
             return
         self._connection.dispatch_on(None)
+        if self._connection.loop is loop and loop is running_loop() and self._is_idle():
+            self._connection.leave()  # to the loops of coroutines that this thread waits for
+
+    def _is_idle(self) -> bool:
+        """Whether nothing is waited for with the loop that is attached."""
+        return not self.core.is_awaited() and all(news.done() for waiting in self._news.values() for news in waiting)
 
     def _need_loop(self) -> None:
         """Something is to be started, and there is no loop that does so."""
@@ -132,9 +138,10 @@ class Engine:
         running = running_loop()
         if self._is_closed and running is not None:
             return running  # nothing happens any more
-        if connection.loop is not running:
+        is_other = connection.loop is not running
+        loop = connection.attach(weakly(self._take), self._is_idle)
+        if is_other:
             self._news.clear()
-        loop = connection.attach(weakly(self._take))
         if connection.dispatch_loop is not loop and self.completes_later:
             connection.dispatch_on(loop)
         return loop

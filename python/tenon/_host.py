@@ -280,7 +280,7 @@ class Shared:
         return str(run), int(after)
 
     async def _aask(self, kind: int, name: str, text: str, wait: str | None, key: str | None) -> tuple[str, int]:
-        loop = self._connection.attach(weakly(self._take_replies))
+        loop = self._connection.attach(weakly(self._take_replies), lambda: not self._sent)
         number = self._send(kind, name, text, wait, key, True)
         replied: asyncio.Future[tuple[str, int]] = loop.create_future()
         self._sent[number] = replied

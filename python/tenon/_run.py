@@ -192,8 +192,8 @@ class Run(Generic[T]):
     async def await_state(self) -> str:
         """As `wait`, for asyncio."""
         engine = self._engine
-        engine.attach()
         while True:
+            engine.attach()
             news = engine.news_of(self.number)
             state = self._core.wait(0.0)
             if state == 0 and news is not None:
@@ -280,9 +280,9 @@ class Run(Generic[T]):
 
     async def _iterate_async(self) -> AsyncIterator[Event]:
         engine = self._engine
-        engine.attach()
         is_over = False
         while True:
+            engine.attach()
             while self._events:
                 yield self._events.popleft()
             if is_over:

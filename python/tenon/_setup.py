@@ -8,7 +8,7 @@ import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 
 from . import _core
-from ._background import ThreadPool
+from ._background import ThreadPool, is_background
 from ._checks import count_of, path_of, secrets_of
 from ._errors import Error
 from ._externs import CallThreads, make
@@ -27,6 +27,7 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 _TASK_NAME = "tenon call"
+_LEAVE_SECONDS = 1.0
 
 
 def cancel(task: asyncio.Task[None]) -> None:
@@ -172,12 +173,15 @@ class Connection:
         if end is not None:
             end.close()
 
-    def attach(self, take: Callable[[], None]) -> asyncio.AbstractEventLoop:
-        """From now on the running loop calls `take` when there is something for Python."""
+    def attach(self, take: Callable[[], None], is_idle: Callable[[], bool]) -> asyncio.AbstractEventLoop:
+        """From now on the running loop calls `take` when there is something for Python. `is_idle`: whether nothing is waited for with
+        another loop; the package's own then leaves it to this one."""
         loop = running_loop()
         if loop is None:
             raise Error("there is no running event loop", "Usage")
         if self.loop is not loop:
+            if self.loop is not None and is_background(self.loop):
+                self._have_background_leave(self.loop, is_idle)
             if self.loop is not None and self.loop.is_running():
                 raise Error("another event loop uses it", "Conflict")
             descriptor = self.descriptor()
@@ -186,6 +190,26 @@ class Connection:
             self.loop = loop
             loop.add_reader(descriptor, take)
         return loop
+
+    def _have_background_leave(self, loop: asyncio.AbstractEventLoop, is_idle: Callable[[], bool]) -> None:
+        done = threading.Event()
+
+        def leave() -> None:
+            if self.loop is loop and is_idle():
+                self.leave()
+            done.set()
+
+        try:
+            loop.call_soon_threadsafe(leave)
+        except RuntimeError:  # it was closed: Python ends
+            return
+        done.wait(_LEAVE_SECONDS)
+
+    def leave(self) -> None:
+        """On the thread of the loop that is attached: it is not woken any more."""
+        loop, self.loop = self.loop, None
+        if loop is not None:
+            loop.remove_reader(self.descriptor())
 
     def close(self) -> None:
         with self.lock:

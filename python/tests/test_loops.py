@@ -198,3 +198,82 @@ def test_a_thread_gets_events_also_while_the_event_loop_is_blocked(load):
         return elsewhere(lambda: [event.type for event in program.one.start("tea").events()])  # blocks the loop
 
     assert asyncio.run(main())[-1] == "turn_end"
+
+
+# --- One event loop at a time --------------------------------------------------------------------------------------------
+
+
+def test_event_loops_take_turns_with_that_of_the_package(load):
+    async def price(item: str) -> int:
+        run = program.five.start()
+        return await program.five.aio() + await run + len([event async for event in program.five.start().events()])
+
+    program = load(price)
+
+    async def cells():  # of a notebook
+        for _ in range(3):
+            assert program.one("tea") == 12
+            assert await program.five.aio() == 5
+            assert await program.five.start() == 5
+
+    asyncio.run(asyncio.wait_for(cells(), WAIT))
+    assert elsewhere(program.one, "tea") == 12
+    asyncio.run(asyncio.wait_for(cells(), WAIT))
+
+
+def test_an_event_loop_that_waits_is_not_replaced(load):
+    begun, go = threading.Event(), threading.Event()
+
+    async def price(item: str) -> int:
+        begun.set()
+        while not go.is_set():
+            await asyncio.sleep(0.001)
+        return len(item)
+
+    async def nested(item: str) -> int:
+        return await inner.one.aio(item)
+
+    inner, outer = load(price), load(nested)
+
+    async def main():
+        for use in (inner.five.aio, inner.five.start().aresult):
+            with pytest.raises(tenon.Error, match="another event loop uses it"):
+                await use()
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        called = pool.submit(outer.one, "tea")  # waits for the other program on the package's loop
+        assert begun.wait(WAIT)
+        try:
+            asyncio.run(main())
+        finally:
+            go.set()
+        assert called.result(WAIT) == 3
+    assert asyncio.run(inner.five.aio()) == 5
+
+
+def test_an_event_loop_that_is_refused_leaves_the_waits_of_the_other_alone(load):
+    begun, go = threading.Event(), threading.Event()
+
+    async def price(item: str) -> int:
+        begun.set()
+        while not go.is_set():
+            await asyncio.sleep(0.001)
+        return len(item)
+
+    program = load(price)
+
+    async def started():
+        return await program.one.start("tea")
+
+    async def refused():
+        with pytest.raises(tenon.Error, match="another event loop uses it"):
+            await program.five.aio()
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        waiting = pool.submit(lambda: asyncio.run(started()))
+        try:
+            assert begun.wait(WAIT)
+            asyncio.run(refused())
+        finally:
+            go.set()
+        assert waiting.result(WAIT) == 3
