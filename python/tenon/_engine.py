@@ -27,6 +27,7 @@ _core.set_up({"error": error_of, "failed": failure_of, "ok": Ok, "err": Err, "er
              threading.main_thread().ident)
 
 _LOOK_SECONDS = 0.1
+_BLOCKED_SECONDS = 1.0
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 hosts: weakref.WeakSet[Shared] = weakref.WeakSet()
 """Hosts and gateways, which have threads of their own."""
@@ -62,6 +63,7 @@ class Engine:
         self._calls = setup.calls
         self.externs = setup.externs
         self.completes_later = setup.completes_later
+        self._waits_for_caller = setup.waits_for_caller
         self.core = _core.Engine(setup.core)
         self._connection = Connection(self.core, self.core.descriptor)
         finalizer = weakref.finalize(self, self._connection.close)
@@ -73,6 +75,7 @@ class Engine:
         to whom its events are given."""
         self._blocked = 0  # threads that wait in the engine for an event
         self._is_closed = False
+        self._has_thread = False
         _engines.add(self)
 
     def close(self) -> None:
@@ -116,9 +119,36 @@ class Engine:
         if self._connection.loop is loop and loop is running_loop() and self._is_idle():
             self._connection.leave()  # to the loops of coroutines that this thread waits for
 
+    def piece_of_wait(self, timeout: float | None) -> float | None:
+        """How long this thread may wait in one piece: with an event loop whose coroutines it keeps from continuing, not for ever."""
+        return _BLOCKED_SECONDS if timeout is None and self._background.is_blocked_here() else timeout
+
+    @staticmethod
+    def blocked_error() -> Error:
+        """After such a piece."""
+        return Error("the run waits for a coroutine in the event loop of this thread, which waits for the run; use `await run` or "
+                     "`async for`", "Conflict")
+
     def _is_idle(self) -> bool:
         """Whether nothing is waited for with the loop that is attached."""
         return not self.core.is_awaited() and all(news.done() for waiting in self._news.values() for news in waiting)
+
+    def continue_runs(self) -> None:
+        """Before a run starts or continues: from now on the engine has a thread that continues the runs while no one waits for them. A
+        running event loop starts their coroutines."""
+        if self._waits_for_caller:
+            return
+        if running_loop() is None:
+            self.before_wait()
+        else:
+            try:
+                self.attach()
+            except Error as error:
+                if error.kind != "Conflict":  # the loop that uses it starts them
+                    raise
+        if not self._has_thread:
+            self.core.start_thread()
+            self._has_thread = True
 
     def _need_loop(self) -> None:
         """Something is to be started, and there is no loop that does so."""
@@ -198,7 +228,10 @@ class Engine:
         found = None
         try:
             self.before_wait()
-            found = self.core.next_event(core_run, None, releases)
+            piece = self.piece_of_wait(None)
+            found = self.core.next_event(core_run, piece, releases)
+            if found is None and piece is not None and core_run.wait(0.0) == 0:
+                raise self.blocked_error()
         finally:
             with self.taking:
                 self._blocked -= 1

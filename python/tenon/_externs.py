@@ -37,13 +37,23 @@ async def _complete(deferred: Any, function: Callable[..., Any], arguments: tupl
         deferred.finish(value)
 
 
-def make(function: Callable[..., Any], background: Background) -> Any:
-    """The extern of an engine for a function."""
+def _is_coroutine_function(function: Callable[..., Any]) -> bool:
     import inspect
 
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
+
+
+def is_for_one_thread(function: Callable[..., Any]) -> bool:
+    """Whether a function is marked as one that is called on the thread that continues the runs."""
+    marked = getattr(function, "tenon_extern", None)
+    return marked is not None and marked.blocking is False and not _is_coroutine_function(function)
+
+
+def make(function: Callable[..., Any], background: Background) -> Any:
+    """The extern of an engine for a function."""
     marked = getattr(function, "tenon_extern", None)
     schedule = None
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
+    if _is_coroutine_function(function):
         def schedule(deferred: Any, called: Any, arguments: tuple[Any, ...], context: contextvars.Context) -> Any:
             return background.create_task(_complete(deferred, called, arguments), deferred.interrupt, context)
     blocking = None if marked is None else marked.blocking

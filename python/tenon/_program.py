@@ -83,6 +83,7 @@ class Function(_core.Function):
         an argument of this name always has them."""
         program = self._program
         events = True if self._takes_events else named_arguments.pop("events", True)
+        program.engine.continue_runs()
         with program.engine.taking:
             core = self._start(arguments, named_arguments, flags_of(events))
             return Run(core, program.engine, has_events=events, program=program)
@@ -156,6 +157,7 @@ class Program:
     def resume(self, name: str, *, events: bool = True) -> Conversation[Any]:
         """Continues a run of the program's store, with the program that it was started with."""
         text_of(name, "name")
+        self.engine.continue_runs()
         with self.engine.taking:
             return self.run_of(self.engine.core.resume(name, flags_of(events)), events)
 

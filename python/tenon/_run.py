@@ -187,7 +187,11 @@ class Run(Generic[T]):
         """Continues the run until it has ended or waits for input. Returns its state, `"running"` after the timeout."""
         seconds = timeout_of(timeout)
         self._engine.before_wait()
-        return STATES[self._core.wait(seconds)]
+        piece = self._engine.piece_of_wait(seconds)
+        state = self._core.wait(piece)
+        if state == 0 and piece != seconds:
+            raise self._engine.blocked_error()
+        return STATES[state]
 
     async def await_state(self) -> str:
         """As `wait`, for asyncio."""
@@ -210,6 +214,7 @@ class Run(Generic[T]):
     def answer(self, wait: Wait | str | None, value: Any) -> None:
         """Answers a question. None: the only one that the run has asked so far."""
         name = name_of(wait) or ""
+        self._engine.continue_runs()
         is_plain = isinstance(value, str) and any(name in ("", one.name) and one.is_for_text for one in self.waits())
         self._core.answer(name, value if is_plain else json.dumps(to_json(value)))
 
@@ -327,6 +332,7 @@ class Run(Generic[T]):
         record = count_of(at, "at")
         changed = None if program is self.program else _core_of(program)
         program = program or self.program
+        self._engine.continue_runs()
         with self._engine.taking:
             core = self._engine.core.fork(self._recorded_name(), record, changed, flags_of(events))
             if program is None:
@@ -362,6 +368,7 @@ class Conversation(Run[T]):
 
     def prompt(self, input: Any) -> None:
         """Begins the next turn."""
+        self._engine.continue_runs()
         self._core.prompt(input if isinstance(input, str) else json.dumps(to_json(input)))
 
     def say(self, input: Any, timeout: float | None = None) -> T:

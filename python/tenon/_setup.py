@@ -11,7 +11,7 @@ from . import _core
 from ._background import ThreadPool, is_background
 from ._checks import count_of, path_of, secrets_of
 from ._errors import Error
-from ._externs import CallThreads, make
+from ._externs import CallThreads, is_for_one_thread, make
 from ._models import ModelFunction, start_of
 from ._typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ async def _cancel_all() -> None:
     """Cancels what engines have started on the running loop, and waits for its end."""
     import asyncio
 
-    tasks = [task for task in asyncio.all_tasks() if task.get_name() == _TASK_NAME]
+    tasks = [task for task in asyncio.all_tasks() if task.get_name().startswith(_TASK_NAME)]
     for task in tasks:
         task.cancel()
     if tasks:
@@ -54,6 +54,7 @@ class Background:
         import contextvars
 
         self.context = contextvars.copy_context()
+        self._task_name = f"{_TASK_NAME} {id(self)}"
         self.threads = ThreadPool(self.context)
 
     def create_task(self, coroutine: Coroutine[Any, Any, None], give_up: Callable[[asyncio.Task[None]], None],
@@ -64,22 +65,31 @@ class Background:
         loop = running_loop()
         assert loop is not None
         given = (self.context if context is None else context).copy()
-        task = _start_task(loop, coroutine, given)
+        task = _start_task(loop, coroutine, given, self._task_name)
         if task.done():
             give_up(task)
         else:
             task.add_done_callback(give_up)
         return task
 
+    def is_blocked_here(self) -> bool:
+        """Whether coroutines of the engine cannot continue while this thread waits, which has to run their event loop."""
+        if running_loop() is None:
+            return False
+        import asyncio
 
-def _start_task(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None], context: contextvars.Context) -> asyncio.Task[None]:
+        return any(task.get_name() == self._task_name for task in asyncio.all_tasks() - {asyncio.current_task()})
+
+
+def _start_task(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None], context: contextvars.Context,
+                name: str) -> asyncio.Task[None]:
     """Runs the coroutine to where it first waits, from Python 3.12 on and if the loop makes tasks as asyncio does. Otherwise it begins
     in the loop's next round: before that, another thread may take the interpreter's lock for a switch interval."""
     if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
         import asyncio
 
-        return asyncio.Task(coroutine, loop=loop, name=_TASK_NAME, context=context, eager_start=True)
-    return context.run(loop.create_task, coroutine, name=_TASK_NAME)
+        return asyncio.Task(coroutine, loop=loop, name=name, context=context, eager_start=True)
+    return context.run(loop.create_task, coroutine, name=name)
 
 
 EXTERN_THREADS_DEFAULT = 32
@@ -120,6 +130,8 @@ class Setup:
         self.calls.core = self.core
         self.completes_later = start is not None or any(one.completes_later() for one in self.externs.values())
         """Whether something needs an event loop."""
+        self.waits_for_caller = any(is_for_one_thread(function) for function in externs.values())
+        """Whether a function is only to be called on the thread that waits for its run."""
 
 
 class Connection:

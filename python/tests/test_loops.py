@@ -3,6 +3,7 @@ import asyncio
 import concurrent.futures
 import sys
 import threading
+import time
 
 import pytest
 import tenon
@@ -34,8 +35,8 @@ def elsewhere(function, *arguments):
 def load(tmp_path):
     opened = []
 
-    def load_program(price=len, **options):
-        opened.append(tenon.load(tmp_path / "loops.tn", text=TEXT, externs={"price": price}, **options))
+    def load_program(price=len, text=TEXT, **options):
+        opened.append(tenon.load(tmp_path / "loops.tn", text=text, externs={"price": price}, **options))
         return opened[-1]
 
     yield load_program
@@ -277,3 +278,126 @@ def test_an_event_loop_that_is_refused_leaves_the_waits_of_the_other_alone(load)
         finally:
             go.set()
         assert waiting.result(WAIT) == 3
+
+
+# --- Runs that no one waits for ------------------------------------------------------------------------------------------
+
+
+def wait_until(condition):
+    end = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.002)
+
+
+KINDS = ["plain", "blocking", "async"]
+
+
+def counting(kind, called):
+    def price(item: str) -> int:
+        called.append(threading.current_thread())
+        return len(item)
+
+    async def coroutine(item: str) -> int:
+        await asyncio.sleep(0.001)
+        return price(item)
+
+    return {"plain": price, "blocking": tenon.extern(blocking=True)(price), "async": coroutine}[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_no_one_waits_for_continues(load, kind):
+    called = []
+    program = load(counting(kind, called))
+    run = program.one.start("tea")
+    wait_until(lambda: run.state == "returned")
+    program.one.start("milk")  # its run is forgotten at once
+    wait_until(lambda: len(called) == 2)
+    assert threading.main_thread() not in called
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_no_one_awaits_continues_beside_an_event_loop(load, kind):
+    called = []
+    program = load(counting(kind, called))
+
+    async def main():
+        run = program.one.start("tea")
+        while run.state != "returned":
+            await asyncio.sleep(0.002)
+        program.one.start("milk")
+        while len(called) < 2:
+            await asyncio.sleep(0.002)
+
+    asyncio.run(asyncio.wait_for(main(), WAIT))
+    assert (threading.main_thread() in called) == (kind == "async")  # on the running loop
+
+
+def test_a_run_that_is_answered_continues_by_itself(load):
+    program = load(text=TEXT + 'fn colour() -> String { ask<String>("Which colour?") }')
+    with pytest.raises(tenon.NeedsAnswer) as raised:
+        program.colour()
+    raised.value.run.answer(None, "red")
+    wait_until(lambda: raised.value.run.state == "returned")
+
+
+def test_a_conversation_continues_by_itself(load):
+    agent = "agent Echo { fn turn(ctx: Context, input: String) -> String { emit(input)\n input } }"
+    program = load(text=TEXT + agent)
+    chat = program.Echo.start()
+    chat.prompt("one")
+    wait_until(lambda: chat.state == "ready")
+    assert chat.result() == "one"
+
+
+def test_a_recorded_run_that_is_resumed_continues_by_itself(load, tmp_path):
+    called, store = [], tmp_path / "runs.db"
+
+    def closed(item: str) -> int:
+        called.append(item)
+        raise tenon.Unavailable("closed")
+
+    program = load(closed, store=store)
+    name = program.one.start("tea").name
+    wait_until(lambda: called)
+    program.close()
+    program = load(lambda item: called.append("again") or 1, store=store)
+    program.resume(name)
+    wait_until(lambda: "again" in called)
+
+
+def test_a_function_for_one_thread_is_called_where_the_run_is_waited_for(load):
+    called = []
+
+    @tenon.extern(blocking=False)
+    def price(item: str) -> int:
+        called.append(threading.current_thread())
+        return len(item)
+
+    run = load(price).one.start("tea")
+    assert run.wait(0) == "running"
+    assert run.result() == 3
+    assert called == [threading.current_thread()]
+
+
+@pytest.mark.parametrize("how", ["result", "events"])
+def test_a_wait_that_keeps_its_own_event_loop_from_continuing_is_refused(load, how):
+    async def price(item: str) -> int:
+        await asyncio.sleep(0.01)
+        return len(item)
+
+    program = load(price)
+    waits = {"result": lambda run: run.result(), "events": lambda run: [event.type for event in run.events()]}
+
+    async def main():
+        run = program.one.start("tea")
+        await asyncio.sleep(0)
+        while len(asyncio.all_tasks()) == 1:  # the coroutine has not begun
+            await asyncio.sleep(0)
+        with pytest.raises(tenon.Error, match="use `await run`"):
+            waits[how](run)
+        assert program.five.start().result() == 5
+        assert await run == 3
+        assert waits[how](program.one.start("milk")) in (4, ["prompt_started", "tool_call", "tool_result", "turn_end"])  # not begun here
+
+    asyncio.run(main())

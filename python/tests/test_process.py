@@ -177,9 +177,11 @@ for at in range(2):
     "run = desk.start('total'); run.wait(0.05)",
     "asyncio.run(asyncio.wait_for(desk.total.aio(), 0.05))",
     "threading.Thread(target=desk.spin, daemon=True).start(); time.sleep(0.05)",
+    "desk.start('total'); time.sleep(0.05)",
+    "desk.start('spin')",
 ])
 def test_a_process_ends_with_runs_in_progress(how):
-    for _ in range(13):  # four ways: 52 exits
+    for _ in range(9):  # six ways: 54 exits
         done = run(f"""
 try:
     {how}
@@ -300,3 +302,29 @@ go.set()
 print(desk.add.start(1, 2).result())
 """)
     assert done.stdout == "Forked\n3\n", done.stderr
+
+
+def test_a_started_run_continues_beside_a_fork():
+    done = run("""
+def price(item): called.wait(20); return 7
+called = threading.Event()
+desk = tenon.load("y.tn", text="extern fn price(item: String) -> i32\\nfn total() -> i32 { price(\\"tea\\") }", externs=[price])
+started = desk.start("total")
+if os.fork() == 0:
+    try:
+        print(started.state)
+    except tenon.Error as error:
+        print(error.kind, flush=True)
+    again = tenon.load("z.tn", text="extern fn price(item: String) -> i32\\nfn total() -> i32 { price(\\"tea\\") }", externs={"price": len})
+    other = again.start("total")
+    while other.state == "running":
+        time.sleep(0.01)
+    print(other.state, flush=True)
+    sys.exit(0)
+os.wait()
+called.set()
+while started.state == "running":
+    time.sleep(0.01)
+print(started.result())
+""")
+    assert (done.stdout, done.returncode) == ("Forked\nreturned\n7\n", 0), done.stderr
