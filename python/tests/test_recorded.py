@@ -226,3 +226,38 @@ def test_what_is_no_secret_is_refused_without_being_shown(tmp_path):
                             secrets=given) as program:
                 program.enter.start("a password").wait()
         assert "hunter22" not in str(raised.value) + repr(raised.value), raised.value
+
+
+OWN = """
+fn five() -> i32 { 5 }
+fn colour() -> String { ask<String>("Which colour?") }
+fn greet(ctx: Context) -> String {
+    let name = ask<String>("Who?")
+    "Greet {{ name }}."!
+}
+"""
+
+
+def test_a_run_whose_model_was_a_function_is_resumed_without_it(tmp_path):
+    def model(request):
+        return "Hello!"
+
+    store = tmp_path / "runs.db"
+    with tenon.load(tmp_path / "own.tn", text=OWN, model=model, store=store) as program:
+        runs = [program.five.start(), program.colour.start(), program.greet.start()]
+        assert [run.wait() for run in runs] == ["returned", "asks", "asks"]
+        five, colour, greet = (run.name for run in runs)
+    run = tenon.resume(store, five)
+    assert run.result() == 5
+    run.program.close()
+    run = tenon.resume(store, colour)
+    run.answer(None, "red")
+    assert run.result() == "red"
+    run.program.close()
+    run = tenon.resume(store, greet)
+    run.answer(None, "Ada")
+    assert run.wait(0.2) == "running"  # it waits for a model
+    run.program.close()
+    run = tenon.resume(store, greet, model=model)
+    assert run.result(30) == "Hello!"
+    run.program.close()

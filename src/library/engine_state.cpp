@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/stored_program.h"
@@ -16,6 +19,24 @@ namespace {
 
 EngineError engine_was_stopped() {
   return {EngineError::Kind::Conflict, "the engine was stopped"};
+}
+
+/// The prefix of the names of models that programs provide themselves.
+constexpr std::string_view own_model = "own:";
+
+/// In the place of a model that another program has provided for a run: the run can be read, answered and continued as
+/// far as it needs no model, and then waits for one that is given again.
+std::unique_ptr<inference::Model> missing_model(std::string name) {
+  static constexpr tenon_model functions = {
+      sizeof(tenon_model),
+      [](void* /*user*/, tenon_generation* generation, tenon_text /*request*/) {
+        static constexpr std::string_view why =
+            "the run's model was a function of the program that has started it, and was not given again";
+        tenon_generation_fail(generation, TENON_MODEL_UNREACHABLE, {why.data(), why.size()});
+      },
+      nullptr,
+  };
+  return std::make_unique<HostModel>(std::move(name), functions, nullptr);
 }
 
 }  // namespace
@@ -35,12 +56,13 @@ bool EngineState::is_of_parent() const {
   return static_cast<std::uint64_t>(::getpid()) != process_;
 }
 
-Result<engine::SharedEngine*, EngineError> EngineState::open_locked(engine::Settings settings,
-                                                                    engine::Watched watched) {
+Result<engine::SharedEngine*, EngineError> EngineState::open_locked(engine::Settings settings, engine::Watched watched,
+                                                                    std::unique_ptr<inference::Model> model) {
   if (engine_ != nullptr) return engine_.get();
   if (is_stopped_) return failure(engine_was_stopped());
   engine::EngineOptions options;
   options.model_choice = std::move(settings.model);
+  options.model = std::move(model);
   if (options_.model) {
     options.model = std::make_unique<HostModel>(options_.model->name, options_.model->functions, options_.model->user);
   }
@@ -90,6 +112,7 @@ Result<engine::Program, EngineError> EngineState::compile(const engine::ProgramS
 
 Result<engine::SharedEngine*, EngineError> EngineState::open_for(const std::string& run) {
   engine::Settings settings = options_.settings;
+  std::unique_ptr<inference::Model> model;
   const std::scoped_lock lock(mutex_);
   if (engine_ == nullptr && settings.model.spec.empty() && !options_.model && !options_.store.path.empty()) {
     // The model of the run.
@@ -98,8 +121,10 @@ Result<engine::SharedEngine*, EngineError> EngineState::open_for(const std::stri
     auto stored = engine::read_stored_run((*store)->journals(), journal::RunName{run});
     if (!stored) return failure(std::move(stored.error()));
     static_cast<void>(engine::complete_choice(settings.model, stored->started.settings));
+    const std::string& spec = settings.model.spec;
+    if (spec.starts_with(own_model)) model = missing_model(spec.substr(own_model.size()));
   }
-  return open_locked(std::move(settings), engine::Watched::Yes);
+  return open_locked(std::move(settings), engine::Watched::Yes, std::move(model));
 }
 
 Result<engine::Program, EngineError> EngineState::load_stored(const std::string& run) {

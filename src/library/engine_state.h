@@ -76,8 +76,9 @@ class EngineState final {
  private:
   /// Opens the engine, with the model of this run if none was chosen.
   [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open_for(const std::string& run);
-  [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open_locked(engine::Settings settings,
-                                                                               engine::Watched watched);
+  /// `model`: in the place of one that the options do not provide; null: that of the settings.
+  [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open_locked(
+      engine::Settings settings, engine::Watched watched, std::unique_ptr<inference::Model> model = nullptr);
 
   Options options_;
   RealFileSystem files_;
