@@ -4,7 +4,7 @@ from __future__ import annotations
 import keyword
 
 from ._typing import Any, Generic, TypeVar
-from ._values import MEMBERS, Refined, remember
+from ._values import LIMITS, MEMBERS, Refined, members_of_case, remember
 
 T = TypeVar("T")
 
@@ -112,7 +112,7 @@ class Types:
             if one["kind"] == "struct":
                 for field in one["fields"]:
                     field["attribute"] = attribute(field["name"])
-                self._classes[index] = self._make_class(self.name_of(one), one["documentation"])
+                self._classes[index] = self._make_class(self.name_of(one), one["documentation"], MEMBERS)
                 self.named[self.name_of(one)] = self._classes[index]
             elif one["kind"] == "enum" and not is_plain_enum(one):
                 for case in one["cases"]:
@@ -122,10 +122,12 @@ class Types:
                     while case["class"] in used:
                         case["class"] += "_"
                     used.add(case["class"])
-                self._classes[index] = [self._make_class(case["class"], case["documentation"]) for case in one["cases"]]
-                for made, case in zip(self._classes[index], one["cases"]):
-                    made.tenon_case = case["name"]
-                    self.named[made.__name__] = made
+                counts = [len(case["payload"]) for case in one["cases"]]
+                self._classes[index] = [
+                    self._make_class(case["class"], case["documentation"],
+                                     members_of_case(case["name"], is_known_by_fields=count > 0 and counts.count(count) == 1))
+                    for case, count in zip(one["cases"], counts)]
+                self.named.update((made.__name__, made) for made in self._classes[index])
         for index, one in enumerate(described):
             if one["kind"] == "struct":
                 self._complete(self._classes[index], [(field["attribute"], field["type"]) for field in one["fields"]])
@@ -154,10 +156,10 @@ class Types:
         text = described["text"] if described["kind"] in ("struct", "enum") else described["name"]
         return "_".join("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
-    def _make_class(self, name: str, documentation: str) -> type:
-        return type(name, (), {**MEMBERS, "__module__": self.module, "__doc__": documentation or None})
+    def _make_class(self, name: str, documentation: str, members: dict[str, Any]) -> type:
+        return type(name, (), {**members, "__module__": self.module, "__doc__": documentation or None})
 
-    def _complete(self, made: type, fields: list[tuple[str, int]]) -> None:
+    def _complete(self, made: Any, fields: list[tuple[str, int]]) -> None:
         # An option may be left out, like an argument, if only options follow it.
         from dataclasses import dataclass
 
@@ -166,28 +168,35 @@ class Types:
             if is_optional:
                 setattr(made, name, None)
         dataclass(made)
+        made.tenon_limited = lambda: {name: self.annotation(index, has_limits=True) for name, index in fields}
         remember(made)
 
-    def annotation(self, index: int) -> Any:
-        """The type as Python writes it in annotations."""
+    def annotation(self, index: int, has_limits: bool = False) -> Any:
+        """The type as Python writes it in annotations. `has_limits`: with those of integers, too, which pydantic checks."""
         one = self.described[index]
         kind = one["kind"]
         simple = {"unit": type(None), "boolean": bool, "i32": int, "i64": int, "f64": float, "string": str, "text": str}
-        if kind in simple:
+        if kind in simple and not (has_limits and kind in LIMITS):
             return simple[kind]
+
+        def part(of: int) -> Any:
+            return self.annotation(of, has_limits)
+
         if kind == "list":
-            return list[self.annotation(one["item"])]  # type: ignore[misc]
+            return list[part(one["item"])]  # type: ignore[misc]
         if kind == "map":
-            return dict[str, self.annotation(one["item"])]  # type: ignore[misc]
+            return dict[str, part(one["item"])]  # type: ignore[misc]
         import typing
         from typing import Annotated, Literal, Optional, Union
 
+        if kind in LIMITS:
+            return Annotated[int, Refined(LIMITS[kind])]
         if kind == "option":
-            return Optional[self.annotation(one["item"])]
+            return Optional[part(one["item"])]
         if kind == "result":
-            return Union[Ok[self.annotation(one["item"])], Err]  # type: ignore[misc]
+            return Union[Ok[part(one["item"])], Err]  # type: ignore[misc]
         if kind == "tuple":
-            return tuple[tuple(self.annotation(item) for item in one["items"])]  # type: ignore[misc]
+            return tuple[tuple(part(item) for item in one["items"])]  # type: ignore[misc]
         if kind == "struct":
             return self._classes[index]
         if kind == "enum":
@@ -197,9 +206,10 @@ class Types:
         if kind == "union":
             return Literal[tuple(one["literals"])]
         if kind == "refined":
-            return Annotated[self.annotation(one["base"]), Refined(one)]
+            limits = LIMITS.get(self.described[one["base"]]["kind"], {})
+            return Annotated[self.annotation(one["base"]), Refined({**limits, **one})]
         if kind == "secret":
-            return self.annotation(one["item"])
+            return part(one["item"])
         return typing.Any
 
     def from_json(self, index: int, data: Any) -> Any:

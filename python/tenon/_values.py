@@ -30,9 +30,7 @@ def _restore(key: tuple[Any, ...], values: list[Any]) -> Any:
         from dataclasses import make_dataclass
 
         module, name, case, fields = key
-        members: dict[str, Any] = {**MEMBERS, "__module__": module}
-        if case is not None:
-            members["tenon_case"] = case
+        members: dict[str, Any] = {**(MEMBERS if case is None else members_of_case(case)), "__module__": module}
         made = make_dataclass(name, [(field, typing.Any) for field in fields], namespace=members)
         made.__module__ = module
         _classes[key] = made
@@ -53,8 +51,88 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
     return type(self)(*(deepcopy(value, memo) for value in _values_of(self)))
 
 
-MEMBERS: dict[str, Any] = {"__reduce__": _reduce, "__copy__": _copy, "__deepcopy__": _deepcopy}
-"""What the classes of structs and cases have for the modules pickle and copy."""
+LIMITS: dict[str, dict[str, Any]] = {"i32": {"minimum": -2**31, "maximum": 2**31 - 1}, "i64": {"minimum": -2**63, "maximum": 2**63 - 1}}
+"""Of integers. The annotations of classes do not show them: pydantic asks for them, and imports what they need."""
+
+
+def _schema_of_struct(made: Any, source: Any, handler: Any) -> Any:
+    limited = made.tenon_limited() if hasattr(made, "tenon_limited") else {}  # not of one that was unpickled
+    plain = {name: made.__dataclass_fields__[name].type for name in limited}
+    try:
+        for name, annotation in limited.items():
+            made.__dataclass_fields__[name].type = annotation
+        return handler(source)
+    finally:
+        for name, annotation in plain.items():
+            made.__dataclass_fields__[name].type = annotation
+
+
+MEMBERS: dict[str, Any] = {"__reduce__": _reduce, "__copy__": _copy, "__deepcopy__": _deepcopy,
+                           "__get_pydantic_core_schema__": classmethod(_schema_of_struct)}
+"""What the classes of structs and cases have for the modules pickle and copy, and for pydantic."""
+
+
+def members_of_case(name: str, is_known_by_fields: bool = False) -> dict[str, Any]:
+    """The same for a case of an enum, which pydantic writes with its name. `is_known_by_fields`: whether no other case of the enum has
+    these fields; then pydantic accepts a dictionary of them, too."""
+    return {**MEMBERS, "tenon_case": name, "tenon_is_known_by_fields": is_known_by_fields,
+            "__get_pydantic_core_schema__": classmethod(_schema_of_case), "__get_pydantic_json_schema__": classmethod(_json_schema_of_case)}
+
+
+def _schema_of_case(made: Any, source: Any, handler: Any) -> Any:
+    """As programs write it in JSON: the name of the case, or a dictionary with it and the payload, a list if that has several parts."""
+    from pydantic_core import PydanticSerializationUnexpectedValue, core_schema
+
+    name, fields = made.tenon_case, tuple(made.__dataclass_fields__)
+
+    def fields_of(value: Any) -> Any:
+        if isinstance(value, made):
+            return value
+        if not fields:
+            if value == name:
+                return {}
+        elif isinstance(value, dict):
+            if len(fields) == 1 and value.keys() == {name}:
+                return {fields[0]: value[name]}
+            payload = value[name] if value.keys() == {name} else None
+            if isinstance(payload, (list, tuple)) and len(payload) == len(fields):
+                return dict(zip(fields, payload))
+            if made.tenon_is_known_by_fields and value.keys() == set(fields):
+                return value
+        raise ValueError(f"expected the case `{name}`")
+
+    def named(value: Any, write: Any) -> Any:
+        if not isinstance(value, made):
+            raise PydanticSerializationUnexpectedValue(f"expected the case `{name}`")
+        written = write(value)
+        payload = [written.get(field) for field in fields]
+        return {name: payload[0] if len(payload) == 1 else payload} if payload else name
+
+    found = _schema_of_struct(made, source, handler)
+    definition = handler.resolve_ref_schema(found)  # changed in place: what the case contains may refer to it
+    plain = dict(definition)
+    reference = plain.pop("ref", None)
+    definition.clear()
+    definition.update(core_schema.no_info_before_validator_function(
+        fields_of, plain, ref=reference, serialization=core_schema.wrap_serializer_function_ser_schema(named)))
+    return found
+
+
+def _json_schema_of_case(made: Any, schema: Any, handler: Any) -> Any:
+    found = handler(schema)
+    described = handler.resolve_ref_schema(found)
+    if "const" in described or "additionalProperties" in described:
+        return found  # a definition that was described before
+    parts = list(described.pop("properties", {}).values())
+    for one in ("required", "type"):
+        described.pop(one, None)
+    if not parts:
+        described["const"] = made.tenon_case
+        return found
+    several = {"type": "array", "prefixItems": parts, "minItems": len(parts), "maxItems": len(parts)}
+    described.update({"type": "object", "properties": {made.tenon_case: parts[0] if len(parts) == 1 else several},
+                      "required": [made.tenon_case], "additionalProperties": False})
+    return found
 
 
 class Refined:

@@ -306,3 +306,73 @@ def test_a_value_that_is_nested_too_deep_is_an_error_of_its_argument(folder):
         node = shop.Node(1, node)
     with pytest.raises(tenon.InputError, match="argument `node` is nested more than 1000 levels deep"):
         shop.deeper(node)
+
+
+CASES = """
+type Percent = i32 in 0..=100
+type Large = i32 in 5..
+enum Shape { Circle(f64), Square(f64), Empty, Blank, Box(f64, Percent), Within(Shape?), Many(List<Shape>), Both(i32?, i32?) }
+struct Drawing { shape: Shape, sizes: List<i32>, pair: (i32, Percent), large: Large, count: i64, named: Map<Shape> }
+fn same(drawing: Drawing) -> Drawing { drawing }
+"""
+
+
+@pytest.fixture
+def drawings(tmp_path):
+    with tenon.load(tmp_path / "drawings.tn", text=CASES) as program:
+        yield program
+
+
+def test_values_keep_their_case_through_pydantic(drawings):
+    shapes = pydantic.TypeAdapter(drawings.Shape)
+    square = drawings.ShapeSquare(2.0)
+    written = [
+        (drawings.ShapeCircle(2.0), {"Circle": 2.0}), (square, {"Square": 2.0}), (drawings.ShapeEmpty(), "Empty"),
+        (drawings.ShapeBlank(), "Blank"), (drawings.ShapeBox(1.0, 3), {"Box": [1.0, 3]}), (drawings.ShapeWithin(None), {"Within": None}),
+        (drawings.ShapeWithin(square), {"Within": {"Square": 2.0}}),
+        (drawings.ShapeMany([drawings.ShapeBlank(), square]), {"Many": ["Blank", {"Square": 2.0}]}),
+        (drawings.ShapeBoth(None, 3), {"Both": [None, 3]})]
+    for value, expected in written:
+        assert shapes.dump_python(value, mode="json") == expected
+        for adapter in (shapes, pydantic.TypeAdapter(type(value))):
+            assert adapter.validate_json(adapter.dump_json(value)) == value
+            assert adapter.validate_json(adapter.dump_json(value, exclude_none=True)) == value
+            assert adapter.validate_python(adapter.dump_python(value)) == value
+            assert adapter.validate_python(value) is value
+
+    class Page(pydantic.BaseModel):
+        shape: drawings.Shape
+        square: drawings.ShapeSquare
+
+    page = Page(shape=square, square=square)
+    assert Page.model_validate_json(page.model_dump_json()) == page
+
+
+@pytest.mark.parametrize("wrong", [
+    {"zzz": 1}, {"value": 1.0}, {}, "Circle", "Triangle", {"Empty": []}, {"Box": [1.0]}, {"Box": [1.0, 101]}, {"Circle": "round"},
+    {"Circle": 1.0, "Square": 1.0}, 5, None])
+def test_pydantic_refuses_what_is_no_case(drawings, wrong):
+    with pytest.raises(pydantic.ValidationError):
+        pydantic.TypeAdapter(drawings.Shape).validate_python(wrong)
+
+
+def test_cases_have_a_json_schema(drawings):
+    described = pydantic.TypeAdapter(drawings.Shape).json_schema()["$defs"]
+    assert described["ShapeEmpty"]["const"] == "Empty"
+    assert described["ShapeSquare"]["properties"] == {"Square": {"title": "Value", "type": "number"}}
+    assert len(described["ShapeBox"]["properties"]["Box"]["prefixItems"]) == 2
+    assert {"$ref": "#/$defs/ShapeSquare"} in described["ShapeWithin"]["properties"]["Within"]["anyOf"]
+
+
+def test_pydantic_checks_the_range_of_integers(drawings):
+    adapter = pydantic.TypeAdapter(drawings.Drawing)
+    given = {"shape": "Empty", "sizes": [1], "pair": (1, 2), "large": 7, "count": 5, "named": {"a": {"Square": 2}}}
+    value = adapter.validate_python(given)
+    assert value.named == {"a": drawings.ShapeSquare(2.0)} and drawings.same(value) == value
+    for field, wrong in {"sizes": [2**31], "pair": (-2**31 - 1, 2), "large": 2**31, "count": 2**63,
+                         "shape": {"Both": [2**31, 1]}}.items():
+        with pytest.raises(pydantic.ValidationError):
+            adapter.validate_python({**given, field: wrong})
+    with pytest.raises(pydantic.ValidationError):
+        pydantic.TypeAdapter(drawings.Large).validate_python(2**31)
+    assert drawings.Drawing.__annotations__["sizes"] == list[int]
