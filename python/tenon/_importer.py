@@ -20,8 +20,7 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         program = load_with(self._path, is_strict=False, **self._options)
         module.__file__ = self._path
-        for members in (program.types.named, program.functions, program.agents):
-            vars(module).update(members)
+        vars(module).update({**program.functions, **program.agents, **program._members})
         vars(module)["program"] = program  # also if it has a function of this name
 
 

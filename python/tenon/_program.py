@@ -128,6 +128,9 @@ class Program:
         self.warnings: tuple[Problem, ...] = problems_of(json.loads(core.warnings()))
         self.functions = {one["name"]: Function(self, one) for one in description["functions"]}
         self.agents = {one["name"]: Agent(self, one) for one in description["agents"]}
+        callable_members = {**self.agents, **self.functions}
+        self._members: dict[str, Any] = {**self.types.named, **{attribute(name): one for name, one in callable_members.items()}}
+        """Types, agents and functions by the names that Python can use for them."""
         self._declared: dict[str, Mapping[str, Any]] = {one["name"]: one for one in description["externs"]}
         for name, declared in self._declared.items():
             if name in engine.externs:
@@ -196,15 +199,15 @@ class Program:
         self.close()
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or "agents" not in self.__dict__:
+        if name.startswith("_") or "_members" not in self.__dict__:
             raise AttributeError(name)
-        for known in (self.functions, self.agents, self.types.named):
+        for known in (self._members, self.functions, self.agents):
             if name in known:
                 return known[name]
         raise AttributeError(f"cannot find `{name}` in the program{_suggest(name, dir(self))}")
 
     def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *self.functions, *self.agents, *self.types.named]
+        return [*super().__dir__(), *self._members]
 
     def _repr_html_(self) -> str:
         from ._notebook import html_of_program

@@ -81,11 +81,15 @@ fn same(self: i32, aio: String) -> i32 { self }
 fn dataclass(a: Any, p: Protocol, l: Literal, u: Union) -> Optional { Optional { value: Some(a.self) } }
 fn dict(m: Map<i32>, t: (i32, Literal)) -> Map<i32> { m }
 fn bool(n: i32) -> Result<i32, Failure> { Ok(n) }
+fn import(from: i32) -> i32 { from }
+fn import_(n: i32) -> i32 { 2 * n }
 agent float { fn turn(ctx: Context, input: String) -> String { input } }
+agent class { fn turn(ctx: Context, input: String) -> String { input } }
 """
 USE_OF_NAMES = """
 import tenon
 import names_of_python as names
+from names_of_python import class_, import_
 
 n: int = names.tenon(events=1) + names.same(self=2, aio="x")
 run: tenon.Run[int] = names.tenon.start(events=4)
@@ -97,6 +101,8 @@ chat: tenon.Conversation[str] = names.float.start()
 program: tenon.Program = names.program
 print(n, run.result(), value, counts, result, chat.say("hi"), names.same.start(8, aio="", events=False).result(),
       names.program.functions["program"](9))
+print(import_(from_=3), names.import_.start(4).result(), names.import__(5), class_.start().say("ho"), getattr(names, "import")(6),
+      names.program.import_(7), names.program.import__(8), getattr(names.program, "import")(9), "import_" in dir(names.program))
 """
 
 
@@ -132,7 +138,7 @@ def test_names_of_python_are_names_of_a_program_too(tmp_path):
     checked = python(tmp_path, "-m", "mypy", "--strict", "use.py", "names_of_python.pyi")
     assert checked.returncode == 0, checked.stdout
     used = python(tmp_path, "-c", "import tenon; tenon.install_import_hook(); import use")
-    assert used.stdout == "3 4 5 {'a': 1} Ok(7) hi 8 9\n", used.stdout + used.stderr
+    assert used.stdout == "3 4 5 {'a': 1} Ok(7) hi 8 9\n3 4 10 ho 6 7 16 9 True\n", used.stdout + used.stderr
 
 
 @CHECKED_ONCE
