@@ -206,7 +206,11 @@ Function::Call Function::prepare(nb::handle arguments, nb::handle named) const {
       refuse_unknown(named);
       throw nb::type_error((name_ + "() missing argument '" + parameter.name + "'").c_str());
     }
-    write(made, tenon_call_parameter(made, at), given, *parameter.type);
+    try {
+      write(made, tenon_call_parameter(made, at), given, *parameter.type);
+    } catch (const WrongValue& wrong) {
+      raise_wrong_input("argument `" + parameter.name + "`: " + wrong.what());
+    }
   }
   if (used < named_count) refuse_unknown(named);
   return call;

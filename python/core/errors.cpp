@@ -1,6 +1,7 @@
 #include "core/errors.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tenon::python {
@@ -15,6 +16,8 @@ nb::object& failed_maker() {
   static auto* const held = new nb::object();
   return *held;
 }
+
+constexpr std::string_view used_within = "a function that the engine calls cannot use the engine";
 
 [[noreturn]] void raise(const nb::object& exception) {
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
@@ -40,6 +43,10 @@ void set_exception_makers(nb::object error, nb::object failed) {
 bool check(tenon_status status, tenon_error* const& error) {
   if (status == TENON_OK || status == TENON_NOT_YET) return status == TENON_OK;
   const std::string message(host::view(tenon_error_message(error)));
+  if (message.starts_with(used_within)) {
+    tenon_error_free(error);
+    raise_used_within();
+  }
   const std::string json(host::view(tenon_error_json(error)));
   tenon_error_free(error);
   raise(error_maker()(to_str(message), to_str(json)));
@@ -57,10 +64,12 @@ std::string shown(nb::handle object) {
 }
 
 void raise_used_within() {
-  raise(
-      error_maker()("a function that the engine calls cannot use the engine; one that is marked with "
-                    "`@tenon.extern(blocking=True)` can",
-                    R"({"status":"conflict"})"));
+  const std::string message = std::string(used_within) + "; one that is marked with `@tenon.extern(blocking=True)` can";
+  raise(error_maker()(text(message), R"({"status":"conflict"})"));
+}
+
+void raise_wrong_input(const std::string& message) {
+  raise(error_maker()(text(message), R"({"status":"wrong_input"})"));
 }
 
 void raise_not_passed() {

@@ -27,6 +27,9 @@ bool check(tenon_status status, tenon_error* const& error);
 /// Raises the exception for a function that uses the engine which calls it.
 [[noreturn]] void raise_used_within();
 
+/// Raises InputError.
+[[noreturn]] void raise_wrong_input(const std::string& message);
+
 /// Raises the exception for a value that cannot leave its engine.
 [[noreturn]] void raise_not_passed();
 

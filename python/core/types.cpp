@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/errors.h"
@@ -163,6 +164,13 @@ nb::object read_result(tenon_call* call, const tenon_value* value, const Type& t
   return err_maker()(python_text(tenon_as_json(call, held)));
 }
 
+/// The name of a class, with its module if that is not `builtins`.
+std::string name_of(nb::handle python_class) {
+  const std::string module = shown(nb::getattr(python_class, "__module__", nb::none()));
+  const std::string name = shown(python_class.attr("__name__"));
+  return module == "builtins" ? name : module + "." + name;
+}
+
 /// Fails the call because of an object of another type. What Tenon has, too, is stored, for a message with the place.
 void fail_type(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
   if (PyBool_Check(object.ptr())) return tenon_put_boolean(call, slot, object.ptr() == Py_True);
@@ -172,8 +180,7 @@ void fail_type(tenon_call* call, tenon_slot* slot, nb::handle object, const Type
   if (PyList_Check(object.ptr())) return tenon_put_list(call, slot);
   if (PyDict_Check(object.ptr())) return tenon_put_map(call, slot);
   if (object.is_none()) return tenon_put_none(call, slot);
-  tenon_fail(call, "expected `%s`, got a Python `%s`", type.text.c_str(),
-             shown(object.type().attr("__name__")).c_str());
+  throw WrongValue("expected `" + type.text + "`, got a Python `" + name_of(object.type()) + "`");
 }
 
 void write_integer(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
@@ -185,7 +192,7 @@ void write_integer(tenon_call* call, tenon_slot* slot, nb::handle object, const 
   }
   int overflow = 0;
   const long long found = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow != 0) return tenon_fail(call, "the number is out of range for `%s`", type.text.c_str());
+  if (overflow != 0) throw WrongValue("the number is out of range for `" + type.text + "`");
   tenon_put_i64(call, slot, found);
 }
 
@@ -199,11 +206,25 @@ void write_float(tenon_call* call, tenon_slot* slot, nb::handle object, const Ty
   tenon_put_f64(call, slot, PyFloat_AsDouble(number.ptr()));
 }
 
-void write_text(tenon_call* call, tenon_slot* slot, nb::handle object) {
+/// A truth value of NumPy, which is none of Python's.
+void write_other_boolean(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
+  const std::string name = name_of(object.type());
+  if (name != "numpy.bool" && name != "numpy.bool_") return fail_type(call, slot, object, type);
+  tenon_put_boolean(call, slot, PyObject_IsTrue(object.ptr()) == 1);
+}
+
+std::string_view utf8_of(nb::handle object) {
   Py_ssize_t length = 0;
   const char* const data = PyUnicode_AsUTF8AndSize(object.ptr(), &length);
-  if (data == nullptr) throw nb::python_error();  // surrogates, which UTF-8 does not have
-  tenon_put_text(call, slot, data, static_cast<std::size_t>(length));
+  if (data != nullptr) return {data, static_cast<std::size_t>(length)};
+  if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw nb::python_error();
+  PyErr_Clear();
+  throw WrongValue("a text with surrogates, which UTF-8 does not have");
+}
+
+void write_text(tenon_call* call, tenon_slot* slot, nb::handle object) {
+  const std::string_view text = utf8_of(object);
+  tenon_put_text(call, slot, text.data(), text.size());
 }
 
 void write_list(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
@@ -227,11 +248,11 @@ void write_map(tenon_call* call, tenon_slot* slot, nb::handle object, const Type
   tenon_put_map(call, slot);
   for (const nb::handle entry : object.attr("items")()) {
     const nb::object key = entry[0];
-    if (!PyUnicode_Check(key.ptr())) return tenon_fail(call, "the keys of `%s` are texts", type.text.c_str());
-    Py_ssize_t length = 0;
-    const char* const data = PyUnicode_AsUTF8AndSize(key.ptr(), &length);
-    if (data == nullptr) throw nb::python_error();
-    write(call, tenon_put_entry(call, slot, data, static_cast<std::size_t>(length)), nb::object(entry[1]), *type.item);
+    if (!PyUnicode_Check(key.ptr())) {
+      throw WrongValue("the keys of `" + type.text + "` are texts, got a Python `" + name_of(key.type()) + "`");
+    }
+    const std::string_view name = utf8_of(key);
+    write(call, tenon_put_entry(call, slot, name.data(), name.size()), nb::object(entry[1]), *type.item);
     if (tenon_failed(call)) return;
   }
 }
@@ -239,7 +260,7 @@ void write_map(tenon_call* call, tenon_slot* slot, nb::handle object, const Type
 void write_tuple(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type) {
   if (!PyTuple_Check(object.ptr()) && !PyList_Check(object.ptr())) return fail_type(call, slot, object, type);
   if (nb::len(object) != type.items.size()) {
-    return tenon_fail(call, "expected `%s`, got %zu items", type.text.c_str(), nb::len(object));
+    throw WrongValue("expected `" + type.text + "`, got " + std::to_string(nb::len(object)) + " items");
   }
   for (std::size_t at = 0; at < type.items.size(); ++at) {
     write(call, tenon_put_position(call, slot, at), nb::object(object[at]), *type.items[at]);
@@ -264,7 +285,7 @@ void write_dictionary(tenon_call* call, tenon_slot* slot, nb::handle object, con
     for (const Member& member : type.members) {
       is_known = is_known || member.name == name || (member.may_use_key && key_of(member) == name);
     }
-    if (!is_known) return tenon_fail(call, "`%s` has no field `%s`", type.text.c_str(), name.c_str());
+    if (!is_known) throw WrongValue("`" + type.text + "` has no field `" + name + "`");
   }
 }
 
@@ -308,10 +329,8 @@ void write_literal(tenon_call* call, tenon_slot* slot, nb::handle object, const 
   if (!type.is_enum && !PyUnicode_Check(object.ptr())) return write_integer(call, slot, object, type);
   if (!PyUnicode_Check(object.ptr())) return fail_type(call, slot, object, type);
   if (!type.is_enum) return write_text(call, slot, object);
-  Py_ssize_t length = 0;
-  const char* const data = PyUnicode_AsUTF8AndSize(object.ptr(), &length);
-  if (data == nullptr) throw nb::python_error();
-  tenon_put_case_text(call, slot, data, static_cast<std::size_t>(length));
+  const std::string_view name = utf8_of(object);
+  tenon_put_case_text(call, slot, name.data(), name.size());
 }
 
 }  // namespace
@@ -445,7 +464,7 @@ void write(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& ty
       if (!object.is_none()) fail_type(call, slot, object, type);
       return;
     case TypeKind::Boolean:
-      if (!PyBool_Check(object.ptr())) return fail_type(call, slot, object, type);
+      if (!PyBool_Check(object.ptr())) return write_other_boolean(call, slot, object, type);
       return tenon_put_boolean(call, slot, object.ptr() == Py_True);
     case TypeKind::Integer:
       return write_integer(call, slot, object, type);
@@ -481,7 +500,7 @@ void write(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& ty
     case TypeKind::Internal:
       break;
   }
-  tenon_fail(call, "a value of the type `%s` cannot be given from Python", type.text.c_str());
+  throw WrongValue("a value of the type `" + type.text + "` cannot be given from Python");
 }
 
 }  // namespace tenon::python

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -86,7 +87,13 @@ void set_result_classes(const nb::object& ok, const nb::object& err, const nb::o
 /// A value as Python has it. After a mistake the call has failed (`tenon_failed`), and parts are None.
 nb::object read(tenon_call* call, const tenon_value* value, const Type& type);
 
-/// Stores a Python object in a slot. An object of another type fails the call.
+/// Why an object is not of the type of its slot.
+class WrongValue : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Stores a Python object in a slot. An object of another type fails the call, or throws WrongValue.
 void write(tenon_call* call, tenon_slot* slot, nb::handle object, const Type& type);
 
 }  // namespace tenon::python

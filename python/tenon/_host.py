@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from . import _core
 from ._background import background_loop
-from ._checks import count_of, optional_text_of, path_of, seconds_of, text_of, timeout_of
+from ._checks import count_of, json_of, optional_text_of, path_of, seconds_of, text_of, timeout_of
 from ._engine import hosts
 from ._errors import Error, NeedsAnswer, ProgramError, failure_of
 from ._externs import bind, check, in_terms_of_python, signature_of
@@ -18,7 +18,7 @@ from ._marks import named
 from ._models import ModelFunction
 from ._run import STATES, Event, Wait, name_of
 from ._setup import Connection, Setup, call_on, off_loop, running_loop, weakly
-from ._types import Types, to_json
+from ._types import Types
 
 if TYPE_CHECKING:
     import asyncio
@@ -314,18 +314,18 @@ class Shared:
 
     def prompt(self, run: str, input: Any, *, key: str | None = None, timeout: float | None = None) -> None:
         """Begins the next turn of a conversation."""
-        self._ask(_core.PROMPT, run, json.dumps(to_json(input)), None, key, timeout)
+        self._ask(_core.PROMPT, run, json_of(input, "input"), None, key, timeout)
 
     async def aprompt(self, run: str, input: Any, *, key: str | None = None) -> None:
-        await self._aask(_core.PROMPT, run, json.dumps(to_json(input)), None, key)
+        await self._aask(_core.PROMPT, run, json_of(input, "input"), None, key)
 
     def answer(self, run: str, wait: Wait | str | None, value: Any, *, key: str | None = None,
                timeout: float | None = None) -> None:
         """Answers a question of a run. `wait` None: the only one that it has asked so far."""
-        self._ask(_core.ANSWER, run, json.dumps(to_json(value)), name_of(wait), key, timeout)
+        self._ask(_core.ANSWER, run, json_of(value, "value"), name_of(wait), key, timeout)
 
     async def aanswer(self, run: str, wait: Wait | str | None, value: Any, *, key: str | None = None) -> None:
-        await self._aask(_core.ANSWER, run, json.dumps(to_json(value)), name_of(wait), key)
+        await self._aask(_core.ANSWER, run, json_of(value, "value"), name_of(wait), key)
 
     def cancel(self, run: str, reason: str = "cancelled", *, key: str | None = None, timeout: float | None = None) -> None:
         """Ends a run. Its blocks of `finally` are executed first."""
@@ -410,7 +410,7 @@ class Shared:
 
 
 def _json(arguments: Any) -> str:
-    return "" if arguments is None else json.dumps(to_json(arguments))
+    return "" if arguments is None else json_of(arguments, "arguments")
 
 
 class Host(Shared):
@@ -420,7 +420,7 @@ class Host(Shared):
             run = host.start("answer", {"message": "Where is it?", "order_id": 17})
             print(run.result())
 
-    `externs`, `model` and `secrets` are as for `tenon.load`; externs are called on the host's thread. `pool`: it takes the runs of this
+    `externs`, `model` and `secrets` are as for `tenon.load`. `pool`: it takes the runs of this
     pool, and those that are started here belong to it. `agent`: it is a host of this agent, which has a section in the
     manifest. The other options are those of `tenon.load`.
     """

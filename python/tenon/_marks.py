@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ._background import is_background
+from ._checks import flag_of, optional_text_of
 from ._errors import Error
 from ._typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -102,8 +103,23 @@ def extern(function: Any = None, *, name: str | None = None, blocking: bool | No
     the thread that waits for its run. With `blocking=True` it is always called on the pool. With `blocking=False` it is
     called on the thread that continues the runs, which all wait meanwhile: for objects that only one thread may use.
     """
+    blocking = flag_of(blocking, "blocking")
+    name = optional_text_of(name, "name")
+
     def mark(marked: Any) -> Any:
-        marked.tenon_extern = Marked(name or marked.__name__, blocking)
+        found = name or getattr(marked, "__name__", None)
+        if not callable(marked):
+            raise Error(f"`tenon.extern` marks functions, got {marked!r}; a name is given as `name=`", "Usage")
+        if found is None:
+            raise Error(f"an extern has no name: {marked!r}; give it as `name=`", "Usage")
+        try:
+            marked.tenon_extern = Marked(found, blocking)
+        except AttributeError:  # a method, or a function in C
+            import functools
+
+            marked = functools.partial(marked)
+            marked.tenon_extern = Marked(found, blocking)
+            marked.__name__ = marked.__qualname__ = found
         return marked
 
     return mark if function is None else mark(function)
@@ -114,7 +130,10 @@ def named(externs: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any
     if isinstance(externs, Mapping):
         return {name: _callable(function, name) for name, function in externs.items()}
     if type(externs).__name__ == "module":
+        name_of_module = vars(externs).get("__name__")
         externs = [one for one in vars(externs).values() if isinstance(getattr(one, "tenon_extern", None), Marked)]
+        if not externs:
+            raise Error(f"the module `{name_of_module}` marks no function with `@tenon.extern`", "Usage")
     if not hasattr(externs, "__iter__") or isinstance(externs, str):
         raise Error(f"expected functions, `{{name: function}}` or a module as `externs`, got {externs!r}", "Usage")
     found: dict[str, Callable[..., Any]] = {}

@@ -5,9 +5,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator
 
 from . import _json as json
-from ._checks import count_of, text_of, timeout_of
+from ._checks import count_of, json_of, refuse_hidden, text_of, timeout_of, utf8_text_of
 from ._errors import Error, InputError, failure_of
-from ._types import to_json
 from ._typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -47,6 +46,11 @@ class Wait:
         """Whether any text is an answer."""
         schema = self.schema
         return not schema or (schema.get("type") == "string" and "enum" not in schema and "const" not in schema)
+
+    @property
+    def takes_texts(self) -> bool:
+        """Whether all answers are texts."""
+        return bool(self.schema) and self.schema.get("type") == "string"
 
     def __repr__(self) -> str:
         return f"Wait({self.name!r}, {self.question!r})"
@@ -215,8 +219,16 @@ class Run(Generic[T]):
         """Answers a question. None: the only one that the run has asked so far."""
         name = name_of(wait) or ""
         self._engine.continue_runs()
-        is_plain = isinstance(value, str) and any(name in ("", one.name) and one.is_for_text for one in self.waits())
-        self._core.answer(name, value if is_plain else json.dumps(to_json(value)))
+        self._core.answer(name, self._text_of_answer(name, value))
+
+    def _text_of_answer(self, name: str, value: Any) -> str:
+        asked = [one for one in self.waits() if name in ("", one.name)]
+        if isinstance(value, str):
+            text = utf8_text_of(value, "value")
+            return text if any(one.is_for_text or one.takes_texts for one in asked) else json.dumps(text)
+        if asked and all(one.takes_texts for one in asked):
+            raise refuse_hidden("a text", "value", value)
+        return json_of(value, "value")
 
     def cancel(self, reason: str = "cancelled") -> None:
         """Ends the run. Its blocks of `finally` are executed first."""
@@ -369,7 +381,7 @@ class Conversation(Run[T]):
     def prompt(self, input: Any) -> None:
         """Begins the next turn."""
         self._engine.continue_runs()
-        self._core.prompt(input if isinstance(input, str) else json.dumps(to_json(input)))
+        self._core.prompt(utf8_text_of(input, "input") if isinstance(input, str) else json_of(input, "input"))
 
     def say(self, input: Any, timeout: float | None = None) -> T:
         """Begins the next turn, and waits for its value."""

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 
 from . import _core
 from ._background import ThreadPool, is_background
-from ._checks import count_of, path_of, secrets_of
+from ._checks import count_of, model_of, path_of, secrets_of
 from ._errors import Error
 from ._externs import CallThreads, is_for_one_thread, make
 from ._models import ModelFunction, start_of
@@ -120,7 +120,7 @@ class Setup:
             start = start_of(model, self.background)
             model_name = getattr(model, "__qualname__", type(model).__name__)
         elif model is not None:
-            given.append(("model", path_of(model, "model")))
+            given.append(("model", model_of(model)))
         worker = [sys.executable, "-c", "import sys; from tenon._core import extern_worker; sys.exit(extern_worker())"]
         threads_max = _threads_of(options.get("extern_threads"))
         self.calls = CallThreads()

@@ -1,8 +1,11 @@
 """Calls of functions with Python's values."""
+import asyncio
 import inspect
+import pathlib
 import subprocess
 import typing
 
+import numpy
 import pytest
 import tenon
 
@@ -174,3 +177,39 @@ def test_functions_of_libraries_run_in_processes(tmp_path):
         assert program.sum(4) == 5
         with pytest.raises(tenon.RunFailed, match="its process was killed by SIG"):
             program.fall()
+
+
+ARGUMENTS = """
+struct Order { item: String, count: i32 }
+fn count(n: i32) -> i32 { n }
+fn named(names: Map<i32>) -> i32 { 1 }
+fn pair(pair: (i32, String)) -> i32 { 1 }
+fn text(text: String) -> String { text }
+fn ordered(orders: List<Order>) -> i32 { 1 }
+fn truth(is_true: Boolean) -> Boolean { is_true }
+"""
+
+
+@pytest.mark.parametrize(("name", "value", "message"), [
+    ("count", 10**30, "argument `n`: the number is out of range for `i32`"),
+    ("named", {1: 2}, "argument `names`: the keys of `Map<i32>` are texts, got a Python `int`"),
+    ("pair", (1,), "argument `pair`: expected `(i32, String)`, got 1 items"),
+    ("text", b"x", "argument `text`: expected `String`, got a Python `bytes`"),
+    ("text", "\ud800", "argument `text`: a text with surrogates"),
+    ("ordered", [{"item": "tea", "count": 10**30}], "argument `orders`: the number is out of range for `i32`"),
+    ("ordered", [{"item": "tea", "count": 1, "colour": "red"}], "argument `orders`: `Order` has no field `colour`"),
+    ("ordered", [object()], "argument `orders`: expected `Order`, got a Python `object`"),
+    ("truth", pathlib.PurePosixPath("x"), "argument `is_true`: expected `Boolean`, got a Python `pathlib.PurePosixPath`"),
+])
+def test_an_error_of_an_argument_names_it(tmp_path, name, value, message):
+    with tenon.load(tmp_path / "arguments.tn", text=ARGUMENTS) as program:
+        function = getattr(program, name)
+        for call in (function, function.start, lambda given: asyncio.run(function.aio(given))):
+            with pytest.raises(tenon.InputError) as raised:
+                call(value)
+            assert str(raised.value).startswith(message)
+
+
+def test_a_truth_value_of_numpy_is_one(tmp_path):
+    with tenon.load(tmp_path / "arguments.tn", text=ARGUMENTS) as program:
+        assert [program.truth(numpy.bool_(value)) for value in (True, False)] == [True, False]

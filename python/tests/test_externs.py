@@ -5,6 +5,7 @@ import gc
 import threading
 import time
 import traceback
+import types
 import weakref
 
 import pytest
@@ -568,3 +569,47 @@ def test_arguments_are_nested_to_the_same_depth_on_each_thread(tmp_path, name, m
         for count in (most + 1, 9_000, 30_000):
             with pytest.raises(tenon.RunFailed, match="an argument is nested more than 1000 levels deep"):
                 call(count)
+
+
+def test_methods_and_functions_in_c_are_marked(tmp_path):
+    class Shop:
+        def price(self, item: str) -> int:
+            return len(item)
+
+    text = ("extern fn price(item: String) -> i32\nextern fn len(item: String) -> i32\n"
+            "fn both(item: String) -> i32 { price(item) * len(item) }")
+    with tenon.load(tmp_path / "shop.tn", text=text, externs=[tenon.extern(Shop().price), tenon.extern(len)]) as program:
+        assert program.both("tea") == 9
+    assert not hasattr(Shop.price, "tenon_extern")
+
+
+def test_what_marks_no_function_is_an_error(tmp_path):
+    with pytest.raises(tenon.Error, match="marks functions, got 'price'; a name is given as `name=`"):
+        tenon.extern("price")
+    with pytest.raises(tenon.Error, match="expected True, False or None as `blocking`, got 'yes'"):
+        tenon.extern(blocking="yes")
+    with pytest.raises(tenon.Error, match="a text such as `openai:gpt-5-mini` or a function as `model`, got 3"):
+        tenon.load(tmp_path / "x.tn", text="fn one() -> i32 { 1 }", model=3)
+    tools = types.ModuleType("tools")
+    tools.price = len
+    with pytest.raises(tenon.Error, match="the module `tools` marks no function with `@tenon.extern`"):
+        tenon.load(tmp_path / "x.tn", text="extern fn price(item: String) -> i32", externs=tools)
+
+
+def test_a_nested_call_is_refused_with_the_same_words_on_each_thread(tmp_path):
+    def price(item: str) -> int:
+        threads.add(threading.current_thread())
+        return program.five() if is_nested else 1
+
+    threads, is_nested = set(), False
+    text = "extern fn price(item: String) -> i32\nfn five() -> i32 { 5 }\nfn one() -> i32 { price(\"tea\") }"
+    with tenon.load(tmp_path / "nested.tn", text=text, externs=[price]) as program:
+        for _ in range(2):
+            is_nested = True
+            with pytest.raises(tenon.RunFailed, match=r"one that is marked with `@tenon.extern\(blocking=True\)` can"):
+                program.one()
+            is_nested = False
+            end = time.monotonic() + 60
+            while threading.current_thread() not in threads and time.monotonic() < end:  # first on another one
+                program.one()
+        assert len(threads) > 1

@@ -266,7 +266,7 @@ def test_arguments_of_wrong_types_are_refused_in_words(load_desk, tmp_path):
             (lambda: tenon.load(3), "a path as `path`, got 3"),
             (lambda: tenon.load("desk.tn", text=b"fn"), "a text as `text`"),
             (lambda: tenon.load("desk.tn", text="", store=3), "a path as `store`, got 3"),
-            (lambda: tenon.load("desk.tn", text="", model=3), "a path as `model`, got 3"),
+            (lambda: tenon.load("desk.tn", text="", model=3), "a function as `model`, got 3"),
             (lambda: tenon.load("desk.tn", text="", externs=3), "expected functions"),
             (lambda: tenon.load("desk.tn", text="", extern_threads="many"), "an integer from 0 to 256 as `extern_threads`"),
             (lambda: tenon.resume(3, "run"), "a path as `store`"),
@@ -382,3 +382,40 @@ def test_an_event_loop_that_begins_calls_does_not_call_plain_functions(tmp_path)
     with tenon.load(tmp_path / "quick.tn", text=QUICK, externs={"price": price}) as program:
         asyncio.run(main(program))
     assert callers and threading.get_native_id() not in callers
+
+
+QUESTIONS = """
+type Kind = "billing" | "technical"
+fn text() -> String { ask<String>("What?") }
+fn kind() -> Kind { ask<Kind>("Which?") }
+fn number() -> i32 { ask<i32>("How many?") }
+fn numbers() -> List<i32> { ask<List<i32>>("Which numbers?") }
+agent Echo { fn turn(ctx: Context, input: String) -> String { input } }
+"""
+
+
+def test_answers_and_prompts_of_another_type_are_refused(tmp_path):
+    itself = []
+    itself.append(itself)
+    with tenon.load(tmp_path / "questions.tn", text=QUESTIONS) as program:
+        for name, wrong, message in [
+                ("text", None, "a text as `value`, got a `NoneType`"), ("text", 3, "a text as `value`, got a `int`"),
+                ("text", "\ud800", "a text without surrogates"), ("kind", 1, "a text as `value`, got a `int`"),
+                ("kind", "1", 'found the string "1"'), ("number", object(), "a value that JSON has as `value`, got a `object`"),
+                ("number", "\ud800", "a text without surrogates"), ("numbers", itself, "a value that JSON has as `value`, got a `list`")]:
+            run = program.start(name)
+            run.wait()
+            with pytest.raises(tenon.InputError) as raised:
+                run.answer(None, wrong)
+            assert message in str(raised.value)
+        for name, right in [("text", "1"), ("kind", "billing"), ("number", 3), ("numbers", [1, 2])]:
+            run = program.start(name)
+            run.wait()
+            run.answer(None, right)
+            assert run.result() == right
+        chat = program.Echo.start()
+        for wrong, message in [(object(), "a value that JSON has as `input`, got a `object`"), ("\ud800", "a text without surrogates")]:
+            with pytest.raises(tenon.InputError) as raised:
+                chat.say(wrong)
+            assert message in str(raised.value)
+        assert chat.say("hello") == "hello"
