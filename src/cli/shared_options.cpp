@@ -84,7 +84,7 @@ CLI::Option* add_repeatable(CLI::App& app, const std::string& name, std::vector<
 }
 
 void add_extern_option(CLI::App& app, std::vector<std::string>& externs) {
-  add_repeatable(app, "--extern", externs, "LIB", "Shared library with externs")->group(program_group);
+  add_repeatable(app, "--extern", externs, "LIB", "Shared library or Python file with externs")->group(program_group);
 }
 
 CLI::Option* add_prompts_option(CLI::App& app, std::string& prompts) {
