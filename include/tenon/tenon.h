@@ -33,6 +33,9 @@
  *    host may be called on any thread that is in a function of this header, and on the engine's own thread, if it has
  *    one. They may not use the engine they are called from, except to complete what they were called for: that is
  *    TENON_CONFLICT.
+ *  - An exception that a function of the host throws fails the call or the answer that it was called for, also one that
+ *    it has deferred, which is still to be finished; a generation has ended then. What a hook, a notice, a reply or a
+ *    `release` throws is ignored, except that no call is made after a `before_calls` that has thrown.
  *  - Where nothing else is said, a function may wait for the engine: while it executes a slice of a run, at most. These
  *    do not: tenon_call_new and what writes arguments, tenon_run_start and tenon_call_start with TENON_START_LATER,
  *    tenon_call_begin, tenon_next_stops without a timeout, tenon_call_value and tenon_run_outcome of a run that was

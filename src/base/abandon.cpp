@@ -5,11 +5,14 @@
 
 namespace tenon {
 
-void keep_forever(void* object) {
-  static std::mutex mutex;
-  static auto* const objects = new std::vector<void*>;  // reachable to the end, so that it does not count as a leak
-  const std::scoped_lock lock(mutex);
-  objects->push_back(object);
+void keep_forever(void* object) noexcept {
+  try {
+    static std::mutex mutex;
+    static auto* const objects = new std::vector<void*>;  // reachable to the end, so that it does not count as a leak
+    const std::scoped_lock lock(mutex);
+    objects->push_back(object);
+  } catch (...) {  // without memory nothing refers to it, and it exists all the same
+  }
 }
 
 }  // namespace tenon

@@ -5,7 +5,7 @@
 namespace tenon {
 
 /// Keeps the object for as long as the process runs, and never calls its destructor. From any thread.
-void keep_forever(void* object);
+void keep_forever(void* object) noexcept;
 
 /// Gives up an object that is in an unknown state after a BrokenCondition. The memory is not freed.
 template <class T>

@@ -1,6 +1,7 @@
 #include "engine/shared_engine.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/abandon.h"
 #include "base/signal_free_thread.h"
@@ -14,6 +15,21 @@ using Steady = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds step_max{1'000};
 /// A longer time is as good as none, and can be added to now.
 constexpr std::chrono::milliseconds timeout_max = std::chrono::hours{24 * 365};
+
+/// Within a handler: what was thrown, as the message of a BrokenCondition.
+std::string describe_exception() {
+  try {
+    throw;
+  } catch (const BrokenCondition& broken) {
+    return broken.what();
+  } catch (const std::bad_alloc&) {
+    return "out of memory while the runs were continued";
+  } catch (const std::exception& problem) {
+    return std::string("an exception while the runs were continued: ") + problem.what();
+  } catch (...) {
+    return "an exception without a message while the runs were continued";
+  }
+}
 
 }  // namespace
 
@@ -36,7 +52,7 @@ SharedEngine::Turn::~Turn() {
   if (!has_engine_) return;
   const std::unique_lock lock(owner_.mutex_);
   if (may_continue_) owner_.may_continue_ = true;
-  if (!owner_.broken_) owner_.look_after_step();
+  if (!owner_.is_broken_) owner_.look_after_step();
   owner_.release(lock);
 }
 
@@ -47,8 +63,12 @@ SharedEngine::SharedEngine(std::unique_ptr<Engine> engine, std::function<bool(En
 }
 
 SharedEngine::~SharedEngine() {
-  used_.on_command({});
-  stop(std::chrono::milliseconds{0});
+  try {
+    used_.on_command({});
+    stop(std::chrono::milliseconds{0});
+  } catch (...) {
+    // It was given up, or there is no memory: there is no one left to report it to.
+  }
 }
 
 bool SharedEngine::is_used_here() const {
@@ -57,7 +77,8 @@ bool SharedEngine::is_used_here() const {
 }
 
 void SharedEngine::throw_if_broken() const {
-  if (broken_) throw BrokenCondition(*broken_);
+  if (!is_broken_) return;
+  throw BrokenCondition(why_broken_.empty() ? "the engine was given up: out of memory" : why_broken_);
 }
 
 /// Callers come before threads that continue the runs.
@@ -67,7 +88,7 @@ void SharedEngine::acquire(std::unique_lock<std::mutex>& lock) {
   if (user_ != std::thread::id()) {
     ++callers_;
     engine_->wake();
-    free_.wait(lock, [this] { return user_ == std::thread::id() || broken_; });
+    free_.wait(lock, [this] { return user_ == std::thread::id() || is_broken_; });
     --callers_;
     throw_if_broken();
   }
@@ -92,8 +113,8 @@ void SharedEngine::take_command() {
   try {
     start_thread();
     post([](Engine&) {});
-  } catch (const BrokenCondition&) {
-    // Each caller gets it.
+  } catch (...) {
+    // Each caller gets it; or there is no memory, and the next command tries again.
   }
 }
 
@@ -106,7 +127,13 @@ void SharedEngine::run_posted() {
       posted.swap(posted_);
     }
     if (posted.empty()) return;
-    for (const auto& use : posted) use(*engine_);
+    try {
+      for (const auto& use : posted) use(*engine_);
+    } catch (const BrokenCondition&) {
+      throw;
+    } catch (...) {  // what was posted after it is lost
+      throw BrokenCondition(describe_exception());
+    }
   }
 }
 
@@ -122,21 +149,33 @@ void SharedEngine::release(const std::unique_lock<std::mutex>& /*lock*/) {
   if (callers_ > 0) return free_.notify_one();
   const auto next = std::ranges::find_if(waiters_, [](const Waiter* waiter) { return !waiter->is_done; });
   if (next != waiters_.end()) return (*next)->changed.notify_one();
-  if (!broken_ && has_work()) own_.notify_one();
+  if (!is_broken_ && has_work()) own_.notify_one();
+}
+
+/// Whether the wait is over. An exception of the question is that of the wait.
+bool SharedEngine::is_over(Waiter& waiter, Engine& engine) {
+  try {
+    return waiter.is_met(engine);
+  } catch (const BrokenCondition&) {
+    throw;
+  } catch (...) {
+    waiter.problem = std::current_exception();
+    return true;
+  }
 }
 
 /// With the mutex locked and the engine in use: ends the waits that are over.
-void SharedEngine::look_after_step() {
+void SharedEngine::look_after_step() noexcept {
   bool has_news = false;
   try {
     if (look_) has_news = look_(*engine_);
     for (Waiter* const waiter : waiters_) {
       if (waiter->is_done) continue;
-      waiter->is_done = waiter->is_met(*engine_);
+      waiter->is_done = is_over(*waiter, *engine_);
       if (!std::exchange(waiter->is_asked, true) || waiter->is_done) waiter->changed.notify_one();
     }
-  } catch (const BrokenCondition& broken) {
-    return give_up_locked(broken);
+  } catch (...) {
+    return give_up_locked();
   }
   if (!has_descriptor_) return;
   if (has_news || engine_->has_event()) {
@@ -152,25 +191,29 @@ void SharedEngine::step(std::unique_lock<std::mutex>& lock, std::chrono::millise
   try {
     run_posted();
     static_cast<void>(engine_->step(std::min(wait, step_max)));
-  } catch (const BrokenCondition& broken) {
-    give_up(broken);
+  } catch (...) {
     lock.lock();
+    give_up_locked();
     release(lock);
-    throw;
+    throw_if_broken();
   }
   lock.lock();
   look_after_step();
 }
 
-/// The engine is not used any more.
-void SharedEngine::give_up(const BrokenCondition& broken) {
+/// Within a handler of the exception: the engine is not used any more.
+void SharedEngine::give_up() noexcept {
   const std::scoped_lock lock(mutex_);
-  give_up_locked(broken);
+  give_up_locked();
 }
 
-void SharedEngine::give_up_locked(const BrokenCondition& broken) {
-  if (broken_) return;
-  broken_ = broken;
+void SharedEngine::give_up_locked() noexcept {
+  if (std::exchange(is_broken_, true)) return;
+  try {
+    why_broken_ = describe_exception();
+  } catch (...) {
+    why_broken_.clear();
+  }
   abandon(engine_);
   for (Waiter* const waiter : waiters_) waiter->changed.notify_one();
   free_.notify_all();
@@ -225,6 +268,7 @@ bool SharedEngine::wait(std::function<bool(Engine&)> is_met, std::chrono::millis
   waiters_.erase(place);
   // Who has continued the runs passes them on.
   if (user_ == std::thread::id()) release(lock);
+  if (self.problem) std::rethrow_exception(self.problem);
   return self.is_done;
 }
 
@@ -263,16 +307,16 @@ void SharedEngine::loop() {
   std::unique_lock lock(mutex_);
   const auto is_free = [this] { return user_ == std::thread::id() && callers_ == 0 && waiters_.empty(); };
   for (;;) {
-    own_.wait(lock, [&] { return broken_ || is_stopping_ || (is_free() && has_work()); });
-    if (broken_ || is_stopping_) return;
+    own_.wait(lock, [&] { return is_broken_ || is_stopping_ || (is_free() && has_work()); });
+    if (is_broken_ || is_stopping_) return;
     user_ = std::this_thread::get_id();
     may_continue_ = false;
     try {
       step(lock, step_max);
-    } catch (const BrokenCondition&) {
+    } catch (...) {
       return;  // each caller gets it
     }
-    if (broken_) return;
+    if (is_broken_) return;
     release(lock);
   }
 }
@@ -282,12 +326,12 @@ void SharedEngine::stop(std::chrono::milliseconds grace) {
     const std::scoped_lock lock(mutex_);
     is_stopping_ = true;
     own_.notify_one();
-    if (!broken_) engine_->wake();
+    if (!is_broken_) engine_->wake();
   }
   if (thread_.joinable()) thread_.join();
   {
     const std::scoped_lock lock(mutex_);
-    if (broken_ || is_stopped_) return;
+    if (is_broken_ || is_stopped_) return;
   }
   call([&](Engine& engine) {
     engine.stop(grace);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
@@ -24,7 +25,8 @@ namespace tenon::engine {
 /// For event loops, which wait for the descriptor, it gets a thread of its own; and when another process has left a
 /// command for one of its runs.
 ///
-/// After a BrokenCondition the engine is given up, and each function throws that again.
+/// After a BrokenCondition the engine is given up, and each function throws that again; so it is after any exception
+/// while the runs are continued, such as for lack of memory, as the state of the engine is not known then.
 class SharedEngine final {
  public:
   /// `look`: called with the engine whenever something has happened, on any thread; returns whether the descriptor is
@@ -96,8 +98,8 @@ class SharedEngine final {
       try {
         owner_.run_posted();
         return use(*owner_.engine_);
-      } catch (const BrokenCondition& broken) {
-        owner_.give_up(broken);
+      } catch (const BrokenCondition&) {
+        owner_.give_up();
         throw;
       }
     }
@@ -113,17 +115,19 @@ class SharedEngine final {
     std::condition_variable changed;
     bool is_asked = false;  ///< once at least
     bool is_done = false;
+    std::exception_ptr problem = {};  ///< what `is_met` has thrown
   };
 
   void acquire(std::unique_lock<std::mutex>& lock);
   void release(const std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool has_work() const;
+  [[nodiscard]] static bool is_over(Waiter& waiter, Engine& engine);
   void step(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
   void run_posted();
   void take_command();
-  void look_after_step();
-  void give_up(const BrokenCondition& broken);
-  void give_up_locked(const BrokenCondition& broken);
+  void look_after_step() noexcept;
+  void give_up() noexcept;
+  void give_up_locked() noexcept;
   void throw_if_broken() const;
   void loop();
 
@@ -143,7 +147,8 @@ class SharedEngine final {
   bool has_descriptor_ = false;
   bool is_stopping_ = false;
   bool is_stopped_ = false;
-  std::optional<BrokenCondition> broken_;
+  bool is_broken_ = false;
+  std::string why_broken_;  ///< empty: there was no memory for it
   std::thread thread_;
 };
 

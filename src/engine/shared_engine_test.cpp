@@ -432,6 +432,40 @@ TEST_F(SharedEngineTest, ABugEndsTheWaitsOfOtherThreads) {
   EXPECT_EQ(thrown, 3);
 }
 
+TEST_F(SharedEngineTest, AnExceptionWithinAStepGivesTheEngineUp) {
+  open();
+  engine->start_thread();
+  const RunId run = start("dear", R"({"name": "tea"})");
+  engine->post([](Engine&) { throw std::bad_alloc(); });
+  try {
+    static_cast<void>(has_ended(run, tenon::test::patience));
+    FAIL() << "it does not throw";
+  } catch (const BrokenCondition& broken) {
+    EXPECT_THAT(broken.what(), HasSubstr("out of memory"));
+  }
+  EXPECT_FALSE(engine->is_used_here());
+  std::thread([&] { EXPECT_THROW(engine->call([](Engine&) {}), BrokenCondition); }).join();
+  EXPECT_NO_THROW(engine->stop(milliseconds{0}));
+}
+
+TEST_F(SharedEngineTest, AnExceptionOfAQuestionIsThatOfItsWait) {
+  open();
+  const RunId run = start("dear", R"({"name": "tea"})");
+  std::atomic<bool> has_thrown = false;
+  std::thread other([&] { EXPECT_FALSE(has_ended(run, milliseconds{200})); });
+  for (int i = 0; i < 20; ++i) {
+    try {
+      static_cast<void>(engine->wait([](Engine&) -> bool { throw std::runtime_error("no"); }, wait_max));
+    } catch (const std::runtime_error&) {
+      has_thrown = true;
+    }
+  }
+  other.join();
+  EXPECT_TRUE(has_thrown);
+  EXPECT_FALSE(engine->is_used_here());
+  EXPECT_TRUE(has_ended(start("quick", R"({"n": 2})")));
+}
+
 TEST_F(SharedEngineTest, AValueLeavesTheEngine) {
   open();
   const RunId run = start("greet");

@@ -311,7 +311,12 @@ tenon_status tenon_host_send(tenon_host* host, const tenon_request* request, ten
     const auto reply_with = [function, user](const runtime::HostReply& reply) {
       tenon_error* refusal = nullptr;
       if (!reply) report(reply.error(), &refusal);
-      function(user, library::view(reply ? reply->run.text : std::string()), reply ? reply->after : 0, refusal);
+      const std::string run = reply ? reply->run.text : std::string();
+      try {
+        function(user, view(run), reply ? reply->after : 0, refusal);
+      } catch (...) {
+        // The request was replied to: there is nothing that could fail.
+      }
     };
     return send(host, known, reply_with, error);
   });

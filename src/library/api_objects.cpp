@@ -127,6 +127,8 @@ tenon_status report_exception(tenon_error** to) noexcept {
       return report(TENON_FAILED, "out of memory", to);
     } catch (const std::exception& problem) {  // such as a thread that cannot be started
       return report(TENON_FAILED, problem.what(), to);
+    } catch (...) {
+      return report(TENON_FAILED, "an exception without a message", to);
     }
   } catch (...) {  // there is no memory for the error either
     if (to != nullptr) *to = nullptr;
@@ -226,7 +228,11 @@ void tenon_options_on_notice(tenon_options* options, tenon_notice_function funct
   if (function == nullptr) return;
   options->options.on_notice = [function, user](tenon::engine::NoticeKind kind, std::string_view text) {
     const std::string whole(text);
-    function(user, kind == tenon::engine::NoticeKind::Warning, view(whole));
+    try {
+      function(user, kind == tenon::engine::NoticeKind::Warning, view(whole));
+    } catch (...) {
+      // Nothing is called for that could fail.
+    }
   };
 }
 

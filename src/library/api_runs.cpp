@@ -1,4 +1,6 @@
 // Runs and calls of tenon/tenon.h.
+#include <exception>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,20 @@ using library::view;
 using runtime::RunId;
 
 namespace {
+
+/// Calls `begin`, and turns exceptions into errors.
+template <class Begin>
+Result<RunId, engine::EngineError> begin_or_fail(Begin& begin, engine::Engine& used) {
+  try {
+    return begin(used);
+  } catch (const BrokenCondition&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return failure(engine::EngineError{engine::EngineError::Kind::Failed, "out of memory"});
+  } catch (const std::exception& problem) {
+    return failure(engine::EngineError{engine::EngineError::Kind::Failed, problem.what()});
+  }
+}
 
 /// Begins a run at once, on this thread, if that has to wait for nothing. `*now`: its state if it has stopped then.
 template <class Begin>
@@ -51,7 +67,7 @@ tenon_status start(const std::shared_ptr<EngineState>& state, std::uint32_t flag
           return;
         }
         used.collect_events((slot->flags & TENON_WITH_EVENTS) != 0);
-        Result<RunId, engine::EngineError> begun = (*shared)(used);
+        Result<RunId, engine::EngineError> begun = begin_or_fail(*shared, used);
         if (begun) {
           owner.begin(slot, used, *begun);
         } else {

@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/ensure.h"
 #include "base/utf8.h"
 #include "json/writer.h"
 
@@ -51,7 +53,11 @@ std::string write_request(const inference::GenerationRequest& request) {
 
 std::shared_ptr<void> share_user(void* user, void (*release)(void* user)) {
   return {user, [release](void* given) {
-            if (release != nullptr) release(given);
+            try {
+              if (release != nullptr) release(given);
+            } catch (...) {
+              // It is not needed any more: there is nothing that could fail.
+            }
           }};
 }
 
@@ -117,7 +123,17 @@ void HostModel::start(inference::GenerationId generation, inference::GenerationR
   handle->self = handle;
   pending_[generation] = {handle, &sink};
   const std::string json = write_request(request);
-  functions_.start(user_.get(), handle.get(), {json.data(), json.size()});
+  std::string problem = "the model has thrown ";
+  try {
+    return functions_.start(user_.get(), handle.get(), {json.data(), json.size()});
+  } catch (const BrokenCondition&) {
+    throw;
+  } catch (const std::exception& exception) {
+    problem += std::string("an exception: ") + exception.what();
+  } catch (...) {
+    problem += "an exception without a message";
+  }
+  end_generation(handle.get(), inference::ModelError{ModelErrorKind::Rejected, std::move(problem), {}, {}, {}});
 }
 
 void HostModel::cancel(inference::GenerationId generation) {
@@ -126,8 +142,15 @@ void HostModel::cancel(inference::GenerationId generation) {
   const Pending cancelled = std::move(found->second);
   pending_.erase(found);
   cancelled.handle->is_cancelled = true;
-  if (functions_.cancel != nullptr && !cancelled.handle->has_ended)
-    functions_.cancel(user_.get(), cancelled.handle.get());
+  try {
+    if (functions_.cancel != nullptr && !cancelled.handle->has_ended) {
+      functions_.cancel(user_.get(), cancelled.handle.get());
+    }
+  } catch (const BrokenCondition&) {
+    throw;
+  } catch (...) {
+    // The request is cancelled all the same.
+  }
   cancelled.sink->on_finished(
       generation, inference::ModelError{ModelErrorKind::Cancelled, "the request was cancelled", {}, {}, {}});
 }

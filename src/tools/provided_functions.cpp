@@ -36,6 +36,9 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
   }
 
   [[nodiscard]] const std::string& blame() const { return inputs.table->blame(inputs.subject); }
+  [[nodiscard]] ExternOutcome failure_of_thrown() const {
+    return failure(ExternError{types::FailureKind::ToolFailed, *thrown, blame()});
+  }
 
   const CallId id;
   ExternCall inputs;
@@ -47,7 +50,8 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
   bool is_deferred = false;    ///< for the thread that started the call
   std::shared_ptr<Call> self;  ///< from `defer` until `finish_deferred`
   std::optional<ExternOutcome> outcome;
-  std::exception_ptr exception;  ///< thrown instead of the outcome
+  std::exception_ptr exception;       ///< thrown instead of the outcome
+  std::optional<std::string> thrown;  ///< by the function, after it had deferred the call
 };
 
 namespace {
@@ -164,10 +168,28 @@ std::optional<ExternOutcome> ProvidedFunctions::start(CallId id, ExternCall call
   }
   provided->is_lone = true;
   perform(provided);
-  if (provided->is_deferred) return std::nullopt;
+  if (provided->is_deferred && !provided->thrown) return std::nullopt;
   pending_.erase(id);
+  if (provided->thrown) return provided->failure_of_thrown();
   return provided->header.finish(provided->blame());
 }
+
+namespace {
+
+/// Within a handler: what was thrown.
+std::string describe_exception() {
+  try {
+    throw;
+  } catch (const BrokenCondition&) {
+    throw;
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "an exception without a message";
+  }
+}
+
+}  // namespace
 
 void ProvidedFunctions::perform(const std::shared_ptr<Call>& call) {
   if (!tools::may_begin(&call->header)) {
@@ -177,11 +199,23 @@ void ProvidedFunctions::perform(const std::shared_ptr<Call>& call) {
   const auto& function = functions_.find(call->inputs.table->program().externs[call->inputs.subject].name)->second;
   try {
     function(&call->header);
-  } catch (const BrokenCondition&) {
-    throw;
-  } catch (const std::exception& exception) {
-    call->header.slots.fail(exception.what());
+  } catch (...) {
+    std::string message = describe_exception();
+    if (!call->is_deferred) return call->header.slots.fail(std::move(message));
+    // Another thread may use the call, or none may know of it: it fails now, and is valid until it is finished.
+    call->thrown = std::move(message);
+    const std::scoped_lock lock(finished_->mutex);
+    call->is_cancelled = true;
   }
+}
+
+/// Reports a call whose function has thrown after it had deferred the call.
+void ProvidedFunctions::fail_thrown(const std::shared_ptr<Call>& call) {
+  const auto found = pending_.find(call->id);
+  if (found == pending_.end() || found->second.call != call) return;
+  ExternSink& sink = *found->second.sink;
+  pending_.erase(found);
+  sink.on_returned(call->id, call->failure_of_thrown());
 }
 
 namespace {
@@ -190,16 +224,27 @@ namespace {
 class Batch {
  public:
   Batch(const ProvidedHooks& hooks, bool has_several) : hooks_(has_several ? &hooks : nullptr) {
-    if (hooks_ != nullptr && hooks_->before_calls) hooks_->before_calls();
+    try {
+      if (hooks_ != nullptr && hooks_->before_calls) hooks_->before_calls();
+    } catch (...) {
+      problem_ = describe_exception();
+    }
   }
   ~Batch() {
-    if (hooks_ != nullptr && hooks_->after_calls) hooks_->after_calls();
+    try {
+      if (hooks_ != nullptr && hooks_->after_calls && !problem_) hooks_->after_calls();
+    } catch (...) {
+      // The calls have ended: there is nothing that could fail.
+    }
   }
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
+  /// Why the calls cannot be made.
+  [[nodiscard]] const std::optional<std::string>& problem() const { return problem_; }
 
  private:
   const ProvidedHooks* const hooks_;
+  std::optional<std::string> problem_;
 };
 
 }  // namespace
@@ -209,10 +254,16 @@ void ProvidedFunctions::perform_ready() {
   {
     const Batch batch(hooks_, ready.size() > 1);
     for (const std::shared_ptr<Call>& call : ready) {
-      if (!call->is_cancelled) perform(call);
+      if (call->is_cancelled) continue;
+      if (batch.problem()) {
+        call->header.slots.fail(*batch.problem());
+      } else {
+        perform(call);
+      }
     }
   }
   for (const std::shared_ptr<Call>& call : ready) {
+    if (call->thrown) fail_thrown(call);
     if (call->is_deferred || call->is_cancelled) continue;
     call->outcome = call->header.finish(call->blame());
     report(call);
@@ -224,7 +275,11 @@ void ProvidedFunctions::note_cancelled(Call& call) const {
     const std::scoped_lock lock(finished_->mutex);
     call.is_cancelled = true;
   }
-  if (call.is_deferred && hooks_.on_cancelled) hooks_.on_cancelled(&call.header);
+  try {
+    if (call.is_deferred && hooks_.on_cancelled) hooks_.on_cancelled(&call.header);
+  } catch (...) {
+    // The call was cancelled all the same.
+  }
 }
 
 void ProvidedFunctions::cancel(CallId id) {

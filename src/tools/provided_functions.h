@@ -15,7 +15,7 @@
 namespace tenon::tools {
 
 /// Performs a call of an extern, on the thread that runs the program. It either completes the call, as a function that
-/// is written with tenon/extern.h does, or defers it.
+/// is written with tenon/extern.h does, or defers it. What it throws fails the call.
 using ProvidedFunction = std::function<void(tenon_call* call)>;
 /// By the names of the externs.
 using ProvidedFunctionMap = std::map<std::string, ProvidedFunction, std::less<>>;
@@ -79,6 +79,7 @@ class ProvidedFunctions final : public ExternCaller {
   };
 
   void perform(const std::shared_ptr<Call>& call);
+  void fail_thrown(const std::shared_ptr<Call>& call);
   void perform_ready();
   void report(const std::shared_ptr<Call>& call);
   void note_cancelled(Call& call) const;
