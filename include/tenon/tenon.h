@@ -518,7 +518,9 @@ TENON_API void tenon_event_free(tenon_event* event);
 /* A host continues the runs of a store for other processes, as `tenon serve` does, and a gateway only leaves requests
  * to the hosts of its store (docs/guides/library.md). Both start, prompt, answer and cancel runs, follow their events,
  * and can serve HTTP. They have threads of their own, on which a host calls its externs and its model. Everything here
- * can be used from any thread. */
+ * can be used from any thread. Within a function that the host calls, what would wait for those threads is
+ * TENON_CONFLICT: to begin, stop or serve, requests other than tenon_host_send, tenon_host_release, and
+ * tenon_follower_next with a timeout. */
 typedef struct tenon_host tenon_host;
 typedef struct tenon_follower tenon_follower;
 typedef int32_t tenon_host_role;
@@ -534,9 +536,10 @@ TENON_API tenon_status tenon_host_open(const tenon_options* options, tenon_host_
 /* From now on it takes requests, and a host continues runs that no other process continues. */
 TENON_API tenon_status tenon_host_begin(tenon_host* host, tenon_error** error);
 /* Takes no more requests, and waits at most `grace` milliseconds for effects in progress; other hosts continue the
- * runs. */
+ * runs. TENON_CONFLICT, and nothing is done: another thread is stopping it. */
 TENON_API tenon_status tenon_host_stop(tenon_host* host, uint64_t grace, tenon_error** error);
-/* As tenon_host_stop without a grace time, if it was not called. After its followers. */
+/* As tenon_host_stop without a grace time, if it was not called. After its followers. Does nothing within a function
+ * that the host calls, or while another thread is in tenon_host_stop. */
 TENON_API void tenon_host_free(tenon_host* host);
 /* An object: `owner`, the number that the store gives this process; `lease`: `held`, `suspended` or `lost`; `runs` in
  * memory; `effects` in progress; `started`, `loaded`, `ended` and `released` runs, `records`, `answers` and `commands`
@@ -594,8 +597,8 @@ typedef struct tenon_request {
 /* The reply: the name of the run, and the number of its events before those of the request; or why the request was
  * refused, which is freed by the receiver. */
 typedef void (*tenon_reply_function)(void* user, tenon_text run, uint64_t after, tenon_error* error);
-/* Sends a request. Unless this fails, `function` is called once, on another thread or within tenon_host_stop, which
- * wait for it; it uses nothing of the host. */
+/* Sends a request. Unless this fails, `function` is called once, on another thread, within tenon_host_stop, or
+ * within this function; it does nothing that waits for the host. */
 TENON_API tenon_status tenon_host_send(tenon_host* host, const tenon_request* request, tenon_reply_function function,
                                        void* user, tenon_error** error);
 

@@ -1,6 +1,9 @@
 // Hosts and gateways of tenon/tenon.h.
 #include <cstddef>
 #include <future>
+#include <memory>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/clock.h"
@@ -9,6 +12,7 @@
 #include "engine/process_system.h"
 #include "engine/store_access.h"
 #include "json/reader.h"
+#include "library/callback_scope.h"
 #include "library/follower.h"
 #include "library/handles.h"
 #include "library/host_outcome.h"
@@ -43,6 +47,19 @@ tenon_status guarded(HostState& state, tenon_error** error, Use use) {
   } catch (...) {
     return library::report_exception(error);
   }
+}
+
+/// The same for what waits for the threads of the host, on which it calls functions of the embedding program.
+template <class Use>
+tenon_status guarded_wait(HostState& state, tenon_error** error, Use use) {
+  if (!state.is_of_parent() && library::CallbackScope::is_within(&state)) {
+    return report(
+        TENON_CONFLICT,
+        "a function that the host calls cannot wait for the host; use tenon_host_send for a request, or do it "
+        "later, on another thread",
+        error);
+  }
+  return guarded(state, error, std::move(use));
 }
 
 tenon_status report(const runtime::HostFailure& why, tenon_error** error) {
@@ -124,7 +141,7 @@ tenon_status tenon_host_open(const tenon_options* options, tenon_host_role role,
 
 tenon_status tenon_host_begin(tenon_host* host, tenon_error** error) {
   if (!library::prepare(error, {host})) return TENON_USAGE;
-  return guarded(*host->state, error, [&]() -> tenon_status {
+  return guarded_wait(*host->state, error, [&]() -> tenon_status {
     if (!host->state->begin()) return report(TENON_CONFLICT, "the host has begun, or was stopped", error);
     return TENON_OK;
   });
@@ -132,15 +149,17 @@ tenon_status tenon_host_begin(tenon_host* host, tenon_error** error) {
 
 tenon_status tenon_host_stop(tenon_host* host, uint64_t grace, tenon_error** error) {
   if (!library::prepare(error, {host})) return TENON_USAGE;
-  return guarded(*host->state, error, [&] {
-    host->state->stop(library::milliseconds_of(grace));
-    return TENON_OK;
+  return guarded_wait(*host->state, error, [&]() -> tenon_status {
+    if (host->state->stop(library::milliseconds_of(grace))) return TENON_OK;
+    return report(TENON_CONFLICT, "another thread is stopping the host, which has stopped when that call returns",
+                  error);
   });
 }
 
 void tenon_host_free(tenon_host* host) {
   if (host == nullptr) return;
-  static_cast<void>(tenon_host_stop(host, 0, nullptr));
+  // Within a function that it calls, or while another thread stops it, a host stays: its threads use it.
+  if (tenon_host_stop(host, 0, nullptr) == TENON_CONFLICT) return;
   delete host;
 }
 
@@ -189,7 +208,7 @@ tenon_status tenon_host_pools_without_hosts(tenon_host* host, tenon_string** poo
 tenon_status tenon_host_release(tenon_host* host, size_t count, uint64_t timeout, size_t* released,
                                 tenon_error** error) {
   if (!library::prepare(error, {host}, released)) return TENON_USAGE;
-  return guarded(*host->state, error, [&]() -> tenon_status {
+  return guarded_wait(*host->state, error, [&]() -> tenon_status {
     const auto promise = std::make_shared<std::promise<std::size_t>>();
     auto done = promise->get_future();
     const bool is_stopped = host->state->with_hosting([&](engine::Hosting* hosting) {
@@ -286,7 +305,7 @@ static tenon_status send(tenon_host* host, const tenon_request& request, runtime
 template <class Use>
 static tenon_status ask(tenon_host* host, const tenon_request& request, std::uint64_t timeout, tenon_error** error,
                         Use use) {
-  return guarded(*host->state, error, [&]() -> tenon_status {
+  return guarded_wait(*host->state, error, [&]() -> tenon_status {
     const auto promise = std::make_shared<std::promise<runtime::HostReply>>();
     auto replied = promise->get_future();
     tenon_status status = send(
@@ -300,6 +319,51 @@ static tenon_status ask(tenon_host* host, const tenon_request& request, std::uin
   });
 }
 
+namespace {
+
+/// Passes the reply to a request to the function of the embedding program. One that comes while the request is being
+/// sent, with locks of the host, is passed on afterwards.
+class Replying {
+ public:
+  Replying(tenon_reply_function function, void* user, const HostState* host)
+      : function_(function), user_(user), host_(host) {}
+
+  void take(const runtime::HostReply& reply) {
+    if (std::this_thread::get_id() == sender_ && is_being_sent_) {
+      early_ = reply;
+    } else {
+      pass(reply);
+    }
+  }
+  void note_sent() {
+    is_being_sent_ = false;
+    if (early_) pass(*early_);
+  }
+
+ private:
+  void pass(const runtime::HostReply& reply) const {
+    tenon_error* refusal = nullptr;
+    if (!reply) report(reply.error(), &refusal);
+    const std::string run = reply ? reply->run.text : std::string();
+    try {
+      const library::CallbackScope scope(host_);
+      function_(user_, view(run), reply ? reply->after : 0, refusal);
+    } catch (...) {
+      // The request was replied to: there is nothing that could fail.
+    }
+  }
+
+  const tenon_reply_function function_;
+  void* const user_;
+  const HostState* const host_;
+  const std::thread::id sender_ = std::this_thread::get_id();
+  // Of this thread.
+  bool is_being_sent_ = true;
+  std::optional<runtime::HostReply> early_;
+};
+
+}  // namespace
+
 tenon_status tenon_host_send(tenon_host* host, const tenon_request* request, tenon_reply_function function, void* user,
                              tenon_error** error) {
   if (!library::prepare(error, {host})) return TENON_USAGE;
@@ -308,17 +372,11 @@ tenon_status tenon_host_send(tenon_host* host, const tenon_request* request, ten
   if (known.size < offsetof(tenon_request, input))
     return report(TENON_USAGE, "the `size` of the request is too small", error);
   return guarded(*host->state, error, [&] {
-    const auto reply_with = [function, user](const runtime::HostReply& reply) {
-      tenon_error* refusal = nullptr;
-      if (!reply) report(reply.error(), &refusal);
-      const std::string run = reply ? reply->run.text : std::string();
-      try {
-        function(user, view(run), reply ? reply->after : 0, refusal);
-      } catch (...) {
-        // The request was replied to: there is nothing that could fail.
-      }
-    };
-    return send(host, known, reply_with, error);
+    const auto replying = std::make_shared<Replying>(function, user, host->state.get());
+    const tenon_status status = send(
+        host, known, [replying](const runtime::HostReply& reply) { replying->take(reply); }, error);
+    replying->note_sent();
+    return status;
   });
 }
 
@@ -444,7 +502,7 @@ tenon_status tenon_host_follow(tenon_host* host, const char* run, uint64_t after
 
 tenon_status tenon_follower_next(tenon_follower* follower, uint64_t timeout, tenon_event** event, tenon_error** error) {
   if (!library::prepare(error, {follower}, event)) return TENON_USAGE;
-  return guarded(follower->follower.host(), error, [&]() -> tenon_status {
+  const auto take = [&]() -> tenon_status {
     protocol::Event found;
     const auto state = follower->follower.next(library::milliseconds_of(timeout), found);
     if (!state) return report(state.error(), error);
@@ -454,7 +512,9 @@ tenon_status tenon_follower_next(tenon_follower* follower, uint64_t timeout, ten
     }
     *event = *state == library::Follower::State::Ended ? nullptr : new tenon_event{std::move(found), 0};
     return TENON_OK;
-  });
+  };
+  HostState& host = follower->follower.host();
+  return timeout > 0 ? guarded_wait(host, error, take) : guarded(host, error, take);
 }
 
 void tenon_follower_interrupt(tenon_follower* follower) {
@@ -483,7 +543,7 @@ tenon_status tenon_host_serve(tenon_host* host, const char* address, uint16_t po
                               uint16_t* listening, tenon_error** error) {
   if (listening != nullptr) *listening = {};
   if (!library::prepare(error, {host})) return TENON_USAGE;
-  return guarded(*host->state, error, [&]() -> tenon_status {
+  return guarded_wait(*host->state, error, [&]() -> tenon_status {
     auto served = host->state->serve({text_or_empty(address), port}, text_or_empty(token));
     if (!served) return report(std::move(served.error()), error);
     if (listening != nullptr) *listening = *served;

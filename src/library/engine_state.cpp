@@ -43,7 +43,7 @@ std::unique_ptr<inference::Model> missing_model(std::string name) {
 
 EngineState::EngineState(Options options)
     : options_(std::move(options)),
-      system_(prepare_system(options_, files_, clock_)),
+      system_(prepare_system(options_, files_, clock_, this)),
       process_(static_cast<std::uint64_t>(::getpid())),
       listeners_({&stops_, &prompts_}) {}
 
@@ -64,7 +64,8 @@ Result<engine::SharedEngine*, EngineError> EngineState::open_locked(engine::Sett
   options.model_choice = std::move(settings.model);
   options.model = std::move(model);
   if (options_.model) {
-    options.model = std::make_unique<HostModel>(options_.model->name, options_.model->functions, options_.model->user);
+    options.model =
+        std::make_unique<HostModel>(options_.model->name, options_.model->functions, options_.model->user, this);
   }
   options.watched = watched;
   options.store_choice = options_.store;

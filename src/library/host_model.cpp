@@ -11,6 +11,7 @@
 #include "base/ensure.h"
 #include "base/utf8.h"
 #include "json/writer.h"
+#include "library/callback_scope.h"
 
 namespace tenon::library {
 
@@ -61,8 +62,12 @@ std::shared_ptr<void> share_user(void* user, void (*release)(void* user)) {
           }};
 }
 
-HostModel::HostModel(std::string name, const tenon_model& functions, std::shared_ptr<void> user)
-    : name_(std::move(name)), functions_(functions), user_(std::move(user)), reports_(std::make_shared<Reports>()) {}
+HostModel::HostModel(std::string name, const tenon_model& functions, std::shared_ptr<void> user, const void* owner)
+    : name_(std::move(name)),
+      functions_(functions),
+      user_(std::move(user)),
+      owner_(owner),
+      reports_(std::make_shared<Reports>()) {}
 
 }  // namespace tenon::library
 
@@ -125,6 +130,7 @@ void HostModel::start(inference::GenerationId generation, inference::GenerationR
   const std::string json = write_request(request);
   std::string problem = "the model has thrown ";
   try {
+    const CallbackScope scope(owner_);
     return functions_.start(user_.get(), handle.get(), {json.data(), json.size()});
   } catch (const BrokenCondition&) {
     throw;
@@ -144,6 +150,7 @@ void HostModel::cancel(inference::GenerationId generation) {
   cancelled.handle->is_cancelled = true;
   try {
     if (functions_.cancel != nullptr && !cancelled.handle->has_ended) {
+      const CallbackScope scope(owner_);
       functions_.cancel(user_.get(), cancelled.handle.get());
     }
   } catch (const BrokenCondition&) {

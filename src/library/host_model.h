@@ -18,7 +18,8 @@ std::shared_ptr<void> share_user(void* user, void (*release)(void* user));
 /// A model that the host provides (`tenon_options_set_model`).
 class HostModel final : public inference::Model {
  public:
-  HostModel(std::string name, const tenon_model& functions, std::shared_ptr<void> user);
+  /// `owner`: of the functions (CallbackScope).
+  HostModel(std::string name, const tenon_model& functions, std::shared_ptr<void> user, const void* owner);
   ~HostModel() override;
   HostModel(const HostModel&) = delete;
   HostModel& operator=(const HostModel&) = delete;
@@ -41,6 +42,7 @@ class HostModel final : public inference::Model {
   const std::string name_;
   const tenon_model functions_;
   const std::shared_ptr<void> user_;
+  const void* const owner_;
   const std::shared_ptr<Reports> reports_;  ///< shared with generations that end after this has
   std::unordered_map<inference::GenerationId, Pending> pending_;
 };

@@ -57,7 +57,7 @@ std::string describe_placements(const engine::HostedPrograms& programs, const st
 
 HostState::HostState(Options options)
     : options_(std::move(options)),
-      system_(prepare_system(options_, files_, clock_)),
+      system_(prepare_system(options_, files_, clock_, this)),
       process_(static_cast<std::uint64_t>(::getpid())),
       hub_(
           server::Limits{}.queue_bytes,
@@ -75,7 +75,11 @@ HostState::~HostState() {
     tenon::abandon(hosting_);
     return;
   }
-  stop(std::chrono::milliseconds{0});
+  try {
+    static_cast<void>(stop(std::chrono::milliseconds{0}));
+  } catch (...) {
+    // There is no one left to report it to.
+  }
 }
 
 bool HostState::is_of_parent() const {
@@ -109,10 +113,12 @@ Result<void, EngineError> HostState::open(journal::OwnerRole role, const std::ve
   options.agent = options_.agent;
   options.host.role = role;
   if (role == journal::OwnerRole::Host && options_.model) {
-    options.model = std::make_unique<HostModel>(options_.model->name, options_.model->functions, options_.model->user);
+    options.model =
+        std::make_unique<HostModel>(options_.model->name, options_.model->functions, options_.model->user, this);
   }
   options.functions = options_.functions;
   options.function_hooks = options_.function_hooks;
+  note_callbacks(options.functions, options.function_hooks, this);
   options.extern_threads = options_.extern_threads;
   if (options_.memory_bytes_max) options.host.runtime.memory_bytes_max = *options_.memory_bytes_max;
   auto hosting = engine::Hosting::open(std::move(*programs), std::move(options), hub_, system_);
@@ -132,22 +138,44 @@ Result<void, EngineError> HostState::open(journal::OwnerRole role, const std::ve
 }
 
 bool HostState::begin() {
-  const std::scoped_lock lock(stop_mutex_);
+  const std::scoped_lock lock(begin_mutex_);
   if (is_stopped_ || std::exchange(has_begun_, true)) return false;
   hosting_->host().begin();
   return true;
 }
 
-void HostState::stop(std::chrono::milliseconds grace) {
-  const std::scoped_lock lock(stop_mutex_);
-  if (is_stopped_.exchange(true) || hosting_ == nullptr) return;
+bool HostState::stop(std::chrono::milliseconds grace) {
+  {
+    const std::scoped_lock lock(begin_mutex_);
+    is_stopped_ = true;
+    if (is_ending_) return false;
+    if (has_ended_ || hosting_ == nullptr) return true;
+    is_ending_ = true;
+  }
+  const auto note_end = [this](bool has_ended) {
+    const std::scoped_lock lock(begin_mutex_);
+    has_ended_ = has_ended;
+    is_ending_ = false;
+  };
+  try {
+    end(grace);
+  } catch (...) {
+    note_end(false);
+    throw;
+  }
+  note_end(true);
+  return true;
+}
+
+/// By one thread at a time, and without a lock: functions of the embedding program are called and waited for.
+void HostState::end(std::chrono::milliseconds grace) {
   {
     const std::scoped_lock wakers_lock(wakers_mutex_);
     for (const Waker* const waker : wakers_) waker->wake();
   }
   if (service_ != nullptr) {
     service_->stop();
-    service_thread_->join();
+    if (service_thread_->joinable()) service_thread_->join();
     service_.reset();
   }
   if (has_begun_) hosting_->host().end(grace);
@@ -157,9 +185,10 @@ void HostState::stop(std::chrono::milliseconds grace) {
 /// Other processes may continue its runs from now on.
 void HostState::close_store() {
   hub_.forget_others();
+  std::unique_ptr<engine::Hosting> ended;  // closed without the lock, as it calls functions of the embedding program
   const std::unique_lock lock(hosting_mutex_);
   last_status_ = make_status(*hosting_);
-  hosting_.reset();
+  ended = std::move(hosting_);
 }
 
 void HostState::add_waker(const Waker& waker) {
@@ -192,7 +221,7 @@ std::string HostState::make_status(engine::Hosting& hosting) const {
 }
 
 Result<std::uint16_t, EngineError> HostState::serve(const server::Address& address, std::string token) {
-  const std::scoped_lock lock(stop_mutex_);
+  const std::scoped_lock lock(begin_mutex_);
   if (is_stopped_) return failure(EngineError{EngineError::Kind::Conflict, "the host was stopped"});
   if (service_ != nullptr) return failure(EngineError{EngineError::Kind::Conflict, "the host serves HTTP already"});
   const auto is_loopback = server::is_loopback(address.host);

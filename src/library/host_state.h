@@ -39,7 +39,8 @@ class HostState final {
   [[nodiscard]] Result<void, engine::EngineError> open(journal::OwnerRole role, const std::vector<std::string>& files);
   /// False if it has begun, or was stopped.
   [[nodiscard]] bool begin();
-  void stop(std::chrono::milliseconds grace);
+  /// False: another thread is stopping it. After an exception it can be called again.
+  [[nodiscard]] bool stop(std::chrono::milliseconds grace);
   /// Returns the port.
   [[nodiscard]] Result<std::uint16_t, engine::EngineError> serve(const server::Address& address, std::string token);
 
@@ -78,6 +79,7 @@ class HostState final {
   [[nodiscard]] Result<engine::HostedPrograms, engine::EngineError> load(journal::OwnerRole role,
                                                                          const std::vector<std::string>& files) const;
   [[nodiscard]] std::string make_status(engine::Hosting& hosting) const;
+  void end(std::chrono::milliseconds grace);
   void close_store();
 
   Options options_;
@@ -99,9 +101,11 @@ class HostState final {
   server::RunPrograms programs_{catalog_};
   std::mutex reader_mutex_;
   std::unique_ptr<journal::StoreConnection> reader_;
-  std::mutex stop_mutex_;
+  std::mutex begin_mutex_;  ///< of the following ones; never held while something ends
   bool has_begun_ = false;
-  std::atomic<bool> is_stopped_ = false;
+  bool is_ending_ = false;                ///< a thread is in `stop`
+  bool has_ended_ = false;                ///< `stop` has done everything
+  std::atomic<bool> is_stopped_ = false;  ///< nothing begins any more, and `service_` belongs to `stop`
   std::unique_ptr<server::Service> service_;
   std::unique_ptr<std::thread> service_thread_;
 };

@@ -13,6 +13,7 @@
 
 #include "diagnostics/nearest.h"
 #include "engine/process_system.h"
+#include "library/callback_scope.h"
 
 namespace tenon::library {
 namespace {
@@ -109,6 +110,16 @@ std::string find_beside(const char* name, int access) {
   return ::access(path.c_str(), access) == 0 ? path.string() : std::string();
 }
 
+/// The function in a CallbackScope; empty if it is.
+template <class... Given>
+std::function<void(Given...)> within(const void* owner, std::function<void(Given...)> function) {
+  if (!function) return function;
+  return [owner, function = std::move(function)](Given... given) {
+    const CallbackScope scope(owner);
+    function(given...);
+  };
+}
+
 }  // namespace
 
 Result<void, EngineError> set_option(Options& options, std::string_view name, std::string_view value) {
@@ -137,11 +148,18 @@ Result<void, EngineError> set_secret(Options& options, std::string_view name, st
   return {};
 }
 
-engine::System prepare_system(Options& options, FileSystem& files, Clock& clock) {
+void note_callbacks(tools::ProvidedFunctionMap& functions, tools::ProvidedHooks& hooks, const void* owner) {
+  for (auto& [name, function] : functions) function = within(owner, std::move(function));
+  hooks.before_calls = within(owner, std::move(hooks.before_calls));
+  hooks.after_calls = within(owner, std::move(hooks.after_calls));
+  hooks.on_cancelled = within(owner, std::move(hooks.on_cancelled));
+}
+
+engine::System prepare_system(Options& options, FileSystem& files, Clock& clock, const void* owner) {
   if (options.model) options.settings.model.spec = "own:" + options.model->name;
   for (const auto& [name, function] : options.functions) options.settings.provided.push_back(name);
   engine::System system = engine::process_system(files, clock);
-  system.on_notice = options.on_notice;
+  system.on_notice = within(owner, options.on_notice);
   system.executable.clear();  // this program cannot do what `tenon` does
   system.worker = options.worker;
   system.report_library = options.report_library;

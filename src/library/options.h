@@ -53,7 +53,10 @@ struct Options {
                                                            std::string_view value);
 
 /// Completes the settings with what the host provides, and returns what an engine with these options uses of its
-/// process. `files` and `clock` outlive it.
-[[nodiscard]] engine::System prepare_system(Options& options, FileSystem& files, Clock& clock);
+/// process. `files` and `clock` outlive it. `owner`: whose functions the notices are (CallbackScope).
+[[nodiscard]] engine::System prepare_system(Options& options, FileSystem& files, Clock& clock, const void* owner);
+
+/// The functions of the options that a host calls, each in a CallbackScope of this owner.
+void note_callbacks(tools::ProvidedFunctionMap& functions, tools::ProvidedHooks& hooks, const void* owner);
 
 }  // namespace tenon::library

@@ -2,6 +2,9 @@
 // use. Its argument is the path of desk.tn.
 #include <tenon/tenon.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -211,6 +214,140 @@ void functions_of_a_host_throw(const std::string& store) {
   tenon_options_free(options);
 }
 
+/// What a function of the host does with the host that calls it.
+struct Inside {
+  tenon_host* host = nullptr;
+  tenon_follower* follower = nullptr;
+  std::atomic<int> uses = 0;
+  std::atomic<int> replies = 0;
+  bool waits_for_stop = false;
+};
+
+void count_reply(void* user, tenon_text, uint64_t, tenon_error* error) {
+  tenon_error_free(error);
+  ++static_cast<Inside*>(user)->replies;
+}
+
+const tenon_request half = {sizeof(tenon_request), TENON_START, "half", nullptr, tenon_text_of(R"({"n": 4})"), nullptr};
+
+/// Another thread is in tenon_host_stop.
+void wait_for_stop(Inside& inside) {
+  while (tenon_host_send(inside.host, &half, count_reply, &inside, nullptr) == TENON_OK) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  std::thread([&] {
+    FAILS(tenon_host_stop(inside.host, TENON_FOREVER, &error), TENON_CONFLICT, "another thread is stopping the host");
+    tenon_host_free(inside.host);
+  }).join();
+}
+
+void use_host(Inside& inside) {
+  tenon_host* const host = inside.host;
+  tenon_string* text = nullptr;
+  tenon_event* event = nullptr;
+  std::size_t released = 0;
+  std::uint16_t port = 0;
+  const tenon_text none = tenon_text_of("{}");
+  if (inside.waits_for_stop) wait_for_stop(inside);
+  FAILS(tenon_host_start(host, "half", half.input, nullptr, TENON_FOREVER, &text, &error), TENON_CONFLICT, "send");
+  FAILS(tenon_host_prompt(host, "x", none, nullptr, TENON_FOREVER, &error), TENON_CONFLICT, "send");
+  FAILS(tenon_host_answer(host, "x", nullptr, none, nullptr, TENON_FOREVER, &error), TENON_CONFLICT, "send");
+  FAILS(tenon_host_cancel(host, "x", "", nullptr, TENON_FOREVER, &error), TENON_CONFLICT, "send");
+  FAILS(tenon_host_cancel_turn(host, "x", "", nullptr, TENON_FOREVER, &error), TENON_CONFLICT, "send");
+  FAILS(tenon_host_release(host, 1, TENON_FOREVER, &released, &error), TENON_CONFLICT, "another thread");
+  FAILS(tenon_host_begin(host, &error), TENON_CONFLICT, "another thread");
+  FAILS(tenon_host_serve(host, "127.0.0.1", 0, nullptr, &port, &error), TENON_CONFLICT, "another thread");
+  FAILS(tenon_host_stop(host, TENON_FOREVER, &error), TENON_CONFLICT, "another thread");
+  tenon_host_free(host);
+  FAILS(tenon_follower_next(inside.follower, TENON_FOREVER, &event, &error), TENON_CONFLICT, "another thread");
+  // What does not wait for the host can be used.
+  DONE(tenon_host_runs(host, nullptr, nullptr, 10, &text, &error));
+  tenon_string_free(text);
+  text = tenon_host_status(host);
+  CHECK(text != nullptr);
+  tenon_string_free(text);
+  if (!inside.waits_for_stop) DONE(tenon_host_send(host, &half, count_reply, &inside, &error));
+  ++inside.uses;
+}
+
+/// Opens a host whose functions use it. `deferred`: a call that is never performed.
+tenon_host* open_using_host(Inside& inside, const std::string& store, tenon_call** deferred) {
+  tenon_options* const options = tenon_options_new();
+  const tenon_model model = {sizeof(tenon_model),
+                             [](void* user, tenon_generation* generation, tenon_text) {
+                               use_host(*static_cast<Inside*>(user));
+                               tenon_generation_finish(generation, tenon_text_of("Hello!"));
+                             },
+                             nullptr};
+  const tenon_extern_hooks hooks = {sizeof(tenon_extern_hooks), nullptr, nullptr, [](void* user, const tenon_call*) {
+                                      tenon_string_free(tenon_host_status(static_cast<Inside*>(user)->host));
+                                      ++static_cast<Inside*>(user)->uses;
+                                    }};
+  const auto use = [](tenon_call* call, void* user) {
+    use_host(*static_cast<Inside*>(user));
+    tenon_put_i64(call, tenon_result(call), 7);
+  };
+  const auto defer = [](tenon_call* call, void* user) {
+    CHECK(tenon_defer(call));
+    *static_cast<tenon_call**>(user) = call;
+  };
+  tenon_options_add_extern(options, "price", use, &inside, nullptr);
+  tenon_options_add_extern(options, "slow_price", defer, deferred, nullptr);
+  tenon_options_set_model(options, "mind", &model, &inside, nullptr);
+  tenon_options_set_extern_hooks(options, &hooks, &inside, nullptr);
+  DONE(tenon_options_set(options, "store", store.c_str(), &error));
+  DONE(tenon_host_open(options, TENON_HOST, &desk, 1, &inside.host, &error));
+  DONE(tenon_host_begin(inside.host, &error));
+  tenon_options_free(options);
+  return inside.host;
+}
+
+tenon_string* begin_run(tenon_host* host, const char* function, const char* arguments) {
+  tenon_string* run = nullptr;
+  DONE(tenon_host_start(host, function, tenon_text_of(arguments), nullptr, WAIT_MAX, &run, &error));
+  return run;
+}
+
+/// An extern, a model, a reply and a hook use their host, and then another one opens its store.
+void functions_use_their_host(const std::string& store) {
+  Inside inside;
+  tenon_call* deferred = nullptr;
+  tenon_host* const host = open_using_host(inside, store, &deferred);
+  tenon_string* const waits = begin_run(host, "colour", "{}");
+  DONE(tenon_host_follow(host, tenon_string_text(waits).data, 0, &inside.follower, &error));
+  tenon_string_free(waits);
+  CHECK(end_of(host, "total", tea) == "21");
+  CHECK(end_of(host, "greet", R"({"name": "Ada"})") == "\"Hello!\"");
+  const auto use = [](void* user, tenon_text run, uint64_t after, tenon_error* error) {
+    use_host(*static_cast<Inside*>(user));
+    count_reply(user, run, after, error);
+  };
+  DONE(tenon_host_send(host, &half, use, &inside, &error));
+  while (inside.uses < 3) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  tenon_string_free(begin_run(host, "slow_total", tea));
+  while (end_of(host, "half", R"({"n": 4})").empty()) continue;
+  DONE(tenon_host_stop(host, 10, &error));
+  CHECK(inside.replies == 4 && deferred != nullptr && inside.uses == 4);
+  DONE(tenon_host_stop(host, 0, &error));
+  tenon_follower_free(inside.follower);
+  tenon_host_free(host);
+  tenon_finish(deferred);
+}
+
+void a_function_uses_a_host_that_another_thread_stops(const std::string& store) {
+  Inside inside;
+  tenon_call* deferred = nullptr;
+  tenon_host* const host = open_using_host(inside, store, &deferred);
+  inside.waits_for_stop = true;
+  tenon_string* const run = begin_run(host, "total", tea);
+  DONE(tenon_host_follow(host, tenon_string_text(run).data, 0, &inside.follower, &error));
+  tenon_string_free(run);
+  DONE(tenon_host_stop(host, TENON_FOREVER, &error));
+  CHECK(inside.uses == 1);
+  tenon_follower_free(inside.follower);
+  tenon_host_free(host);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -221,7 +358,10 @@ int main(int count, char** arguments) {
   a_hook_throws();
   char folder[] = "/tmp/tenon-misuse-XXXXXX";
   CHECK(mkdtemp(folder) != nullptr);
-  functions_of_a_host_throw(std::string(folder) + "/runs.db");
+  const std::string store = std::string(folder) + "/runs.db";
+  functions_of_a_host_throw(store);
+  functions_use_their_host(store);
+  a_function_uses_a_host_that_another_thread_stops(std::string(folder) + "/other.db");
   std::filesystem::remove_all(folder);
   CHECK(is_text(tenon_text_of("a"), "a"));
   std::printf("%d checks passed\n", checks);
