@@ -454,7 +454,7 @@ TENON_API tenon_status tenon_call_start(tenon_call* call, uint32_t flags, tenon_
  * stopped already, and that is not reported again. */
 TENON_API tenon_status tenon_call_begin(tenon_call* call, tenon_run** run, tenon_run_state* state, tenon_error** error);
 /* What a run has returned that this call has started, or that tenon_call_make gave as `*run`. Valid as long as `call`.
- * TENON_NOT_YET: it has not returned a value, and tenon_run_outcome says more. */
+ * TENON_NOT_YET: it has not returned a value, and tenon_run_outcome says more. Any other run is TENON_USAGE. */
 TENON_API tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_value** value,
                                         tenon_error** error);
 /* The number of the run (tenon_run_number) that a call of tenon_call_new will be or is; or, within an extern of the

@@ -547,6 +547,9 @@ tenon_status tenon_call_value(tenon_call* call, tenon_run* run, const tenon_valu
   HostCall* const made = host_call(call);
   if (made == nullptr) return report_foreign_call(error);
   HostCall& host = *made;
+  if (run->state != host.state || run->slot->number != host.number) {
+    return report(TENON_USAGE, "the run is not one that this call has started", error);
+  }
   const auto take = [&](const std::optional<vm::Value>& found) {
     if (!host.value) host.value = found;
     if (!host.value) return TENON_NOT_YET;

@@ -189,6 +189,43 @@ static void a_call_of_which_something_is_missing_can_be_completed(tenon_program*
   tenon_call_free(call);
 }
 
+/* A value has the type of the function that the call is of. */
+static void a_call_takes_the_value_of_its_own_run(tenon_engine* engine, tenon_program* program, Desk* state) {
+  tenon_engine* other_engine = open_engine(state);
+  tenon_program* other_program;
+  tenon_program* sums;
+  tenon_call* calls[3];
+  tenon_run* runs[3];
+  const tenon_value* value = WRONG(tenon_value);
+  size_t i;
+  DONE(tenon_program_load(other_engine, desk, NULL, &other_program, &error));
+  DONE(tenon_program_load(engine, "sums.tn", "fn sum(a: i32) -> List<i32> { [a, a] }", &sums, &error));
+  DONE(tenon_call_new(program, "half", &calls[0], &error));
+  DONE(tenon_call_new(sums, "sum", &calls[1], &error));
+  DONE(tenon_call_new(other_program, "half", &calls[2], &error));
+  CHECK(tenon_call_run(calls[0]) != tenon_call_run(calls[1]));
+  for (i = 0; i < 3; i++) {
+    tenon_put_i64(calls[i], tenon_call_parameter(calls[i], 0), 4);
+    DONE(tenon_call_start(calls[i], 0, &runs[i], &error));
+    DONE(tenon_run_wait(runs[i], WAIT_MAX, NULL, &error));
+  }
+  FAILS(tenon_call_value(calls[0], runs[1], &value, &error), TENON_USAGE, "this call has started");
+  CHECK(value == NULL);
+  FAILS(tenon_call_value(calls[1], runs[0], &value, &error), TENON_USAGE, "this call has started");
+  FAILS(tenon_call_value(calls[0], runs[2], &value, &error), TENON_USAGE, "this call has started");
+  DONE(tenon_call_value(calls[0], runs[0], &value, &error));
+  CHECK(tenon_as_i32(calls[0], value) == 25);
+  DONE(tenon_call_value(calls[1], runs[1], &value, &error));
+  CHECK(tenon_length(calls[1], value) == 2);
+  for (i = 0; i < 3; i++) {
+    tenon_run_free(runs[i]);
+    tenon_call_free(calls[i]);
+  }
+  tenon_program_free(sums);
+  tenon_program_free(other_program);
+  tenon_engine_free(other_engine);
+}
+
 static void an_extern_uses_its_engine(Desk* state, tenon_engine* engine, tenon_program* program) {
   tenon_run* asks = start(program, "colour", "{}");
   DONE(tenon_run_wait(asks, WAIT_MAX, NULL, &error));
@@ -230,6 +267,7 @@ int main(int count, char** arguments) {
   DONE(tenon_program_load(engine, desk, NULL, &program, &error));
   results_are_nothing_after_a_failure(engine, program);
   a_call_of_which_something_is_missing_can_be_completed(program);
+  a_call_takes_the_value_of_its_own_run(engine, program, &state);
   an_extern_uses_its_engine(&state, engine, program);
   calls_and_answers_end_once(&state, program);
   tenon_program_free(program);
