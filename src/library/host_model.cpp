@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/live_objects.h"
 #include "base/utf8.h"
 #include "json/writer.h"
 #include "library/callback_scope.h"
@@ -77,8 +78,7 @@ struct tenon_generation {
   const std::shared_ptr<tenon::library::HostModel::Reports> reports;
   const tenon::inference::GenerationId id;
   std::atomic<bool> is_cancelled = false;
-  std::atomic<bool> has_ended = false;     ///< by the host
-  std::shared_ptr<tenon_generation> self;  ///< the host's part
+  std::atomic<bool> has_ended = false;  ///< by the host
 };
 
 namespace tenon::library {
@@ -86,6 +86,12 @@ namespace {
 
 using inference::GenerationOutcome;
 using inference::ModelErrorKind;
+
+/// Those that the host has not ended.
+LiveObjects<tenon_generation>& generations() {
+  static auto* const all = new LiveObjects<tenon_generation>;  // also for threads alive when the process ends
+  return *all;
+}
 
 void add_report(HostModel::Reports& reports, HostModel::Reports::Report report) {
   const std::scoped_lock lock(reports.mutex);
@@ -95,15 +101,10 @@ void add_report(HostModel::Reports& reports, HostModel::Reports::Report report) 
 }
 
 /// The host's end of a generation.
-void end_generation(tenon_generation* generation, GenerationOutcome outcome) {
-  if (generation == nullptr) return;
-  const auto reports = generation->reports;
-  std::shared_ptr<tenon_generation> self;
-  {
-    const std::scoped_lock lock(reports->mutex);
-    self.swap(generation->self);
-  }
+void end_generation(const tenon_generation* generation, GenerationOutcome outcome) {
+  std::shared_ptr<tenon_generation> self = generations().take(generation);
   if (self == nullptr) return;  // it was ended before
+  const auto reports = self->reports;
   self->has_ended = true;
   add_report(*reports, {std::move(self), std::move(outcome)});
 }
@@ -125,7 +126,7 @@ HostModel::~HostModel() {
 void HostModel::start(inference::GenerationId generation, inference::GenerationRequest request,
                       inference::GenerationSink& sink) {
   const auto handle = std::make_shared<tenon_generation>(reports_, generation);
-  handle->self = handle;
+  generations().add(handle.get(), handle);
   pending_[generation] = {handle, &sink};
   const std::string json = write_request(request);
   std::string problem = "the model has thrown ";
@@ -197,15 +198,11 @@ void HostModel::wake() {
 
 using tenon::library::add_report;
 using tenon::library::end_generation;
+using tenon::library::generations;
 using tenon::library::text_of;
 
 void tenon_generation_add(tenon_generation* generation, tenon_text piece) {
-  if (generation == nullptr) return;
-  std::shared_ptr<tenon_generation> self;
-  {
-    const std::scoped_lock lock(generation->reports->mutex);
-    self = generation->self;
-  }
+  const std::shared_ptr<tenon_generation> self = generations().find(generation);
   if (self != nullptr) add_report(*self->reports, {self, text_of(piece)});
 }
 
@@ -220,5 +217,6 @@ void tenon_generation_fail(tenon_generation* generation, tenon_model_failure fai
 }
 
 bool tenon_generation_is_cancelled(const tenon_generation* generation) {
-  return generation == nullptr || generation->is_cancelled;
+  const std::shared_ptr<tenon_generation> self = generations().find(generation);
+  return self == nullptr || self->is_cancelled;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/live_objects.h"
 #include "tools/native/extern_table.h"
 #include "tools/native/header_call.h"
 #include "tools/native/isolate.h"
@@ -46,15 +47,20 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
   std::atomic<bool> is_cancelled = false;
   HeaderCall header;
   std::uint64_t run_number = 0;
-  bool is_lone = false;        ///< Placement::Inline
-  bool is_deferred = false;    ///< for the thread that started the call
-  std::shared_ptr<Call> self;  ///< from `defer` until `finish_deferred`
+  bool is_lone = false;      ///< Placement::Inline
+  bool is_deferred = false;  ///< for the thread that started the call
   std::optional<ExternOutcome> outcome;
   std::exception_ptr exception;       ///< thrown instead of the outcome
   std::optional<std::string> thrown;  ///< by the function, after it had deferred the call
 };
 
 namespace {
+
+/// From `defer` until `finish_deferred`.
+LiveObjects<ProvidedFunctions::Call>& deferred_calls() {
+  static auto* const calls = new LiveObjects<ProvidedFunctions::Call>;  // also for threads alive when the process ends
+  return *calls;
+}
 
 /// Null for a call that no function of the embedding program performs.
 ProvidedFunctions::Call* provided_call(const tenon_call* call) {
@@ -80,8 +86,8 @@ bool defer(tenon_call* call) {
     header.slots.fail(fmt::format("an argument is nested more than {} levels deep", extern_depth_max));
     return false;
   }
+  deferred_calls().add(call, provided->shared_from_this());
   provided->is_deferred = true;
-  provided->self = provided->shared_from_this();
   return true;
 }
 
@@ -105,15 +111,9 @@ std::uint64_t run_number(const tenon_call* call) {
 }
 
 void finish_deferred(tenon_call* call) {
-  auto* const provided = provided_call(call);
-  if (provided == nullptr) return;
+  std::shared_ptr<ProvidedFunctions::Call> provided = deferred_calls().take(call);
+  if (provided == nullptr) return;  // it was not deferred, or was finished before and does not exist any more
   const std::shared_ptr<ProvidedFunctions::Finished> list = provided->finished;
-  std::shared_ptr<ProvidedFunctions::Call> self;
-  {
-    const std::scoped_lock lock(list->mutex);
-    self.swap(provided->self);
-  }
-  if (self == nullptr) return;  // it was not deferred, or was finished before
   try {
     provided->outcome = provided->header.finish(provided->blame());
   } catch (...) {
@@ -121,7 +121,7 @@ void finish_deferred(tenon_call* call) {
   }
   const std::scoped_lock lock(list->mutex);
   if (!list->wake) return;
-  list->calls.push_back(std::move(self));
+  list->calls.push_back(std::move(provided));
   if (list->calls.size() > 1) return;  // the owner is woken already
   list->wake();                        // under the lock, so that the notification does not outlive the owner
 }

@@ -46,7 +46,7 @@ bool is_lone(const tenon_call* call);
 /// ProvidedHooks::number_of of the call's run; 0 if there is none. Any thread, as long as the call is valid.
 std::uint64_t run_number(const tenon_call* call);
 /// Completes a deferred call with what was stored in it, from any thread; then the call is invalid. Nothing happens if
-/// it was not deferred, or was finished and is still known. If its result is no longer needed, or its engine does not
+/// it was not deferred, or was finished before. If its result is no longer needed, or its engine does not
 /// exist any more, nothing else happens.
 void finish_deferred(tenon_call* call);
 

@@ -58,9 +58,12 @@ static void slow_price(tenon_call* call, void* user) {
   ((Desk*)user)->deferred = call;
 }
 
+static tenon_generation* generation_of_before;
+
 static void start_twice(void* user, tenon_generation* generation, tenon_text request) {
   (void)user;
   (void)request;
+  generation_of_before = generation;
   tenon_generation_finish(generation, tenon_text_of("once"));
   tenon_generation_finish(generation, tenon_text_of("twice"));
   tenon_generation_add(generation, tenon_text_of("more"));
@@ -137,6 +140,52 @@ static void handles_may_be_null(void) {
   tenon_generation_finish(NULL, tenon_text_of(""));
 }
 
+/* Everything of extern.h does nothing with a call that is NULL, as one that could not be made. */
+static void a_call_may_be_null(tenon_program* program) {
+  tenon_call* call = WRONG(tenon_call);
+  tenon_slot* slot;
+  const tenon_value* value = NULL;
+  const int64_t numbers[] = {1};
+  const double floats[] = {1};
+  size_t cursor = 0;
+  tenon_text key;
+  FAILS(tenon_call_new(program, "nothing", &call, &error), TENON_USAGE, "nothing");
+  CHECK(call == NULL);
+  slot = tenon_call_parameter(call, 0);
+  tenon_put_boolean(call, slot, true);
+  tenon_put_i64(call, slot, 3);
+  tenon_put_f64(call, slot, 3);
+  tenon_put_string(call, slot, "tea");
+  tenon_put_value(call, slot, value);
+  tenon_put_list(call, slot);
+  tenon_put_i64s(call, slot, numbers, 1);
+  tenon_put_f64s(call, slot, floats, 1);
+  tenon_put_map(call, slot);
+  tenon_put_case(call, slot, "A");
+  tenon_put_none(call, slot);
+  tenon_put_err(call, slot, "no");
+  tenon_put_json(call, slot, "3");
+  CHECK(tenon_put_item(call, slot) == NULL && tenon_put_entry(call, slot, "a", 1) == NULL);
+  CHECK(tenon_put_field(call, slot, "a") == NULL && tenon_put_position(call, slot, 0) == NULL);
+  CHECK(tenon_put_some(call, slot) == NULL && tenon_put_ok(call, slot) == NULL && tenon_result(call) == NULL);
+  CHECK(tenon_argument_count(call) == 0 && tenon_argument(call, 0) == NULL && tenon_length(call, value) == 0);
+  CHECK(tenon_kind_of(call, value) == TENON_NOTHING && !tenon_as_boolean(call, value));
+  CHECK(tenon_as_i32(call, value) == 0 && tenon_as_i64(call, value) == 0 && tenon_as_f64(call, value) >= 0);
+  CHECK(equals(tenon_as_text(call, value), "") && equals(tenon_as_json(call, value), ""));
+  CHECK(equals(tenon_case_of(call, value), "") && tenon_item(call, value, 0) == NULL);
+  CHECK(tenon_field(call, value, "a") == NULL && tenon_find(call, value, "a", 1) == NULL);
+  CHECK(tenon_some(call, value) == NULL && !tenon_next_entry(call, value, &cursor, &key, &value));
+  CHECK(tenon_effect_key(call)[0] == '\0' && tenon_input(call).data == NULL && !tenon_is_cancelled(call));
+  tenon_pause_for_input(call, "Which colour?");
+  tenon_pause_for_child(call, "Counter", "");
+  tenon_finish_agent(call, "Counter", "");
+  tenon_fail(call, "%d", 3);
+  tenon_fail_unavailable(call, "no");
+  tenon_fail_interrupted(call, "no");
+  CHECK(tenon_failed(call));
+  tenon_call_free(call);
+}
+
 static void structs_say_their_size(void) {
   tenon_model short_model = {offsetof(tenon_model, start), start_twice, NULL};
   tenon_extern_hooks no_hooks = {0, NULL, NULL, NULL};
@@ -166,6 +215,73 @@ static void results_are_nothing_after_a_failure(tenon_engine* engine, tenon_prog
   FAILS(tenon_call_new(program, "totl", &call, &error), TENON_USAGE, "`total`");
   CHECK(tenon_next_event(engine, NULL, 0, &event, NULL) == TENON_NOT_YET);
   CHECK(other == NULL && run == NULL && call == NULL && event == NULL);
+}
+
+/* A call of `pairs`, whose value is a map. */
+static tenon_call* call_pairs(tenon_program* program, const tenon_value** map) {
+  tenon_call* call;
+  tenon_outcome* outcome;
+  tenon_run* run;
+  DONE(tenon_call_new(program, "pairs", &call, &error));
+  tenon_put_json(call, tenon_call_parameter(call, 0), "{\"a\": 1}");
+  DONE(tenon_call_make(call, WAIT_MAX, map, &outcome, &run, &error));
+  CHECK(*map != NULL && !tenon_failed(call));
+  return call;
+}
+
+static void pointers_of_a_call_may_be_null(tenon_engine* engine) {
+  tenon_program* program;
+  const tenon_value* map;
+  const tenon_value* value;
+  tenon_text key;
+  tenon_call* call;
+  int i;
+  DONE(tenon_program_load(engine, "pairs.tn", "fn pairs(m: Map<i32>) -> Map<i32> { m }", &program, &error));
+  for (i = 0; i < 12; i++) {
+    size_t cursor = 0;
+    call = call_pairs(program, &map);
+    switch (i) {
+      case 0:
+        CHECK(tenon_next_entry(call, map, &cursor, &key, &value) && equals(key, "a"));
+        CHECK(!tenon_next_entry(call, map, &cursor, &key, &value) && !tenon_failed(call));
+        break;
+      case 1:
+        CHECK(!tenon_next_entry(call, map, NULL, &key, &value));
+        break;
+      case 2:
+        CHECK(!tenon_next_entry(call, map, &cursor, NULL, &value) && cursor == 0);
+        break;
+      case 3:
+        CHECK(!tenon_next_entry(call, map, &cursor, &key, NULL) && cursor == 0);
+        break;
+      case 4:
+        tenon_pause_for_input(call, NULL);
+        break;
+      case 5:
+        tenon_pause_for_child(call, NULL, NULL);
+        break;
+      case 6:
+        tenon_finish_agent(call, NULL, NULL);
+        break;
+      case 7:
+        tenon_fail_unavailable(call, NULL);
+        break;
+      case 8:
+        tenon_fail_interrupted(call, NULL);
+        break;
+      case 9:
+        tenon_fail(call, NULL);
+        break;
+      case 10:
+        tenon_put_case_text(call, tenon_call_parameter(call, 0), NULL, SIZE_MAX / 2);
+        break;
+      default:
+        tenon_put_err_text(call, tenon_call_parameter(call, 0), NULL, SIZE_MAX / 2);
+    }
+    CHECK(tenon_failed(call) == (i > 0));
+    tenon_call_free(call);
+  }
+  tenon_program_free(program);
 }
 
 static void a_call_of_which_something_is_missing_can_be_completed(tenon_program* program) {
@@ -252,7 +368,12 @@ static void calls_and_answers_end_once(Desk* state, tenon_program* program) {
   tenon_finish(state->deferred);
   tenon_finish(state->deferred); /* nothing has taken the result yet */
   ends_with(run, "15");
+  tenon_finish(state->deferred); /* the call does not exist any more */
   ends_with(start(program, "greet", "{\"name\": \"Ada\"}"), "\"once\"");
+  tenon_generation_add(generation_of_before, tenon_text_of("more"));
+  tenon_generation_finish(generation_of_before, tenon_text_of("late"));
+  tenon_generation_fail(generation_of_before, TENON_MODEL_REJECTED, tenon_text_of("late"));
+  CHECK(tenon_generation_is_cancelled(generation_of_before));
 }
 
 int main(int count, char** arguments) {
@@ -266,6 +387,8 @@ int main(int count, char** arguments) {
   engine = open_engine(&state);
   DONE(tenon_program_load(engine, desk, NULL, &program, &error));
   results_are_nothing_after_a_failure(engine, program);
+  a_call_may_be_null(program);
+  pointers_of_a_call_may_be_null(engine);
   a_call_of_which_something_is_missing_can_be_completed(program);
   a_call_takes_the_value_of_its_own_run(engine, program, &state);
   an_extern_uses_its_engine(&state, engine, program);

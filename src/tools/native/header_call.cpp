@@ -39,9 +39,9 @@ std::string text_or_nothing(const char* text, size_t bytes) {
 }
 
 void prompt(Call& call, const char* agent, const char* input, size_t bytes, vm::PromptKind kind) {
+  if (agent == nullptr) return call.slots.fail("the name of the agent is NULL");
   call.question.reset();
-  call.prompt = effects::AgentPrompt{text_or_nothing(agent, agent == nullptr ? 0 : std::strlen(agent)),
-                                     text_or_nothing(input, bytes), kind};
+  call.prompt = effects::AgentPrompt{text_or_nothing(agent, std::strlen(agent)), text_or_nothing(input, bytes), kind};
 }
 
 Slot* of(tenon_slot* slot) {
@@ -216,6 +216,10 @@ const tenon_value* find(tenon_call* call, const tenon_value* value, const char* 
 bool next_entry(tenon_call* call, const tenon_value* value, size_t* cursor, tenon_text* key,
                 const tenon_value** found) noexcept {
   if (!reads(of(call), of(value), {Tag::Map}, "a map")) return false;
+  if (cursor == nullptr || key == nullptr || found == nullptr) {
+    of(call).slots.fail("the cursor of a map, or the place for its key or its value, is NULL");
+    return false;
+  }
   // The cursor counts slots, some of which may be holes.
   const std::vector<vm::MapEntry>& slots = vm::map_of(*of(value)).slots;
   std::size_t at = *cursor;
@@ -303,17 +307,18 @@ constexpr tenon_functions function_table = {
                        size_t index) { return handle_of(of(call).slots.position(of(slot), index)); },
     .put_case =
         [](tenon_call* call, tenon_slot* slot, const char* name, size_t bytes) {
-          of(call).slots.put_case(of(slot), {name == nullptr ? "" : name, bytes});
+          of(call).slots.put_case(of(slot), {name == nullptr ? "" : name, name == nullptr ? 0 : bytes});
         },
     .put_none = [](tenon_call* call, tenon_slot* slot) { of(call).slots.put_none(of(slot)); },
     .put_some = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.some(of(slot))); },
     .put_ok = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.ok(of(slot))); },
     .put_err =
         [](tenon_call* call, tenon_slot* slot, const char* message, size_t bytes) {
-          of(call).slots.put_err(of(slot), {message == nullptr ? "" : message, bytes});
+          of(call).slots.put_err(of(slot), {message == nullptr ? "" : message, message == nullptr ? 0 : bytes});
         },
     .pause_for_input =
         [](tenon_call* call, const char* question, size_t bytes) {
+          if (question == nullptr) return of(call).slots.fail("the question is NULL");
           of(call).prompt.reset();
           of(call).question = text_or_nothing(question, bytes);
         },
