@@ -15,8 +15,8 @@ using library::view;
 
 tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engine, tenon_error** error) {
   if (!library::prepare(error, {options}, engine)) return TENON_USAGE;
-  if (!options->problem.empty()) return report(TENON_USAGE, options->problem, error);
   try {
+    if (const std::string problem = options->problem(); !problem.empty()) return report(TENON_USAGE, problem, error);
     *engine = new tenon_engine{std::make_shared<library::EngineState>(options->options)};
     return TENON_OK;
   } catch (...) {

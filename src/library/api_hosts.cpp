@@ -121,10 +121,10 @@ std::optional<Json> read_input(tenon_text text, tenon_error** error) {
 tenon_status tenon_host_open(const tenon_options* options, tenon_host_role role, const char* const* files, size_t count,
                              tenon_host** host, tenon_error** error) {
   if (!library::prepare(error, {options}, host)) return TENON_USAGE;
-  if (!options->problem.empty()) return report(TENON_USAGE, options->problem, error);
   if (files == nullptr && count > 0) return library::report_null(error);
   std::shared_ptr<HostState> state;
   try {
+    if (const std::string problem = options->problem(); !problem.empty()) return report(TENON_USAGE, problem, error);
     state = std::make_shared<HostState>(options->options);
   } catch (...) {
     return library::report_exception(error);

@@ -99,7 +99,7 @@ bool give(const engine::Problems& problems, std::size_t index, tenon_problem* to
   return give(made, to);
 }
 
-tenon_status report(EngineError error, tenon_error** to) {
+tenon_status report(EngineError error, tenon_error** to) noexcept try {
   const tenon_status status = status_of(error.kind);
   if (to == nullptr) return status;
   Json json = Json::object({{"status", name_of(status)}, {"message", error.message}});
@@ -108,41 +108,37 @@ tenon_status report(EngineError error, tenon_error** to) {
   std::string message = engine::describe(error);
   *to = new tenon_error{status, std::move(message), json.dump(), std::move(error.problems)};
   return status;
+} catch (...) {  // there is no memory for the error
+  *to = nullptr;
+  return status_of(error.kind);
 }
 
-tenon_status report(tenon_status status, std::string message, tenon_error** to) {
+tenon_status report(tenon_status status, std::string_view message, tenon_error** to) noexcept try {
   if (to == nullptr) return status;
   const Json json = Json::object({{"status", name_of(status)}, {"message", message}, {"problems", Json::array()}});
-  *to = new tenon_error{status, std::move(message), json.dump(), {}};
+  *to = new tenon_error{status, std::string(message), json.dump(), {}};
+  return status;
+} catch (...) {  // there is no memory for the error
+  *to = nullptr;
   return status;
 }
 
 tenon_status report_exception(tenon_error** to) noexcept {
   try {
-    try {
-      throw;
-    } catch (const BrokenCondition& broken) {
-      return report(TENON_INTERNAL, broken.what(), to);
-    } catch (const std::bad_alloc&) {
-      return report(TENON_FAILED, "out of memory", to);
-    } catch (const std::exception& problem) {  // such as a thread that cannot be started
-      return report(TENON_FAILED, problem.what(), to);
-    } catch (...) {
-      return report(TENON_FAILED, "an exception without a message", to);
-    }
-  } catch (...) {  // there is no memory for the error either
-    if (to != nullptr) *to = nullptr;
-    return TENON_FAILED;
+    throw;
+  } catch (const BrokenCondition& broken) {
+    return report(TENON_INTERNAL, broken.what(), to);
+  } catch (const std::bad_alloc&) {
+    return report(TENON_FAILED, "out of memory", to);
+  } catch (const std::exception& problem) {  // such as a thread that cannot be started
+    return report(TENON_FAILED, problem.what(), to);
+  } catch (...) {
+    return report(TENON_FAILED, "an exception without a message", to);
   }
 }
 
 tenon_status report_null(tenon_error** to) noexcept {
-  try {
-    return report(TENON_USAGE, "a handle, or a pointer for a result, is NULL", to);
-  } catch (...) {  // there is no memory for the error
-    if (to != nullptr) *to = nullptr;
-    return TENON_USAGE;
-  }
+  return report(TENON_USAGE, "a handle, or a pointer for a result, is NULL", to);
 }
 
 tenon_status report_stopped(tenon_error** to) {
@@ -151,6 +147,7 @@ tenon_status report_stopped(tenon_error** to) {
 
 }  // namespace tenon::library
 
+using tenon::library::release_user;
 using tenon::library::report;
 using tenon::library::share_user;
 using tenon::library::text_or_empty;
@@ -222,61 +219,96 @@ tenon_status tenon_options_set_secret(tenon_options* options, const char* name, 
   }
 }
 
-void tenon_options_on_notice(tenon_options* options, tenon_notice_function function, void* user) {
+namespace {
+
+/// Changes options with `set`. What there is no memory for is a problem of the options.
+template <class Set>
+void change(tenon_options* options, const Set& set) noexcept {
   if (options == nullptr) return;
-  options->options.on_notice = nullptr;
-  if (function == nullptr) return;
-  options->options.on_notice = [function, user](tenon::engine::NoticeKind kind, std::string_view text) {
-    const std::string whole(text);
-    try {
-      function(user, kind == tenon::engine::NoticeKind::Warning, view(whole));
-    } catch (...) {
-      // Nothing is called for that could fail.
-    }
-  };
+  try {
+    set(*options);
+  } catch (...) {
+    options->memory_problem =
+        "out of memory: an extern, the model, the hooks or the worker is missing; make new options";
+  }
+}
+
+}  // namespace
+
+std::string tenon_options::problem() const {
+  for (const char* const problem : {memory_problem, model_problem, hooks_problem}) {
+    if (problem != nullptr) return problem;
+  }
+  for (const auto& [name, function] : options.functions) {
+    if (!function) return "the extern `" + name + "` has no function";
+  }
+  return {};
+}
+
+void tenon_options_on_notice(tenon_options* options, tenon_notice_function function, void* user) {
+  change(options, [&](tenon_options& to) {
+    to.options.on_notice = nullptr;
+    if (function == nullptr) return;
+    to.options.on_notice = [function, user](tenon::engine::NoticeKind kind, std::string_view text) {
+      const std::string whole(text);
+      try {
+        function(user, kind == tenon::engine::NoticeKind::Warning, view(whole));
+      } catch (...) {
+        // Nothing is called for that could fail.
+      }
+    };
+  });
 }
 
 void tenon_options_add_extern(tenon_options* options, const char* name, tenon_host_function function, void* user,
                               void (*release)(void* user)) {
-  auto shared = share_user(user, release);
-  if (options == nullptr) return;
-  if (function == nullptr) options->problem = "the extern `" + std::string(text_or_empty(name)) + "` has no function";
-  options->options.functions[text_or_empty(name)] = [function, shared = std::move(shared)](tenon_call* call) {
-    function(call, shared.get());
-  };
+  if (options == nullptr) return release_user(user, release);
+  change(options, [&](tenon_options& to) {
+    auto shared = share_user(user, release);
+    tenon::tools::ProvidedFunction& set = to.options.functions[text_or_empty(name)];
+    set = nullptr;
+    if (function == nullptr) return;
+    set = [function, shared = std::move(shared)](tenon_call* call) { function(call, shared.get()); };
+  });
 }
 
 void tenon_options_set_model(tenon_options* options, const char* name, const tenon_model* model, void* user,
                              void (*release)(void* user)) {
-  auto shared = share_user(user, release);
-  if (options == nullptr) return;
-  const tenon_model known = model == nullptr ? tenon_model{} : tenon::library::known_members(*model);
-  if (known.start == nullptr) {
-    options->problem = "the model has no function `start`: it is NULL, or not within the `size` of its struct";
-  }
-  options->options.model = {text_or_empty(name), known, std::move(shared)};
+  if (options == nullptr) return release_user(user, release);
+  change(options, [&](tenon_options& to) {
+    auto shared = share_user(user, release);
+    const tenon_model known = model == nullptr ? tenon_model{} : tenon::library::known_members(*model);
+    to.model_problem = known.start != nullptr
+                           ? nullptr
+                           : "the model has no function `start`: it is NULL, or not within the `size` of its struct";
+    to.options.model = {text_or_empty(name), known, std::move(shared)};
+  });
 }
 
 void tenon_options_set_extern_hooks(tenon_options* options, const tenon_extern_hooks* hooks, void* user,
                                     void (*release)(void* user)) {
-  const auto shared = share_user(user, release);
-  if (options == nullptr) return;
-  tenon::tools::ProvidedHooks& set = options->options.function_hooks;
-  set = {};
-  if (hooks == nullptr) return;
-  const tenon_extern_hooks known = tenon::library::known_members(*hooks);
-  if (known.size == 0) options->problem = "the `size` of the hooks of externs is 0";
-  if (known.before_calls != nullptr) set.before_calls = [call = known.before_calls, shared] { call(shared.get()); };
-  if (known.after_calls != nullptr) set.after_calls = [call = known.after_calls, shared] { call(shared.get()); };
-  if (known.cancelled != nullptr) {
-    set.on_cancelled = [call = known.cancelled, shared](const tenon_call* which) { call(shared.get(), which); };
-  }
+  if (options == nullptr) return release_user(user, release);
+  change(options, [&](tenon_options& to) {
+    const auto shared = share_user(user, release);
+    tenon::tools::ProvidedHooks& set = to.options.function_hooks;
+    set = {};
+    to.hooks_problem = nullptr;
+    if (hooks == nullptr) return;
+    const tenon_extern_hooks known = tenon::library::known_members(*hooks);
+    if (known.size == 0) to.hooks_problem = "the `size` of the hooks of externs is 0";
+    if (known.before_calls != nullptr) set.before_calls = [call = known.before_calls, shared] { call(shared.get()); };
+    if (known.after_calls != nullptr) set.after_calls = [call = known.after_calls, shared] { call(shared.get()); };
+    if (known.cancelled != nullptr) {
+      set.on_cancelled = [call = known.cancelled, shared](const tenon_call* which) { call(shared.get(), which); };
+    }
+  });
 }
 
 void tenon_options_set_worker(tenon_options* options, const char* const* command) {
-  if (options == nullptr) return;
-  options->options.worker.clear();
-  for (; command != nullptr && *command != nullptr; ++command) options->options.worker.emplace_back(*command);
+  change(options, [&](tenon_options& to) {
+    to.options.worker.clear();
+    for (; command != nullptr && *command != nullptr; ++command) to.options.worker.emplace_back(*command);
+  });
 }
 
 int tenon_extern_worker(void) {
@@ -284,7 +316,12 @@ int tenon_extern_worker(void) {
 }
 
 bool tenon_defer(tenon_call* call) {
-  return call != nullptr && tenon::tools::defer(call);
+  try {
+    return call != nullptr && tenon::tools::defer(call);
+  } catch (...) {
+    tenon_fail_text(call, "out of memory", 13);
+    return false;
+  }
 }
 
 bool tenon_may_begin(tenon_call* call) {

@@ -84,9 +84,12 @@ tenon_status tenon_run_replay(tenon_engine* engine, const char* name, tenon_prog
 tenon_status tenon_run_artifacts(tenon_engine* engine, const char* name, const char* form, tenon_string** artifacts,
                                  tenon_error** error) {
   if (!library::prepare(error, {engine}, artifacts)) return TENON_USAGE;
-  const std::string wanted = text_or_empty(form);
+  const std::string_view wanted = text_or_empty(form);
   if (wanted != "json" && wanted != "npz" && wanted != "hash" && wanted != "calls") {
-    return report(TENON_USAGE, "expected the form `json`, `npz`, `hash` or `calls`, got `" + wanted + "`", error);
+    return library::caught(error, [&] {
+      const std::string given(wanted);
+      return report(TENON_USAGE, "expected the form `json`, `npz`, `hash` or `calls`, got `" + given + "`", error);
+    });
   }
   return with_store(engine, error, [&](engine::Engine&, journal::Store& store) -> tenon_status {
     // A run that the store does not have, or that was forgotten, has an error of its own.

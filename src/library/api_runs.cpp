@@ -121,19 +121,23 @@ tenon_status status_of(Result<void, engine::EngineError> done, tenon_error** err
 tenon_status tenon_run_start(tenon_program* program, const char* function, tenon_text arguments, uint32_t flags,
                              tenon_run** run, tenon_error** error) {
   if (!library::prepare(error, {program}, run)) return TENON_USAGE;
-  return start(
-      program->state, flags, program->program.image->loaded(), run, error,
-      [started = program->program, name = std::string(text_or_empty(function)),
-       given = std::string(view(arguments))](engine::Engine& used) { return used.start(started, name, given); });
+  return library::caught(error, [&] {
+    return start(
+        program->state, flags, program->program.image->loaded(), run, error,
+        [started = program->program, name = std::string(text_or_empty(function)),
+         given = std::string(view(arguments))](engine::Engine& used) { return used.start(started, name, given); });
+  });
 }
 
 tenon_status tenon_run_start_agent(tenon_program* program, const char* agent, uint32_t flags, tenon_run** run,
                                    tenon_error** error) {
   if (!library::prepare(error, {program}, run)) return TENON_USAGE;
-  return start(program->state, flags, program->program.image->loaded(), run, error,
-               [started = program->program, name = std::string(text_or_empty(agent))](engine::Engine& used) {
-                 return used.start_conversation(started, name);
-               });
+  return library::caught(error, [&] {
+    return start(program->state, flags, program->program.image->loaded(), run, error,
+                 [started = program->program, name = std::string(text_or_empty(agent))](engine::Engine& used) {
+                   return used.start_conversation(started, name);
+                 });
+  });
 }
 
 tenon_status tenon_run_resume(tenon_engine* engine, const char* name, uint32_t flags, tenon_run** run,

@@ -45,11 +45,11 @@ tenon_status tenon_program_run_test(const tenon_program* program, size_t index, 
 tenon_status tenon_program_graph(const tenon_program* program, const char* form, tenon_string** graph,
                                  tenon_error** error) {
   if (!library::prepare(error, {program}, graph)) return TENON_USAGE;
-  const std::string wanted = text_or_empty(form);
-  if (wanted != "svg" && wanted != "dot" && wanted != "json") {
-    return report(TENON_USAGE, "expected the form `svg`, `dot` or `json`, got `" + wanted + "`", error);
-  }
+  const std::string_view wanted = text_or_empty(form);
   return guarded(*program->state, error, [&]() -> tenon_status {
+    if (wanted != "svg" && wanted != "dot" && wanted != "json") {
+      return report(TENON_USAGE, "expected the form `svg`, `dot` or `json`, got `" + std::string(wanted) + "`", error);
+    }
     const bytecode::SourceText& entry = program->program.code().sources.front();
     const source::SourceFile file({0}, entry.path, entry.text);
     diagnostics::Diagnostics diagnostics;

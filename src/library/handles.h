@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,12 @@ struct tenon_string {
 
 struct tenon_options {
   tenon::library::Options options;
-  std::string problem;  ///< why nothing can be opened with them; empty if it can
+  // Why nothing can be opened with them; null or empty if it can. What is corrected has none any more.
+  const char* model_problem = nullptr;
+  const char* hooks_problem = nullptr;
+  const char* memory_problem = nullptr;  ///< of what could not be kept
+
+  [[nodiscard]] std::string problem() const;
 };
 
 struct tenon_engine {
@@ -90,12 +96,23 @@ template <class Handle, class Get>
 }
 
 /// Passes an error to the host, which may not want it. Returns its status.
-tenon_status report(engine::EngineError error, tenon_error** to);
-tenon_status report(tenon_status status, std::string message, tenon_error** to);
+tenon_status report(engine::EngineError error, tenon_error** to) noexcept;
+tenon_status report(tenon_status status, std::string_view message, tenon_error** to) noexcept;
 
 /// Of the exception that is handled: BrokenCondition, or what the standard library throws. Called in `catch (...)`, as
 /// no exception may leave a function of tenon/tenon.h.
 tenon_status report_exception(tenon_error** to) noexcept;
+
+/// The status that `use` returns, or that of its exception. For what a function does before it may use an engine, such
+/// as to copy its texts.
+template <class Use>
+tenon_status caught(tenon_error** error, Use use) {
+  try {
+    return use();
+  } catch (...) {
+    return report_exception(error);
+  }
+}
 
 /// Reports that a handle or a pointer is NULL that may not be.
 tenon_status report_null(tenon_error** to) noexcept;

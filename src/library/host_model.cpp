@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -53,14 +54,16 @@ std::string write_request(const inference::GenerationRequest& request) {
 
 }  // namespace
 
+void release_user(void* user, void (*release)(void* user)) noexcept {
+  try {
+    if (release != nullptr) release(user);
+  } catch (...) {
+    // It is not needed any more: there is nothing that could fail.
+  }
+}
+
 std::shared_ptr<void> share_user(void* user, void (*release)(void* user)) {
-  return {user, [release](void* given) {
-            try {
-              if (release != nullptr) release(given);
-            } catch (...) {
-              // It is not needed any more: there is nothing that could fail.
-            }
-          }};
+  return {user, [release](void* given) { release_user(given, release); }};
 }
 
 HostModel::HostModel(std::string name, const tenon_model& functions, std::shared_ptr<void> user, const void* owner)
@@ -201,19 +204,46 @@ using tenon::library::end_generation;
 using tenon::library::generations;
 using tenon::library::text_of;
 
+namespace {
+
+/// Ends the generation with what `make` returns; without memory for it, as one that has failed.
+template <class Make>
+void end_with(const tenon_generation* generation, const Make& make) noexcept {
+  try {
+    try {
+      end_generation(generation, make());
+    } catch (const std::bad_alloc&) {
+      end_generation(generation, tenon::inference::ModelError{
+                                     tenon::inference::ModelErrorKind::Rejected, "out of memory", {}, {}, {}});
+    }
+  } catch (...) {
+    // There is no memory for the end either.
+  }
+}
+
+}  // namespace
+
 void tenon_generation_add(tenon_generation* generation, tenon_text piece) {
-  const std::shared_ptr<tenon_generation> self = generations().find(generation);
-  if (self != nullptr) add_report(*self->reports, {self, text_of(piece)});
+  try {
+    const std::shared_ptr<tenon_generation> self = generations().find(generation);
+    if (self != nullptr) add_report(*self->reports, {self, text_of(piece)});
+  } catch (...) {  // an answer of which a piece is missing has failed
+    end_with(generation, []() -> tenon::inference::GenerationOutcome { throw std::bad_alloc(); });
+  }
 }
 
 void tenon_generation_finish(tenon_generation* generation, tenon_text text) {
-  end_generation(generation, tenon::inference::Answer{text_of(text), tenon::inference::Finish::Complete, {}, {}});
+  end_with(generation, [&]() -> tenon::inference::GenerationOutcome {
+    return tenon::inference::Answer{text_of(text), tenon::inference::Finish::Complete, {}, {}};
+  });
 }
 
 void tenon_generation_fail(tenon_generation* generation, tenon_model_failure failure, tenon_text message) {
-  using tenon::inference::ModelErrorKind;
-  const auto kind = failure == TENON_MODEL_UNREACHABLE ? ModelErrorKind::Unreachable : ModelErrorKind::Rejected;
-  end_generation(generation, tenon::inference::ModelError{kind, text_of(message), {}, {}, {}});
+  end_with(generation, [&]() -> tenon::inference::GenerationOutcome {
+    using tenon::inference::ModelErrorKind;
+    const auto kind = failure == TENON_MODEL_UNREACHABLE ? ModelErrorKind::Unreachable : ModelErrorKind::Rejected;
+    return tenon::inference::ModelError{kind, text_of(message), {}, {}, {}};
+  });
 }
 
 bool tenon_generation_is_cancelled(const tenon_generation* generation) {

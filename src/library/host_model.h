@@ -12,7 +12,10 @@
 
 namespace tenon::library {
 
-/// What a host has given with a callback. `release` is called when the last copy is gone.
+/// Calls `release`, which may be null, with what a host has given with a callback and is not needed any more.
+void release_user(void* user, void (*release)(void* user)) noexcept;
+
+/// What a host has given with a callback. `release` is called when the last copy is gone, or without memory at once.
 std::shared_ptr<void> share_user(void* user, void (*release)(void* user));
 
 /// A model that the host provides (`tenon_options_set_model`).

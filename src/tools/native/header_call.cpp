@@ -5,6 +5,8 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -101,57 +103,57 @@ tenon_text text_of_view(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-size_t argument_count(tenon_call* call) noexcept {
+size_t argument_count(tenon_call* call) {
   return of(call).arguments.size();
 }
 
-const tenon_value* argument(tenon_call* call, size_t index) noexcept {
+const tenon_value* argument(tenon_call* call, size_t index) {
   Call& self = of(call);
   if (index < self.arguments.size()) return handle_of(&self.arguments[index]);
   self.slots.fail(fmt::format("argument {} does not exist: the call has {}", index, self.arguments.size()));
   return nullptr;
 }
 
-const char* effect_key(tenon_call* call) noexcept {
+const char* effect_key(tenon_call* call) {
   return of(call).key.c_str();
 }
 
-bool is_cancelled(tenon_call* call) noexcept {
+bool is_cancelled(tenon_call* call) {
   const std::atomic<bool>* const cancelled = of(call).cancelled;
   return cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
 }
 
-void fail(tenon_call* call, const char* message, size_t length) noexcept {
+void fail(tenon_call* call, const char* message, size_t length) {
   of(call).slots.fail(message == nullptr ? std::string() : std::string(message, length));
 }
 
-void fail_unavailable(tenon_call* call, const char* message, size_t length) noexcept {
+void fail_unavailable(tenon_call* call, const char* message, size_t length) {
   if (!of(call).slots.has_failed()) of(call).is_unavailable = true;
   fail(call, message, length);
 }
 
-void fail_interrupted(tenon_call* call, const char* message, size_t length) noexcept {
+void fail_interrupted(tenon_call* call, const char* message, size_t length) {
   if (!of(call).slots.has_failed()) of(call).is_interrupted = true;
   fail(call, message, length);
 }
 
-bool failed(tenon_call* call) noexcept {
+bool failed(tenon_call* call) {
   return of(call).slots.has_failed();
 }
 
-tenon_kind kind_of(tenon_call* call, const tenon_value* value) noexcept {
+tenon_kind kind_of(tenon_call* call, const tenon_value* value) {
   return value == nullptr ? TENON_NOTHING : kind_of_value(of(call), *of(value));
 }
 
-bool as_boolean(tenon_call* call, const tenon_value* value) noexcept {
+bool as_boolean(tenon_call* call, const tenon_value* value) {
   return reads(of(call), of(value), {Tag::Boolean}, "a Boolean") && of(value)->as_boolean();
 }
 
-int64_t as_i64(tenon_call* call, const tenon_value* value) noexcept {
+int64_t as_i64(tenon_call* call, const tenon_value* value) {
   return reads(of(call), of(value), {Tag::Integer}, "an integer") ? of(value)->as_integer() : 0;
 }
 
-int32_t as_i32(tenon_call* call, const tenon_value* value) noexcept {
+int32_t as_i32(tenon_call* call, const tenon_value* value) {
   const int64_t number = as_i64(call, value);
   if (number >= std::numeric_limits<int32_t>::min() && number <= std::numeric_limits<int32_t>::max()) {
     return static_cast<int32_t>(number);
@@ -160,11 +162,11 @@ int32_t as_i32(tenon_call* call, const tenon_value* value) noexcept {
   return 0;
 }
 
-double as_f64(tenon_call* call, const tenon_value* value) noexcept {
+double as_f64(tenon_call* call, const tenon_value* value) {
   return reads(of(call), of(value), {Tag::Float}, "a float") ? of(value)->as_float() : 0.0;
 }
 
-tenon_text as_text(tenon_call* call, const tenon_value* value) noexcept {
+tenon_text as_text(tenon_call* call, const tenon_value* value) {
   if (!reads(of(call), of(value), {Tag::String}, "a text")) return {"", 0};
   return text_of_view(of(value)->as_text());
 }
@@ -175,12 +177,12 @@ std::span<const Value> parts_of(const Value& value) {
   return value.tag() == Tag::List ? value.items() : value.fields();
 }
 
-size_t length(tenon_call* call, const tenon_value* value) noexcept {
+size_t length(tenon_call* call, const tenon_value* value) {
   if (value != nullptr && of(value)->tag() == Tag::Map) return of(value)->entries().size();
   return reads(of(call), of(value), tags_with_parts, "something with parts") ? parts_of(*of(value)).size() : 0;
 }
 
-const tenon_value* item(tenon_call* call, const tenon_value* value, size_t index) noexcept {
+const tenon_value* item(tenon_call* call, const tenon_value* value, size_t index) {
   Call& self = of(call);
   if (!reads(self, of(value), tags_with_parts, "something with items")) return nullptr;
   const std::span<const Value> parts = parts_of(*of(value));
@@ -190,7 +192,7 @@ const tenon_value* item(tenon_call* call, const tenon_value* value, size_t index
   return nullptr;
 }
 
-const tenon_value* field(tenon_call* call, const tenon_value* value, const char* name) noexcept {
+const tenon_value* field(tenon_call* call, const tenon_value* value, const char* name) {
   Call& self = of(call);
   if (!reads(self, of(value), {Tag::Record}, "a struct")) return nullptr;
   const TypeId type = of(value)->type();
@@ -208,13 +210,13 @@ const tenon_value* field(tenon_call* call, const tenon_value* value, const char*
   return nullptr;
 }
 
-const tenon_value* find(tenon_call* call, const tenon_value* value, const char* key, size_t key_length) noexcept {
+const tenon_value* find(tenon_call* call, const tenon_value* value, const char* key, size_t key_length) {
   if (!reads(of(call), of(value), {Tag::Map}, "a map")) return nullptr;
   return handle_of(of(value)->find_entry(key == nullptr ? std::string_view() : std::string_view(key, key_length)));
 }
 
 bool next_entry(tenon_call* call, const tenon_value* value, size_t* cursor, tenon_text* key,
-                const tenon_value** found) noexcept {
+                const tenon_value** found) {
   if (!reads(of(call), of(value), {Tag::Map}, "a map")) return false;
   if (cursor == nullptr || key == nullptr || found == nullptr) {
     of(call).slots.fail("the cursor of a map, or the place for its key or its value, is NULL");
@@ -231,12 +233,12 @@ bool next_entry(tenon_call* call, const tenon_value* value, size_t* cursor, teno
   return true;
 }
 
-tenon_text case_of(tenon_call* call, const tenon_value* value) noexcept {
+tenon_text case_of(tenon_call* call, const tenon_value* value) {
   if (!reads(of(call), of(value), {Tag::Case, Tag::Variant}, "an enum")) return {"", 0};
   return text_of_view(case_name(of(call), *of(value)));
 }
 
-const tenon_value* some(tenon_call* call, const tenon_value* value) noexcept {
+const tenon_value* some(tenon_call* call, const tenon_value* value) {
   Call& self = of(call);
   if (value == nullptr) return nullptr;
   if (kind_of_value(self, *of(value)) != TENON_OPTION) {
@@ -246,11 +248,11 @@ const tenon_value* some(tenon_call* call, const tenon_value* value) noexcept {
   return of(value)->fields().empty() ? nullptr : handle_of(of(value)->fields().data());
 }
 
-tenon_slot* result(tenon_call* call) noexcept {
+tenon_slot* result(tenon_call* call) {
   return handle_of(of(call).slots.root());
 }
 
-tenon_text as_json(tenon_call* call, const tenon_value* value) noexcept {
+tenon_text as_json(tenon_call* call, const tenon_value* value) {
   Call& self = of(call);
   if (value == nullptr) return {"", 0};
   std::string& text = self.texts.emplace_back();
@@ -262,81 +264,128 @@ tenon_text as_json(tenon_call* call, const tenon_value* value) noexcept {
   return text_of_view(text);
 }
 
+/// Within a handler: fails the call with what was thrown.
+void fail_thrown(Call& call) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      call.slots.fail("out of memory");
+    } catch (const std::exception& problem) {
+      call.slots.fail(problem.what());
+    }
+  } catch (...) {
+    call.slots.fail("out of memory");  // short enough to need none
+  }
+}
+
+/// A function of the table. No exception leaves it, as its caller may be in C: it fails the call, such as for lack of
+/// memory.
+template <auto function>
+struct Guarded {
+  template <class Result, class... Given>
+  using Pointer = Result (*)(tenon_call*, Given...);
+
+  template <class Result, class... Given>
+  constexpr operator Pointer<Result, Given...>() const {  // NOLINT: the table has such pointers
+    return [](tenon_call* call, Given... given) noexcept -> Result {
+      try {
+        return function(call, given...);
+      } catch (...) {
+        fail_thrown(of(call));
+      }
+      if constexpr (std::is_same_v<Result, tenon_text>) {
+        return {"", 0};
+      } else {
+        return Result();
+      }
+    };
+  }
+};
+
 constexpr tenon_functions function_table = {
     .size = sizeof(tenon_functions),
     .abi = TENON_EXTERN_ABI,
-    .argument_count = argument_count,
-    .argument = argument,
-    .effect_key = effect_key,
-    .is_cancelled = is_cancelled,
-    .fail = fail,
-    .failed = failed,
-    .kind_of = kind_of,
-    .as_boolean = as_boolean,
-    .as_i32 = as_i32,
-    .as_i64 = as_i64,
-    .as_f64 = as_f64,
-    .as_text = as_text,
-    .length = length,
-    .item = item,
-    .field = field,
-    .find = find,
-    .next_entry = next_entry,
-    .case_of = case_of,
-    .some = some,
-    .result = result,
-    .put_boolean = [](tenon_call* call, tenon_slot* slot, bool value) { of(call).slots.put_boolean(of(slot), value); },
-    .put_i64 = [](tenon_call* call, tenon_slot* slot, int64_t value) { of(call).slots.put_integer(of(slot), value); },
-    .put_f64 = [](tenon_call* call, tenon_slot* slot, double value) { of(call).slots.put_float(of(slot), value); },
-    .put_text = [](tenon_call* call, tenon_slot* slot, const char* data,
-                   size_t bytes) { of(call).slots.put_text(of(slot), data, bytes); },
-    .put_value = [](tenon_call* call, tenon_slot* slot,
-                    const tenon_value* value) { of(call).slots.put_value(of(slot), of(value)); },
-    .put_list = [](tenon_call* call, tenon_slot* slot) { of(call).slots.put_list(of(slot)); },
-    .put_item = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.item(of(slot))); },
-    .put_i64s = [](tenon_call* call, tenon_slot* slot, const int64_t* items,
-                   size_t count) { of(call).slots.put_integers(of(slot), items, count); },
-    .put_f64s = [](tenon_call* call, tenon_slot* slot, const double* items,
-                   size_t count) { of(call).slots.put_floats(of(slot), items, count); },
-    .put_map = [](tenon_call* call, tenon_slot* slot) { of(call).slots.put_map(of(slot)); },
-    .put_entry = [](tenon_call* call, tenon_slot* slot, const char* key,
-                    size_t bytes) { return handle_of(of(call).slots.entry(of(slot), key, bytes)); },
-    .put_field = [](tenon_call* call, tenon_slot* slot,
-                    const char* name) { return handle_of(of(call).slots.field(of(slot), text_or_empty(name))); },
-    .put_position = [](tenon_call* call, tenon_slot* slot,
-                       size_t index) { return handle_of(of(call).slots.position(of(slot), index)); },
-    .put_case =
-        [](tenon_call* call, tenon_slot* slot, const char* name, size_t bytes) {
-          of(call).slots.put_case(of(slot), {name == nullptr ? "" : name, name == nullptr ? 0 : bytes});
-        },
-    .put_none = [](tenon_call* call, tenon_slot* slot) { of(call).slots.put_none(of(slot)); },
-    .put_some = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.some(of(slot))); },
-    .put_ok = [](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.ok(of(slot))); },
-    .put_err =
-        [](tenon_call* call, tenon_slot* slot, const char* message, size_t bytes) {
-          of(call).slots.put_err(of(slot), {message == nullptr ? "" : message, message == nullptr ? 0 : bytes});
-        },
-    .pause_for_input =
-        [](tenon_call* call, const char* question, size_t bytes) {
-          if (question == nullptr) return of(call).slots.fail("the question is NULL");
-          of(call).prompt.reset();
-          of(call).question = text_or_nothing(question, bytes);
-        },
-    .input =
-        [](tenon_call* call) {
-          return of(call).input ? text_of_view(*of(call).input) : tenon_text{nullptr, 0};
-        },
-    .pause_for_child = [](tenon_call* call, const char* agent, const char* input,
-                          size_t bytes) { prompt(of(call), agent, input, bytes, vm::PromptKind::PauseForChild); },
-    .finish_agent = [](tenon_call* call, const char* agent, const char* input,
-                       size_t bytes) { prompt(of(call), agent, input, bytes, vm::PromptKind::FinishAgent); },
-    .fail_unavailable = fail_unavailable,
-    .as_json = as_json,
-    .put_json =
-        [](tenon_call* call, tenon_slot* slot, const char* data, size_t bytes) {
-          of(call).slots.put_json(of(slot), data == nullptr ? std::string_view() : std::string_view(data, bytes));
-        },
-    .fail_interrupted = fail_interrupted,
+    .argument_count = Guarded<argument_count>(),
+    .argument = Guarded<argument>(),
+    .effect_key = Guarded<effect_key>(),
+    .is_cancelled = Guarded<is_cancelled>(),
+    .fail = Guarded<fail>(),
+    .failed = Guarded<failed>(),
+    .kind_of = Guarded<kind_of>(),
+    .as_boolean = Guarded<as_boolean>(),
+    .as_i32 = Guarded<as_i32>(),
+    .as_i64 = Guarded<as_i64>(),
+    .as_f64 = Guarded<as_f64>(),
+    .as_text = Guarded<as_text>(),
+    .length = Guarded<length>(),
+    .item = Guarded<item>(),
+    .field = Guarded<field>(),
+    .find = Guarded<find>(),
+    .next_entry = Guarded<next_entry>(),
+    .case_of = Guarded<case_of>(),
+    .some = Guarded<some>(),
+    .result = Guarded<result>(),
+    .put_boolean =
+        Guarded<[](tenon_call* call, tenon_slot* slot, bool value) { of(call).slots.put_boolean(of(slot), value); }>(),
+    .put_i64 = Guarded<[](tenon_call* call, tenon_slot* slot, int64_t value) {
+      of(call).slots.put_integer(of(slot), value);
+    }>(),
+    .put_f64 =
+        Guarded<[](tenon_call* call, tenon_slot* slot, double value) { of(call).slots.put_float(of(slot), value); }>(),
+    .put_text = Guarded<[](tenon_call* call, tenon_slot* slot, const char* data, size_t bytes) {
+      of(call).slots.put_text(of(slot), data, bytes);
+    }>(),
+    .put_value = Guarded<[](tenon_call* call, tenon_slot* slot, const tenon_value* value) {
+      of(call).slots.put_value(of(slot), of(value));
+    }>(),
+    .put_list = Guarded<[](tenon_call* call, tenon_slot* slot) { of(call).slots.put_list(of(slot)); }>(),
+    .put_item = Guarded<[](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.item(of(slot))); }>(),
+    .put_i64s = Guarded<[](tenon_call* call, tenon_slot* slot, const int64_t* items, size_t count) {
+      of(call).slots.put_integers(of(slot), items, count);
+    }>(),
+    .put_f64s = Guarded<[](tenon_call* call, tenon_slot* slot, const double* items, size_t count) {
+      of(call).slots.put_floats(of(slot), items, count);
+    }>(),
+    .put_map = Guarded<[](tenon_call* call, tenon_slot* slot) { of(call).slots.put_map(of(slot)); }>(),
+    .put_entry = Guarded<[](tenon_call* call, tenon_slot* slot, const char* key, size_t bytes) {
+      return handle_of(of(call).slots.entry(of(slot), key, bytes));
+    }>(),
+    .put_field = Guarded<[](tenon_call* call, tenon_slot* slot, const char* name) {
+      return handle_of(of(call).slots.field(of(slot), text_or_empty(name)));
+    }>(),
+    .put_position = Guarded<[](tenon_call* call, tenon_slot* slot, size_t index) {
+      return handle_of(of(call).slots.position(of(slot), index));
+    }>(),
+    .put_case = Guarded<[](tenon_call* call, tenon_slot* slot, const char* name, size_t bytes) {
+      of(call).slots.put_case(of(slot), {name == nullptr ? "" : name, name == nullptr ? 0 : bytes});
+    }>(),
+    .put_none = Guarded<[](tenon_call* call, tenon_slot* slot) { of(call).slots.put_none(of(slot)); }>(),
+    .put_some = Guarded<[](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.some(of(slot))); }>(),
+    .put_ok = Guarded<[](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.ok(of(slot))); }>(),
+    .put_err = Guarded<[](tenon_call* call, tenon_slot* slot, const char* message, size_t bytes) {
+      of(call).slots.put_err(of(slot), {message == nullptr ? "" : message, message == nullptr ? 0 : bytes});
+    }>(),
+    .pause_for_input = Guarded<[](tenon_call* call, const char* question, size_t bytes) {
+      if (question == nullptr) return of(call).slots.fail("the question is NULL");
+      of(call).prompt.reset();
+      of(call).question = text_or_nothing(question, bytes);
+    }>(),
+    .input = Guarded<[](tenon_call* call) {
+      return of(call).input ? text_of_view(*of(call).input) : tenon_text{nullptr, 0};
+    }>(),
+    .pause_for_child = Guarded<[](tenon_call* call, const char* agent, const char* input, size_t bytes) {
+      prompt(of(call), agent, input, bytes, vm::PromptKind::PauseForChild);
+    }>(),
+    .finish_agent = Guarded<[](tenon_call* call, const char* agent, const char* input, size_t bytes) {
+      prompt(of(call), agent, input, bytes, vm::PromptKind::FinishAgent);
+    }>(),
+    .fail_unavailable = Guarded<fail_unavailable>(),
+    .as_json = Guarded<as_json>(),
+    .put_json = Guarded<[](tenon_call* call, tenon_slot* slot, const char* data, size_t bytes) {
+      of(call).slots.put_json(of(slot), data == nullptr ? std::string_view() : std::string_view(data, bytes));
+    }>(),
+    .fail_interrupted = Guarded<fail_interrupted>(),
 };
 
 }  // namespace
