@@ -36,6 +36,9 @@
  *  - An exception that a function of the host throws fails the call or the answer that it was called for, also one that
  *    it has deferred, which is still to be finished; a generation has ended then. What a hook, a notice, a reply or a
  *    `release` throws is ignored, except that no call is made after a `before_calls` that has thrown.
+ *  - With a timeout of 0 such a function waits for nothing, and takes a turn: each run that can continue gets a slice,
+ *    and what it asks for is performed if that can be done at once. Called again and again it continues the runs, too.
+ *    An engine with a thread of its own (tenon_engine_start_thread, tenon_engine_descriptor) needs no turns.
  *  - Where nothing else is said, a function may wait for the engine: while it executes a slice of a run, at most. These
  *    do not: tenon_call_new and what writes arguments, tenon_run_start and tenon_call_start with TENON_START_LATER,
  *    tenon_call_begin, tenon_next_stops without a timeout, tenon_call_value and tenon_run_outcome of a run that was

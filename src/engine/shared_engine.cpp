@@ -227,6 +227,7 @@ bool SharedEngine::wait(std::function<bool(Engine&)> is_met, std::chrono::millis
   throw_if_broken();
   ENSURE(user_ != std::this_thread::get_id());
   Waiter self{is_met, {}, false};
+  bool may_take_turn = timeout.count() == 0 && !has_thread_;
   const std::uint64_t interrupts = interrupts_;
   const auto place = waiters_.insert(waiters_.end(), &self);
   try {
@@ -247,7 +248,8 @@ bool SharedEngine::wait(std::function<bool(Engine&)> is_met, std::chrono::millis
       }
       look_after_step();
       throw_if_broken();
-      if (self.is_done || is_over || is_stopped_) break;
+      if (self.is_done || is_stopped_) break;
+      if (is_over && !std::exchange(may_take_turn, false)) break;
       if (!engine_->can_continue() && !may_continue_) {
         if (idle == IdleEngine::GiveUp) break;
         self.changed.wait_for(lock, left);  // until another thread changes that
@@ -256,7 +258,7 @@ bool SharedEngine::wait(std::function<bool(Engine&)> is_met, std::chrono::millis
       }
       user_ = std::this_thread::get_id();
       may_continue_ = false;
-      step(lock, left);
+      step(lock, std::max(left, std::chrono::milliseconds{0}));
       user_ = {};
       throw_if_broken();
       if (callers_ > 0) free_.notify_one();
@@ -283,6 +285,18 @@ std::optional<RunEvent> SharedEngine::next_event(std::chrono::milliseconds timeo
   return event;
 }
 
+void SharedEngine::take_turn() {
+  if (has_thread_) return;
+  std::unique_lock lock(mutex_);
+  throw_if_broken();
+  const bool is_free = user_ == std::thread::id() && callers_ == 0;
+  if (!is_free || is_stopping_ || !has_work()) return;
+  user_ = std::this_thread::get_id();
+  may_continue_ = false;
+  step(lock, std::chrono::milliseconds{0});
+  release(lock);
+}
+
 void SharedEngine::interrupt() {
   const std::scoped_lock lock(mutex_);
   ++interrupts_;
@@ -295,6 +309,7 @@ void SharedEngine::start_thread() {
   throw_if_broken();
   if (thread_.joinable() || is_stopping_) return;
   thread_ = start_signal_free_thread([this] { loop(); });
+  has_thread_ = true;
 }
 
 int SharedEngine::descriptor() {

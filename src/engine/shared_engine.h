@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -59,12 +60,15 @@ class SharedEngine final {
   enum class IdleEngine : bool { WaitOn, GiveUp };
   /// Continues the runs until `is_met` returns true, which is asked with the engine at once and whenever something has
   /// happened, on any thread. False: it was not met within `timeout`, or the engine is idle or was stopped, or the wait
-  /// was interrupted.
+  /// was interrupted. With a timeout of 0, as in `take_turn`.
   bool wait(std::function<bool(Engine&)> is_met, std::chrono::milliseconds timeout,
             IdleEngine idle = IdleEngine::WaitOn);
   /// The oldest event that was not taken, of this run or of any. Waits at most `timeout` for one.
   [[nodiscard]] std::optional<RunEvent> next_event(std::chrono::milliseconds timeout,
                                                    std::optional<runtime::RunId> run = std::nullopt);
+  /// Gives each run that can continue one slice, and waits for nothing. Does nothing if another thread uses the engine,
+  /// or the engine has a thread of its own.
+  void take_turn();
   /// Ends the waits in progress of other threads, as if their time were over. Any thread, also within a function that
   /// the engine calls.
   void interrupt();
@@ -145,6 +149,7 @@ class SharedEngine final {
   std::vector<std::function<void(Engine&)>> posted_;
   bool may_continue_ = true;  ///< for the own thread: something has happened since the last step
   bool has_descriptor_ = false;
+  std::atomic<bool> has_thread_ = false;
   bool is_stopping_ = false;
   bool is_stopped_ = false;
   bool is_broken_ = false;

@@ -432,6 +432,43 @@ TEST_F(SharedEngineTest, ABugEndsTheWaitsOfOtherThreads) {
   EXPECT_EQ(thrown, 3);
 }
 
+TEST_F(SharedEngineTest, AWaitWithoutTimeTakesATurn) {
+  open();
+  price = [](tenon_call* call) { tenon_put_i64(call, tenon_result(call), 7); };
+  constexpr int turns_max = 20;
+  const RunId waited = start("dear", R"({"name": "tea"})");
+  int turns = 0;
+  while (!has_ended(waited, milliseconds{0}) && turns < turns_max) ++turns;
+  EXPECT_EQ(value(waited), "8");
+  const RunId other = start("dear", R"({"name": "tea"})");
+  for (int i = 0; i < turns_max; ++i) engine->take_turn();
+  EXPECT_EQ(value(other), "8");
+  // One slice at most.
+  const RunId long_one = start("long", R"({"n": 2000000000})");
+  engine->take_turn();
+  EXPECT_FALSE(has_ended(long_one, milliseconds{0}));
+}
+
+TEST_F(SharedEngineTest, AnEngineWithAThreadNeedsNoTurns) {
+  open();
+  std::atomic<bool> was_here = false;
+  const auto here = std::this_thread::get_id();
+  price = [&](tenon_call* call) {
+    if (std::this_thread::get_id() == here) was_here = true;
+    tenon_put_i64(call, tenon_result(call), 7);
+  };
+  engine->start_thread();
+  for (int i = 0; i < 50; ++i) {
+    const RunId run = start("dear", R"({"name": "tea"})");
+    engine->take_turn();
+    static_cast<void>(has_ended(run, milliseconds{0}));
+    const auto end = std::chrono::steady_clock::now() + tenon::test::patience;
+    while (value(run) == "no end" && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    EXPECT_EQ(value(run), "8");
+  }
+  EXPECT_FALSE(was_here);
+}
+
 TEST_F(SharedEngineTest, AnExceptionWithinAStepGivesTheEngineUp) {
   open();
   engine->start_thread();

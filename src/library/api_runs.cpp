@@ -263,10 +263,13 @@ tenon_status tenon_next_stops(tenon_engine* engine, uint64_t timeout, tenon_stop
     (*opened)->clear_descriptor();  // before the look: what comes after it makes the descriptor readable again
     *count = list.take({stops, capacity});
     if (*count > 0) return TENON_OK;
-    if (timeout > 0 && (*opened)->wait([&](engine::Engine&) { return !list.is_empty(); }, milliseconds_of(timeout))) {
-      *count = list.take({stops, capacity});
-      if (*count > 0) return TENON_OK;
+    if (timeout == 0) {
+      (*opened)->take_turn();
+    } else {
+      (*opened)->wait([&](engine::Engine&) { return !list.is_empty(); }, milliseconds_of(timeout));
     }
+    *count = list.take({stops, capacity});
+    if (*count > 0) return TENON_OK;
     return timeout > 0 && engine->state->is_stopped() ? report_stopped(error) : TENON_NOT_YET;
   });
 }

@@ -361,6 +361,40 @@ static void an_extern_uses_its_engine(Desk* state, tenon_engine* engine, tenon_p
   state->made = NULL;
 }
 
+/* A host that only polls continues its runs, too, and a poll waits for nothing. */
+static void polls_continue_the_runs(Desk* state, tenon_engine* engine, tenon_program* program) {
+  enum { POLLS_MAX = 100 };
+  tenon_status status = TENON_NOT_YET;
+  tenon_run* run = start(program, "total", TEA);
+  tenon_stop stop;
+  tenon_event* event;
+  size_t count = 0;
+  int polls;
+  for (polls = 0; polls < POLLS_MAX && status == TENON_NOT_YET; polls++) status = tenon_run_wait(run, 0, NULL, NULL);
+  CHECK(status == TENON_OK);
+  ends_with(run, "21");
+  DONE(tenon_run_start(program, "total", tenon_text_of(TEA), TENON_WITH_STOPS, &run, &error));
+  for (polls = 0; polls < POLLS_MAX && count == 0; polls++) {
+    CHECK(tenon_next_stops(engine, 0, &stop, 1, &count, NULL) <= TENON_NOT_YET);
+  }
+  CHECK(count == 1 && stop.run == tenon_run_number(run) && stop.state == TENON_RUN_RETURNED);
+  ends_with(run, "21");
+  DONE(tenon_run_start(program, "total", tenon_text_of(TEA), TENON_WITH_EVENTS, &run, &error));
+  for (polls = 0, event = NULL; polls < POLLS_MAX && event == NULL; polls++) {
+    CHECK(tenon_next_event(engine, run, 0, &event, NULL) <= TENON_NOT_YET);
+  }
+  CHECK(event != NULL);
+  tenon_event_free(event);
+  ends_with(run, "21");
+  run = start(program, "slow_total", TEA);
+  state->deferred = NULL;
+  for (polls = 0; polls < POLLS_MAX; polls++) CHECK(tenon_run_wait(run, 0, NULL, NULL) == TENON_NOT_YET);
+  CHECK(state->deferred != NULL);
+  tenon_put_i64(state->deferred, tenon_result(state->deferred), 5);
+  tenon_finish(state->deferred);
+  ends_with(run, "15");
+}
+
 static void calls_and_answers_end_once(Desk* state, tenon_program* program) {
   tenon_run* run = start(program, "slow_total", TEA);
   CHECK(tenon_run_wait(run, 10, NULL, NULL) == TENON_NOT_YET);
@@ -392,6 +426,7 @@ int main(int count, char** arguments) {
   a_call_of_which_something_is_missing_can_be_completed(program);
   a_call_takes_the_value_of_its_own_run(engine, program, &state);
   an_extern_uses_its_engine(&state, engine, program);
+  polls_continue_the_runs(&state, engine, program);
   calls_and_answers_end_once(&state, program);
   tenon_program_free(program);
   tenon_engine_free(engine);
