@@ -32,7 +32,7 @@
  *  - A function that waits continues the runs of the engine on its own thread meanwhile. So externs and models of the
  *    host may be called on any thread that is in a function of this header, and on the engine's own thread, if it has
  *    one. They may not use the engine they are called from, except to complete what they were called for: that is
- *    TENON_CONFLICT.
+ *    TENON_CONFLICT, as it is within a function that receives notices.
  *  - An exception that a function of the host throws fails the call or the answer that it was called for, also one that
  *    it has deferred, which is still to be finished; a generation has ended then. What a hook, a notice, a reply or a
  *    `release` throws is ignored, except that no call is made after a `before_calls` that has thrown.
@@ -232,10 +232,10 @@ TENON_API bool tenon_generation_is_cancelled(const tenon_generation* generation)
 TENON_API tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engine, tenon_error** error);
 /* Starts nothing more, waits at most `grace` milliseconds for effects in progress, makes everything durable, and closes
  * the store. Then outcomes and events can be taken, and everything be freed; the rest is TENON_CONFLICT, as are waits
- * in progress. */
+ * in progress. TENON_CONFLICT, and nothing is done: another thread is stopping the engine. */
 TENON_API tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error** error);
 /* As tenon_engine_stop without a grace time, if it was not called. Does nothing within a function that the engine
- * calls. */
+ * calls, or while another thread is in tenon_engine_stop. */
 TENON_API void tenon_engine_free(tenon_engine* engine);
 /* Makes functions of other threads that wait for events, stops or the end of a run or a call return TENON_NOT_YET
  * now, for a host that has to do something else, such as to handle a signal. A wait that has not begun is not

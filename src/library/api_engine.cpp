@@ -26,15 +26,16 @@ tenon_status tenon_engine_open(const tenon_options* options, tenon_engine** engi
 
 tenon_status tenon_engine_stop(tenon_engine* engine, uint64_t grace, tenon_error** error) {
   if (!library::prepare(error, {engine})) return TENON_USAGE;
-  return guarded(*engine->state, error, [&] {
-    engine->state->stop(library::milliseconds_of(grace));
-    return TENON_OK;
+  return guarded(*engine->state, error, [&]() -> tenon_status {
+    if (engine->state->stop(library::milliseconds_of(grace))) return TENON_OK;
+    return report(TENON_CONFLICT, "another thread is stopping the engine, which has stopped when that call returns",
+                  error);
   });
 }
 
 void tenon_engine_free(tenon_engine* engine) {
   if (engine == nullptr) return;
-  // Within a function that it calls, an engine stays: nothing of it can be freed there.
+  // Within a function that it calls, or while another thread stops it, an engine stays: nothing of it can be freed.
   if (tenon_engine_stop(engine, 0, nullptr) == TENON_CONFLICT) return;
   delete engine;
 }

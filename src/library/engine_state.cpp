@@ -36,10 +36,37 @@ std::unique_ptr<inference::Model> missing_model(std::string name) {
       },
       nullptr,
   };
-  return std::make_unique<HostModel>(std::move(name), functions, nullptr);
+  return std::make_unique<HostModel>(std::move(name), functions, nullptr, nullptr);
 }
 
 }  // namespace
+
+/// The right to open the engine, which one thread has at a time, without a lock: functions of the embedding program
+/// receive notices meanwhile.
+class EngineState::Opening {
+ public:
+  explicit Opening(EngineState& state) : state_(state) {
+    std::unique_lock lock(state_.mutex_);
+    state_.opening_ended_.wait(lock, [this] { return !state_.is_opening_; });
+    is_needed_ = state_.engine_ == nullptr;
+    if (is_needed_) state_.is_opening_ = true;
+  }
+  ~Opening() {
+    if (!is_needed_) return;
+    const std::scoped_lock lock(state_.mutex_);
+    state_.is_opening_ = false;
+    state_.opening_ended_.notify_all();
+  }
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+
+  /// False: it is open.
+  [[nodiscard]] bool is_needed() const { return is_needed_; }
+
+ private:
+  EngineState& state_;
+  bool is_needed_ = false;
+};
 
 EngineState::EngineState(Options options)
     : options_(std::move(options)),
@@ -56,9 +83,10 @@ bool EngineState::is_of_parent() const {
   return static_cast<std::uint64_t>(::getpid()) != process_;
 }
 
-Result<engine::SharedEngine*, EngineError> EngineState::open_locked(engine::Settings settings, engine::Watched watched,
-                                                                    std::unique_ptr<inference::Model> model) {
-  if (engine_ != nullptr) return engine_.get();
+Result<engine::SharedEngine*, EngineError> EngineState::open(const Opening& opening, engine::Settings settings,
+                                                             engine::Watched watched,
+                                                             std::unique_ptr<inference::Model> model) {
+  if (!opening.is_needed()) return engine_.get();
   if (is_stopped_) return failure(engine_was_stopped());
   engine::EngineOptions options;
   options.model_choice = std::move(settings.model);
@@ -89,21 +117,22 @@ Result<engine::SharedEngine*, EngineError> EngineState::open_locked(engine::Sett
 
 Result<engine::SharedEngine*, EngineError> EngineState::open() {
   if (engine::SharedEngine* const engine = opened_) return engine;
-  const std::scoped_lock lock(mutex_);
-  return open_locked(options_.settings, engine::Watched::Yes);
+  const Opening opening(*this);
+  return open(opening, options_.settings, engine::Watched::Yes);
 }
 
 Result<engine::Program, EngineError> EngineState::load(const engine::ProgramSource& source) {
-  std::unique_lock lock(mutex_);
-  if (engine_ == nullptr) {
-    auto first = engine::load(source, options_.settings, system_);
-    if (!first) return first;
-    if (const auto opened = open_locked(first->settings, engine::Watched::Yes); !opened) {
-      return failure(opened.error());
+  {
+    const Opening opening(*this);
+    if (opening.is_needed()) {
+      auto first = engine::load(source, options_.settings, system_);
+      if (!first) return first;
+      if (const auto opened = open(opening, first->settings, engine::Watched::Yes); !opened) {
+        return failure(opened.error());
+      }
+      return first;
     }
-    return first;
   }
-  lock.unlock();
   return engine_->call([&](engine::Engine& used) { return used.load(source, options_.settings); });
 }
 
@@ -114,8 +143,8 @@ Result<engine::Program, EngineError> EngineState::compile(const engine::ProgramS
 Result<engine::SharedEngine*, EngineError> EngineState::open_for(const std::string& run) {
   engine::Settings settings = options_.settings;
   std::unique_ptr<inference::Model> model;
-  const std::scoped_lock lock(mutex_);
-  if (engine_ == nullptr && settings.model.spec.empty() && !options_.model && !options_.store.path.empty()) {
+  const Opening opening(*this);
+  if (opening.is_needed() && settings.model.spec.empty() && !options_.model && !options_.store.path.empty()) {
     // The model of the run.
     auto store = engine::open_store(options_.store, engine::StoreUse::ChangeExisting, system_);
     if (!store) return failure(std::move(store.error()));
@@ -125,7 +154,7 @@ Result<engine::SharedEngine*, EngineError> EngineState::open_for(const std::stri
     const std::string& spec = settings.model.spec;
     if (spec.starts_with(own_model)) model = missing_model(spec.substr(own_model.size()));
   }
-  return open_locked(std::move(settings), engine::Watched::Yes, std::move(model));
+  return open(opening, std::move(settings), engine::Watched::Yes, std::move(model));
 }
 
 Result<engine::Program, EngineError> EngineState::load_stored(const std::string& run) {
@@ -166,14 +195,26 @@ void EngineState::interrupt() {
   if (engine::SharedEngine* const engine = opened_; engine != nullptr) engine->interrupt();
 }
 
-void EngineState::stop(std::chrono::milliseconds grace) {
+bool EngineState::stop(std::chrono::milliseconds grace) {
   {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (std::exchange(is_ending_, true)) return false;
     is_stopped_ = true;
+    opening_ended_.wait(lock, [this] { return !is_opening_; });
   }
-  // Others may use the engine meanwhile.
-  const std::scoped_lock lock(stop_mutex_);
-  if (engine::SharedEngine* const engine = opened_) engine->stop(grace);
+  const auto note_end = [this] {
+    const std::scoped_lock lock(mutex_);
+    is_ending_ = false;
+  };
+  try {
+    // Others may use the engine meanwhile.
+    if (engine::SharedEngine* const engine = opened_) engine->stop(grace);
+  } catch (...) {
+    note_end();
+    throw;
+  }
+  note_end();
+  return true;
 }
 
 std::shared_ptr<RunSlot> EngineState::make_slot(std::uint32_t flags, std::shared_ptr<const vm::LoadedProgram> program,

@@ -3,6 +3,7 @@
 #include <tenon/tenon.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -50,7 +51,8 @@ class EngineState final {
   [[nodiscard]] engine::SharedEngine* engine_or_null() { return opened_; }
   /// SharedEngine::interrupt, if the engine is open. Any thread.
   void interrupt();
-  void stop(std::chrono::milliseconds grace);
+  /// False: another thread is stopping it. After an exception it can be called again.
+  [[nodiscard]] bool stop(std::chrono::milliseconds grace);
   [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 
   /// Whether this process is a fork of the one that made this.
@@ -74,11 +76,14 @@ class EngineState final {
   [[nodiscard]] const Options& options() const { return options_; }
 
  private:
+  class Opening;
+
   /// Opens the engine, with the model of this run if none was chosen.
   [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open_for(const std::string& run);
   /// `model`: in the place of one that the options do not provide; null: that of the settings.
-  [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open_locked(
-      engine::Settings settings, engine::Watched watched, std::unique_ptr<inference::Model> model = nullptr);
+  [[nodiscard]] Result<engine::SharedEngine*, engine::EngineError> open(
+      const Opening& opening, engine::Settings settings, engine::Watched watched,
+      std::unique_ptr<inference::Model> model = nullptr);
 
   Options options_;
   RealFileSystem files_;
@@ -88,10 +93,12 @@ class EngineState final {
   StopList stops_;
   PromptLog prompts_;
   runtime::Listeners listeners_;  ///< both
-  std::mutex mutex_;              ///< of the engine's opening
+  std::mutex mutex_;              ///< of the engine's opening and its end, and not held while it is opened or stopped
+  std::condition_variable opening_ended_;
+  bool is_opening_ = false;  ///< by the thread that has the Opening
+  bool is_ending_ = false;   ///< a thread is in `stop`
   std::unique_ptr<engine::SharedEngine> engine_;
   std::atomic<engine::SharedEngine*> opened_ = nullptr;  ///< the same, for any thread
-  std::mutex stop_mutex_;
   std::atomic<bool> is_stopped_ = false;
   std::unordered_map<std::uint32_t, std::uint64_t> numbers_;  ///< by RunId::index
   std::atomic<std::uint64_t> next_number_ = 1;

@@ -18,6 +18,7 @@
 #include "engine/engine.h"
 #include "engine/engine_error.h"
 #include "engine/program.h"
+#include "library/callback_scope.h"
 #include "library/engine_state.h"
 #include "library/run_slot.h"
 #include "tools/native/header_call.h"
@@ -166,7 +167,8 @@ tenon_status guarded(EngineState& state, tenon_error** error, Use use) {
   if (state.is_of_parent()) {
     return report(TENON_FORKED, "the engine was opened before this process was forked; open another one here", error);
   }
-  if (engine::SharedEngine* const engine = state.engine_or_null(); engine != nullptr && engine->is_used_here()) {
+  engine::SharedEngine* const engine = state.engine_or_null();
+  if (CallbackScope::is_within(&state) || (engine != nullptr && engine->is_used_here())) {
     return report(TENON_CONFLICT,
                   "a function that the engine calls cannot use the engine; complete the call later, on another thread",
                   error);

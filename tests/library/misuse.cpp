@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -348,6 +349,79 @@ void a_function_uses_a_host_that_another_thread_stops(const std::string& store) 
   tenon_host_free(host);
 }
 
+// --- An engine that another thread stops, or that gives a notice ---------------------------------------------------
+
+void two_threads_stop_an_engine() {
+  Shop shop;
+  tenon_options* const options = make_options(shop);
+  tenon_engine* engine = nullptr;
+  tenon_program* program = nullptr;
+  tenon_run* run = nullptr;
+  DONE(tenon_engine_open(options, &engine, &error));
+  tenon_options_free(options);
+  DONE(tenon_program_load(engine, desk, nullptr, &program, &error));
+  DONE(tenon_run_start(program, "slow_total", tenon_text_of(tea), 0, &run, &error));
+  while (shop.deferred == nullptr) CHECK(tenon_run_wait(run, 1, nullptr, nullptr) == TENON_NOT_YET);
+  std::thread stopping([&] { DONE(tenon_engine_stop(engine, TENON_FOREVER, &error)); });
+  while (tenon_run_answer(run, "nothing", tenon_text_of(""), nullptr) != TENON_CONFLICT) std::this_thread::yield();
+  FAILS(tenon_engine_stop(engine, TENON_FOREVER, &error), TENON_CONFLICT, "another thread is stopping the engine");
+  tenon_engine_free(engine);
+  tenon_put_i64(shop.deferred, tenon_result(shop.deferred), 1);
+  tenon_finish(shop.deferred);
+  stopping.join();
+  DONE(tenon_engine_stop(engine, 0, &error));
+  tenon_run_free(run);
+  tenon_program_free(program);
+  tenon_engine_free(engine);
+}
+
+struct Noticing {
+  tenon_engine* engine = nullptr;
+  int notices = 0;
+};
+
+void use_engine(void* user, bool, tenon_text) {
+  auto& noticing = *static_cast<Noticing*>(user);
+  tenon_program* program = nullptr;
+  tenon_run* run = nullptr;
+  ++noticing.notices;
+  FAILS(tenon_program_load(noticing.engine, desk, nullptr, &program, &error), TENON_CONFLICT, "cannot use the engine");
+  FAILS(tenon_run_resume(noticing.engine, "x", 0, &run, &error), TENON_CONFLICT, "cannot use the engine");
+  FAILS(tenon_engine_stop(noticing.engine, 0, &error), TENON_CONFLICT, "cannot use the engine");
+  tenon_engine_free(noticing.engine);
+}
+
+/// Copies a store whose engine has not closed it, with a log that is damaged in the middle.
+void copy_damaged(const std::string& store, const std::string& to) {
+  std::filesystem::copy_file(store, to);
+  std::filesystem::copy_file(store + "-wal", to + "-wal");
+  std::fstream log(to + "-wal", std::ios::in | std::ios::out | std::ios::binary);
+  const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(to + "-wal") / 2);
+  log.seekp(middle);
+  log << "damaged, damaged, damaged";
+  CHECK(log.good());
+}
+
+void a_notice_uses_its_engine(const std::string& store, const std::string& copy) {
+  Shop shop;
+  for (const std::string& path : {store, copy}) {
+    Noticing noticing;
+    tenon_options* const options = make_options(shop);
+    tenon_program* program = nullptr;
+    DONE(tenon_options_set(options, "store", path.c_str(), &error));
+    DONE(tenon_options_set(options, "durability", "process", &error));
+    tenon_options_on_notice(options, use_engine, &noticing);
+    DONE(tenon_engine_open(options, &noticing.engine, &error));
+    tenon_options_free(options);
+    DONE(tenon_program_load(noticing.engine, desk, nullptr, &program, &error));
+    for (int i = 0; i < 50; ++i) CHECK(end_of(program, "total", tea) == "21");
+    if (path == store) copy_damaged(store, copy);
+    CHECK((noticing.notices > 0) == (path == copy));
+    tenon_program_free(program);
+    tenon_engine_free(noticing.engine);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -362,6 +436,8 @@ int main(int count, char** arguments) {
   functions_of_a_host_throw(store);
   functions_use_their_host(store);
   a_function_uses_a_host_that_another_thread_stops(std::string(folder) + "/other.db");
+  two_threads_stop_an_engine();
+  a_notice_uses_its_engine(std::string(folder) + "/noticed.db", std::string(folder) + "/copy.db");
   std::filesystem::remove_all(folder);
   CHECK(is_text(tenon_text_of("a"), "a"));
   std::printf("%d checks passed\n", checks);
