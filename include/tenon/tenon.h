@@ -249,7 +249,8 @@ TENON_API tenon_status tenon_engine_descriptor(tenon_engine* engine, int* descri
 
 /* --- Programs ------------------------------------------------------------------------------------------------- */
 
-/* Loads the program of a file; or `text`, if it is not NULL, as if that file contained it. */
+/* Loads the program of a file; or `text`, if it is not NULL, as if that file contained it: it need not exist then, but
+ * has a path. */
 TENON_API tenon_status tenon_program_load(tenon_engine* engine, const char* path, const char* text,
                                           tenon_program** program, tenon_error** error);
 /* The same without its externs and without opening the engine: to describe the program, run its tests, or draw it. */

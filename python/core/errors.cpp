@@ -65,11 +65,11 @@ std::string shown(nb::handle object) {
 
 void raise_used_within() {
   const std::string message = std::string(used_within) + "; one that is marked with `@tenon.extern(blocking=True)` can";
-  raise(error_maker()(text(message), R"({"status":"conflict"})"));
+  raise(error_maker()(to_str(message), R"({"status":"conflict"})"));
 }
 
 void raise_wrong_input(const std::string& message) {
-  raise(error_maker()(text(message), R"({"status":"wrong_input"})"));
+  raise(error_maker()(to_str(message), R"({"status":"wrong_input"})"));
 }
 
 void raise_not_passed() {

@@ -66,10 +66,15 @@ tenon_status tenon_engine_descriptor(tenon_engine* engine, int* descriptor, teno
   });
 }
 
+static tenon_status report_no_path(tenon_error** error) {
+  return report(TENON_USAGE, "a program needs a path, such as `main.tn`, also one that is given as a text", error);
+}
+
 tenon_status tenon_program_load(tenon_engine* engine, const char* path, const char* text, tenon_program** program,
                                 tenon_error** error) {
   if (!library::prepare(error, {engine}, program)) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {
+    if (*text_or_empty(path) == '\0') return report_no_path(error);
     engine::ProgramSource source{text_or_empty(path)};
     if (text != nullptr) source.text = text;
     auto loaded = engine->state->load(source);
@@ -83,6 +88,7 @@ tenon_status tenon_program_compile(tenon_engine* engine, const char* path, const
                                    tenon_error** error) {
   if (!library::prepare(error, {engine}, program)) return TENON_USAGE;
   return guarded(*engine->state, error, [&]() -> tenon_status {
+    if (*text_or_empty(path) == '\0') return report_no_path(error);
     engine::ProgramSource source{text_or_empty(path)};
     if (text != nullptr) source.text = text;
     auto compiled = engine->state->compile(source);

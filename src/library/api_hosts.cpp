@@ -131,7 +131,14 @@ tenon_status tenon_host_open(const tenon_options* options, tenon_host_role role,
   }
   return guarded(*state, error, [&]() -> tenon_status {
     if (role != TENON_HOST && role != TENON_GATEWAY) return report(TENON_USAGE, "there is no such role", error);
-    const std::vector<std::string> paths(files, files + count);
+    std::vector<std::string> paths;
+    for (std::size_t at = 0; at < count; ++at) {
+      if (files[at] == nullptr) {
+        return report(TENON_USAGE, "file " + std::to_string(at) + " of the host is NULL; each is the path of a program",
+                      error);
+      }
+      paths.emplace_back(files[at]);
+    }
     auto opened = state->open(role == TENON_HOST ? journal::OwnerRole::Host : journal::OwnerRole::Gateway, paths);
     if (!opened) return report(std::move(opened.error()), error);
     *host = new tenon_host{std::move(state)};
@@ -294,6 +301,7 @@ static tenon_status send_to(tenon_host* host, runtime::Host& to, const tenon_req
 /// Sends a request. Unless this fails, `on_reply` is called once.
 static tenon_status send(tenon_host* host, const tenon_request& request, runtime::OnReply on_reply,
                          tenon_error** error) {
+  if (const auto broken = host->state->broken()) return report(TENON_INTERNAL, *broken, error);
   return host->state->with_hosting([&](engine::Hosting* hosting) {
     const bool is_stopped = host->state->is_stopped() || hosting == nullptr;
     if (is_stopped) return report(TENON_CONFLICT, "the host was stopped", error);
@@ -541,12 +549,11 @@ void tenon_follower_free(tenon_follower* follower) {
 
 tenon_status tenon_host_serve(tenon_host* host, const char* address, uint16_t port, const char* token,
                               uint16_t* listening, tenon_error** error) {
-  if (listening != nullptr) *listening = {};
-  if (!library::prepare(error, {host})) return TENON_USAGE;
+  if (!library::prepare(error, {host}, listening)) return TENON_USAGE;
   return guarded_wait(*host->state, error, [&]() -> tenon_status {
     auto served = host->state->serve({text_or_empty(address), port}, text_or_empty(token));
     if (!served) return report(std::move(served.error()), error);
-    if (listening != nullptr) *listening = *served;
+    *listening = *served;
     return TENON_OK;
   });
 }

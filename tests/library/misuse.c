@@ -205,6 +205,43 @@ static void structs_say_their_size(void) {
   tenon_options_free(options);
 }
 
+/* Options can be used once what was wrong with them is right. */
+static void options_are_corrected(void) {
+  tenon_model no_model = {sizeof(tenon_model), NULL, NULL};
+  tenon_extern_hooks no_hooks = {0, NULL, NULL, NULL};
+  tenon_options* options = tenon_options_new();
+  Desk state = {7, false, NULL, NULL, NULL, NULL};
+  tenon_engine* engine;
+  tenon_options_set_model(options, "mind", &no_model, NULL, NULL);
+  tenon_options_add_extern(options, "price", NULL, NULL, NULL);
+  tenon_options_set_extern_hooks(options, &no_hooks, NULL, NULL);
+  FAILS(tenon_engine_open(options, &engine, &error), TENON_USAGE, "`start`");
+  tenon_options_set_model(options, "mind", &model, NULL, NULL);
+  FAILS(tenon_engine_open(options, &engine, &error), TENON_USAGE, "`size`");
+  tenon_options_set_extern_hooks(options, NULL, NULL, NULL);
+  FAILS(tenon_engine_open(options, &engine, &error), TENON_USAGE, "`price`");
+  tenon_options_add_extern(options, "price", price, &state, NULL);
+  DONE(tenon_engine_open(options, &engine, &error));
+  tenon_engine_free(engine);
+  tenon_options_free(options);
+}
+
+static void files_have_paths(tenon_engine* engine) {
+  tenon_options* options = tenon_options_new();
+  tenon_program* program = WRONG(tenon_program);
+  tenon_host* host = WRONG(tenon_host);
+  const char* files[2];
+  files[0] = desk;
+  files[1] = NULL;
+  FAILS(tenon_program_load(engine, NULL, "", &program, &error), TENON_USAGE, "needs a path");
+  FAILS(tenon_program_load(engine, "", NULL, &program, &error), TENON_USAGE, "needs a path");
+  FAILS(tenon_program_compile(engine, NULL, NULL, &program, &error), TENON_USAGE, "needs a path");
+  FAILS(tenon_host_open(options, TENON_HOST, files, 2, &host, &error), TENON_USAGE, "file 1 of the host is NULL");
+  FAILS(tenon_host_serve(NULL, "localhost", 0, NULL, NULL, &error), TENON_USAGE, "NULL");
+  CHECK(program == NULL && host == NULL);
+  tenon_options_free(options);
+}
+
 static void results_are_nothing_after_a_failure(tenon_engine* engine, tenon_program* program) {
   tenon_program* other = WRONG(tenon_program);
   tenon_run* run = WRONG(tenon_run);
@@ -421,6 +458,8 @@ int main(int count, char** arguments) {
   engine = open_engine(&state);
   DONE(tenon_program_load(engine, desk, NULL, &program, &error));
   results_are_nothing_after_a_failure(engine, program);
+  options_are_corrected();
+  files_have_paths(engine);
   a_call_may_be_null(program);
   pointers_of_a_call_may_be_null(engine);
   a_call_of_which_something_is_missing_can_be_completed(program);
