@@ -193,6 +193,12 @@ nb::object CallQueue::take(bool is_first) {
   }
 }
 
+CallQueue::Serving::Serving(const CallQueue& queue) : before_(std::exchange(served, &queue)) {}
+
+CallQueue::Serving::~Serving() {
+  served = before_;
+}
+
 bool CallQueue::is_served_here() const {
   return served == this;
 }

@@ -41,9 +41,20 @@ class CallQueue {
   // With the lock.
   /// Waits for a call. Returns it as Extern::begin does; None: the thread ends. `is_first`: of this thread.
   [[nodiscard]] nb::object take(bool is_first);
-  /// Whether this thread performs a plain function of the engine that may as well be called on the engine's thread. It
-  /// cannot use the engine then, wherever it is called.
+  /// Whether this thread performs a plain function of the engine that is called on the engine's thread, or may as well
+  /// be. It cannot use the engine then, wherever it is called.
   [[nodiscard]] bool is_served_here() const;
+  /// This thread performs a function of the engine on the engine's thread, as long as this exists.
+  class Serving {
+   public:
+    explicit Serving(const CallQueue& queue);
+    ~Serving();
+    Serving(const Serving&) = delete;
+    Serving& operator=(const Serving&) = delete;
+
+   private:
+    const void* before_;  ///< of another engine, whose function has called this one
+  };
   /// A call that was taken has ended.
   void forget(const void* call);
   /// Calls that wait are not made, and threads end with their calls.

@@ -419,6 +419,10 @@ nb::object Engine::next_event(const Run* run, Timeout timeout, std::uint64_t rel
   return nb::make_tuple(to_str(event.type()), to_str(event.json()), event.run());
 }
 
+void Engine::refuse_use_within() const {
+  if (setup_->dispatcher()->calls().is_served_here()) raise_used_within();
+}
+
 void Engine::release_waits() {
   ++releases_;
   tenon_engine_interrupt(engine_);

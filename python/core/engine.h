@@ -168,6 +168,8 @@ class Engine {
   /// Type, JSON and number of the run; None after the timeout, if the given run has ended or waits for input, or if
   /// `release_waits` was called since `releases`, a result of `releases()`.
   [[nodiscard]] nb::object next_event(const Run* run, Timeout timeout, std::uint64_t releases) const;
+  /// Raises an exception within a plain function that the engine calls.
+  void refuse_use_within() const;
   [[nodiscard]] std::uint64_t releases() const { return releases_; }
   /// Ends the waits of other threads for events.
   void release_waits();

@@ -194,6 +194,7 @@ void Extern::perform(tenon_call* call, void* user) {
   }
   const Callback callback;
   if (!callback.is_allowed()) return tenon_fail_unavailable(call, "the interpreter has ended");
+  const CallQueue::Serving serving(self->dispatcher_->calls());
   try {
     self->call(call);
   } catch (nb::python_error& error) {

@@ -160,6 +160,7 @@ static void add_engine(nb::module_& module) {
       .def("dispatch", &Engine::dispatch)
       .def("expect_loop", &Engine::expect_loop)
       .def("next_event", &Engine::next_event, "run"_a.none(), "timeout"_a.none(), "releases"_a)
+      .def("refuse_use_within", &Engine::refuse_use_within)
       .def("releases", &Engine::releases)
       .def("release_waits", &Engine::release_waits)
       .def("start_thread", &Engine::start_thread)

@@ -136,6 +136,7 @@ class Engine:
     def continue_runs(self) -> None:
         """Before a run starts or continues: from now on the engine has a thread that continues the runs while no one waits for them. A
         running event loop starts their coroutines."""
+        self.core.refuse_use_within()
         if self._waits_for_caller:
             return
         if running_loop() is None:
@@ -203,9 +204,14 @@ class Engine:
                 has_taken = True
         return has_taken
 
+    def taking_here(self) -> threading.Condition:
+        """`taking`, for a thread that waits for the engine while it has that: not for a function that the engine waits for."""
+        self.core.refuse_use_within()
+        return self.taking
+
     def take_events_of(self, run: Run[Any], core_run: Any) -> bool:
         """Gives a run the events that it has now. Returns whether there are some that were not used."""
-        with self.taking:
+        with self.taking_here():
             return self._take_of(run, core_run)
 
     def _take_of(self, run: Run[Any], core_run: Any) -> bool:
@@ -215,7 +221,7 @@ class Engine:
 
     def await_events(self, run: Run[Any], core_run: Any) -> bool:
         """Waits until a run has events, or for a moment. False: it has ended or waits for input, and all were taken."""
-        with self.taking:
+        with self.taking_here():
             if self._take_of(run, core_run):
                 return True
             if core_run.wait(0.0) != 0:

@@ -84,7 +84,7 @@ class Function(_core.Function):
         program = self._program
         events = True if self._takes_events else named_arguments.pop("events", True)
         program.engine.continue_runs()
-        with program.engine.taking:
+        with program.engine.taking_here():
             core = self._start(arguments, named_arguments, flags_of(events))
             return Run(core, program.engine, has_events=events, program=program)
 
@@ -105,7 +105,7 @@ class Agent:
     def start(self, *, events: bool = True) -> Conversation[Any]:
         """Starts a conversation, which waits for its first prompt."""
         program = self._program
-        with program.engine.taking:
+        with program.engine.taking_here():
             core = program._core.start_agent(self.__name__, flags_of(events))
             return Conversation(core, program.engine, has_events=events, program=program, value_type=(program.types, self.result))
 
@@ -161,7 +161,7 @@ class Program:
         """Continues a run of the program's store, with the program that it was started with."""
         text_of(name, "name")
         self.engine.continue_runs()
-        with self.engine.taking:
+        with self.engine.taking_here():
             return self.run_of(self.engine.core.resume(name, flags_of(events)), events)
 
     def run_of(self, core: Any, has_events: bool) -> Conversation[Any]:

@@ -345,7 +345,7 @@ class Run(Generic[T]):
         changed = None if program is self.program else _core_of(program)
         program = program or self.program
         self._engine.continue_runs()
-        with self._engine.taking:
+        with self._engine.taking_here():
             core = self._engine.core.fork(self._recorded_name(), record, changed, flags_of(events))
             if program is None:
                 return type(self)(core, self._engine, has_events=events)

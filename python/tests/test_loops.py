@@ -401,3 +401,26 @@ def test_a_wait_that_keeps_its_own_event_loop_from_continuing_is_refused(load, h
         assert waits[how](program.one.start("milk")) in (4, ["prompt_started", "tool_call", "tool_result", "turn_end"])  # not begun here
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("use", ["start", "events"])
+def test_a_function_that_uses_its_engine_is_refused_while_another_thread_waits_for_that(load, use):
+    begun, go = threading.Event(), threading.Event()
+
+    @tenon.extern(blocking=False)
+    def price(item: str) -> int:
+        begun.set()
+        go.wait(WAIT)
+        time.sleep(0.1)  # until the other thread waits
+        return program.five.start().number if use == "start" else len(list(other.events()))
+
+    program = load(price)
+    other = program.five.start()
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        called = pool.submit(program.one, "tea")
+        assert begun.wait(WAIT)
+        started = pool.submit(program.five.start)
+        go.set()
+        with pytest.raises(tenon.RunFailed, match="cannot use the engine"):
+            called.result(WAIT)
+        assert started.result(WAIT).result() == 5
