@@ -29,7 +29,7 @@ def make_package(name, kept):
 
 make_package('_tenon_worker', sources)
 if importlib.util.find_spec('tenon') is None:
-    package = make_package('tenon', ('_typing', '_errors', '_values', '_types', '_marks'))
+    package = make_package('tenon', [part for part in sources if part != '_worker'])
     for part in ('_errors', '_types', '_marks'):
         public = {key: value for key, value in vars(sys.modules['tenon.' + part]).items() if key[0] != '_'}
         vars(package).update(public)

@@ -1,5 +1,5 @@
 # Embeds the program of Python's worker processes in the library `tools`: worker_source().
-set(worker_files _typing.py _errors.py _values.py _types.py _marks.py _worker.py)
+set(worker_files _typing.py _errors.py _values.py _types.py _json.py _checks.py _background.py _marks.py _worker.py)
 list(TRANSFORM worker_files PREPEND ${CMAKE_SOURCE_DIR}/python/tenon/)
 set(worker_source ${CMAKE_BINARY_DIR}/generated/python_worker_source.cpp)
 add_custom_command(OUTPUT ${worker_source}
