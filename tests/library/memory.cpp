@@ -229,7 +229,9 @@ void an_engine_needs_memory(bool has_thread) {
   if (has_thread) DONE(tenon_engine_start_thread(engine, &error));
   DONE(tenon_run_start(program, "total", tenon_text_of(tea), 0, &run, &error));
   FAILS(tenon_run_wait(run, WAIT_MAX, nullptr, &error), TENON_INTERNAL, "out of memory");
-  FAILS(tenon_run_start(program, "half", tenon_text_of(R"({"n": 4})"), 0, &run, &error), TENON_INTERNAL, "memory");
+  tenon_run* other = nullptr;
+  FAILS(tenon_run_start(program, "half", tenon_text_of(R"({"n": 4})"), 0, &other, &error), TENON_INTERNAL, "memory");
+  tenon_run_free(run);
   tenon_program_free(program);
   tenon_engine_free(engine);
 }
