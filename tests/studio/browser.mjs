@@ -712,7 +712,7 @@ await runTests(
       await page.getByLabel("name").fill("Ada");
       await page.getByRole("button", { name: "Answer" }).click();
       await state(page, "ended");
-      assert.equal(await place.textContent(), "at no line of this text");
+      await until(() => place.textContent(), (found) => found === "at no line of this text");
       // Blocks, with what they took.
       await openProgram(page, "desk");
       await startRun(page, "Desk", { Input: "I want a refund." });
