@@ -281,111 +281,102 @@ void fail_thrown(Call& call) noexcept {
 
 /// A function of the table. No exception leaves it, as its caller may be in C: it fails the call, such as for lack of
 /// memory.
-template <auto function>
-struct Guarded {
-  template <class Result, class... Given>
-  using Pointer = Result (*)(tenon_call*, Given...);
-
-  template <class Result, class... Given>
-  constexpr operator Pointer<Result, Given...>() const {  // NOLINT: the table has such pointers
-    return [](tenon_call* call, Given... given) noexcept -> Result {
-      try {
-        return function(call, given...);
-      } catch (...) {
-        fail_thrown(of(call));
-      }
-      if constexpr (std::is_same_v<Result, tenon_text>) {
-        return {"", 0};
-      } else {
-        return Result();
-      }
-    };
+template <auto function, class Result, class... Given>
+Result guarded(tenon_call* call, Given... given) noexcept {
+  try {
+    return function(call, given...);
+  } catch (...) {
+    fail_thrown(of(call));
   }
-};
+  if constexpr (std::is_same_v<Result, tenon_text>) {
+    return {"", 0};
+  } else {
+    return Result();
+  }
+}
 
 constexpr tenon_functions function_table = {
     .size = sizeof(tenon_functions),
     .abi = TENON_EXTERN_ABI,
-    .argument_count = Guarded<argument_count>(),
-    .argument = Guarded<argument>(),
-    .effect_key = Guarded<effect_key>(),
-    .is_cancelled = Guarded<is_cancelled>(),
-    .fail = Guarded<fail>(),
-    .failed = Guarded<failed>(),
-    .kind_of = Guarded<kind_of>(),
-    .as_boolean = Guarded<as_boolean>(),
-    .as_i32 = Guarded<as_i32>(),
-    .as_i64 = Guarded<as_i64>(),
-    .as_f64 = Guarded<as_f64>(),
-    .as_text = Guarded<as_text>(),
-    .length = Guarded<length>(),
-    .item = Guarded<item>(),
-    .field = Guarded<field>(),
-    .find = Guarded<find>(),
-    .next_entry = Guarded<next_entry>(),
-    .case_of = Guarded<case_of>(),
-    .some = Guarded<some>(),
-    .result = Guarded<result>(),
+    .argument_count = guarded<argument_count>,
+    .argument = guarded<argument>,
+    .effect_key = guarded<effect_key>,
+    .is_cancelled = guarded<is_cancelled>,
+    .fail = guarded<fail>,
+    .failed = guarded<failed>,
+    .kind_of = guarded<kind_of>,
+    .as_boolean = guarded<as_boolean>,
+    .as_i32 = guarded<as_i32>,
+    .as_i64 = guarded<as_i64>,
+    .as_f64 = guarded<as_f64>,
+    .as_text = guarded<as_text>,
+    .length = guarded<length>,
+    .item = guarded<item>,
+    .field = guarded<field>,
+    .find = guarded<find>,
+    .next_entry = guarded<next_entry>,
+    .case_of = guarded<case_of>,
+    .some = guarded<some>,
+    .result = guarded<result>,
     .put_boolean =
-        Guarded<[](tenon_call* call, tenon_slot* slot, bool value) { of(call).slots.put_boolean(of(slot), value); }>(),
-    .put_i64 = Guarded<[](tenon_call* call, tenon_slot* slot, int64_t value) {
-      of(call).slots.put_integer(of(slot), value);
-    }>(),
+        guarded<[](tenon_call* call, tenon_slot* slot, bool value) { of(call).slots.put_boolean(of(slot), value); }>,
+    .put_i64 =
+        guarded<[](tenon_call* call, tenon_slot* slot, int64_t value) { of(call).slots.put_integer(of(slot), value); }>,
     .put_f64 =
-        Guarded<[](tenon_call* call, tenon_slot* slot, double value) { of(call).slots.put_float(of(slot), value); }>(),
-    .put_text = Guarded<[](tenon_call* call, tenon_slot* slot, const char* data, size_t bytes) {
+        guarded<[](tenon_call* call, tenon_slot* slot, double value) { of(call).slots.put_float(of(slot), value); }>,
+    .put_text = guarded<[](tenon_call* call, tenon_slot* slot, const char* data, size_t bytes) {
       of(call).slots.put_text(of(slot), data, bytes);
-    }>(),
-    .put_value = Guarded<[](tenon_call* call, tenon_slot* slot, const tenon_value* value) {
+    }>,
+    .put_value = guarded<[](tenon_call* call, tenon_slot* slot, const tenon_value* value) {
       of(call).slots.put_value(of(slot), of(value));
-    }>(),
-    .put_list = Guarded<[](tenon_call* call, tenon_slot* slot) { of(call).slots.put_list(of(slot)); }>(),
-    .put_item = Guarded<[](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.item(of(slot))); }>(),
-    .put_i64s = Guarded<[](tenon_call* call, tenon_slot* slot, const int64_t* items, size_t count) {
+    }>,
+    .put_list = guarded<[](tenon_call* call, tenon_slot* slot) { of(call).slots.put_list(of(slot)); }>,
+    .put_item = guarded<[](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.item(of(slot))); }>,
+    .put_i64s = guarded<[](tenon_call* call, tenon_slot* slot, const int64_t* items, size_t count) {
       of(call).slots.put_integers(of(slot), items, count);
-    }>(),
-    .put_f64s = Guarded<[](tenon_call* call, tenon_slot* slot, const double* items, size_t count) {
+    }>,
+    .put_f64s = guarded<[](tenon_call* call, tenon_slot* slot, const double* items, size_t count) {
       of(call).slots.put_floats(of(slot), items, count);
-    }>(),
-    .put_map = Guarded<[](tenon_call* call, tenon_slot* slot) { of(call).slots.put_map(of(slot)); }>(),
-    .put_entry = Guarded<[](tenon_call* call, tenon_slot* slot, const char* key, size_t bytes) {
+    }>,
+    .put_map = guarded<[](tenon_call* call, tenon_slot* slot) { of(call).slots.put_map(of(slot)); }>,
+    .put_entry = guarded<[](tenon_call* call, tenon_slot* slot, const char* key, size_t bytes) {
       return handle_of(of(call).slots.entry(of(slot), key, bytes));
-    }>(),
-    .put_field = Guarded<[](tenon_call* call, tenon_slot* slot, const char* name) {
+    }>,
+    .put_field = guarded<[](tenon_call* call, tenon_slot* slot, const char* name) {
       return handle_of(of(call).slots.field(of(slot), text_or_empty(name)));
-    }>(),
-    .put_position = Guarded<[](tenon_call* call, tenon_slot* slot, size_t index) {
+    }>,
+    .put_position = guarded<[](tenon_call* call, tenon_slot* slot, size_t index) {
       return handle_of(of(call).slots.position(of(slot), index));
-    }>(),
-    .put_case = Guarded<[](tenon_call* call, tenon_slot* slot, const char* name, size_t bytes) {
+    }>,
+    .put_case = guarded<[](tenon_call* call, tenon_slot* slot, const char* name, size_t bytes) {
       of(call).slots.put_case(of(slot), {name == nullptr ? "" : name, name == nullptr ? 0 : bytes});
-    }>(),
-    .put_none = Guarded<[](tenon_call* call, tenon_slot* slot) { of(call).slots.put_none(of(slot)); }>(),
-    .put_some = Guarded<[](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.some(of(slot))); }>(),
-    .put_ok = Guarded<[](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.ok(of(slot))); }>(),
-    .put_err = Guarded<[](tenon_call* call, tenon_slot* slot, const char* message, size_t bytes) {
+    }>,
+    .put_none = guarded<[](tenon_call* call, tenon_slot* slot) { of(call).slots.put_none(of(slot)); }>,
+    .put_some = guarded<[](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.some(of(slot))); }>,
+    .put_ok = guarded<[](tenon_call* call, tenon_slot* slot) { return handle_of(of(call).slots.ok(of(slot))); }>,
+    .put_err = guarded<[](tenon_call* call, tenon_slot* slot, const char* message, size_t bytes) {
       of(call).slots.put_err(of(slot), {message == nullptr ? "" : message, message == nullptr ? 0 : bytes});
-    }>(),
-    .pause_for_input = Guarded<[](tenon_call* call, const char* question, size_t bytes) {
+    }>,
+    .pause_for_input = guarded<[](tenon_call* call, const char* question, size_t bytes) {
       if (question == nullptr) return of(call).slots.fail("the question is NULL");
       of(call).prompt.reset();
       of(call).question = text_or_nothing(question, bytes);
-    }>(),
-    .input = Guarded<[](tenon_call* call) {
+    }>,
+    .input = guarded<[](tenon_call* call) {
       return of(call).input ? text_of_view(*of(call).input) : tenon_text{nullptr, 0};
-    }>(),
-    .pause_for_child = Guarded<[](tenon_call* call, const char* agent, const char* input, size_t bytes) {
+    }>,
+    .pause_for_child = guarded<[](tenon_call* call, const char* agent, const char* input, size_t bytes) {
       prompt(of(call), agent, input, bytes, vm::PromptKind::PauseForChild);
-    }>(),
-    .finish_agent = Guarded<[](tenon_call* call, const char* agent, const char* input, size_t bytes) {
+    }>,
+    .finish_agent = guarded<[](tenon_call* call, const char* agent, const char* input, size_t bytes) {
       prompt(of(call), agent, input, bytes, vm::PromptKind::FinishAgent);
-    }>(),
-    .fail_unavailable = Guarded<fail_unavailable>(),
-    .as_json = Guarded<as_json>(),
-    .put_json = Guarded<[](tenon_call* call, tenon_slot* slot, const char* data, size_t bytes) {
+    }>,
+    .fail_unavailable = guarded<fail_unavailable>,
+    .as_json = guarded<as_json>,
+    .put_json = guarded<[](tenon_call* call, tenon_slot* slot, const char* data, size_t bytes) {
       of(call).slots.put_json(of(slot), data == nullptr ? std::string_view() : std::string_view(data, bytes));
-    }>(),
-    .fail_interrupted = Guarded<fail_interrupted>(),
+    }>,
+    .fail_interrupted = guarded<fail_interrupted>,
 };
 
 }  // namespace
