@@ -17,6 +17,8 @@ constexpr std::chrono::microseconds quick_max{200};
 
 /// The engine whose function this thread performs, if that may not use it.
 thread_local const void* served = nullptr;
+/// The engine that waits for this thread, which is its own.
+thread_local const void* awaited = nullptr;
 
 void give_up(tenon_call* call) {
   tenon_fail_interrupted(call, "the function was not called: its engine was stopped");
@@ -193,14 +195,20 @@ nb::object CallQueue::take(bool is_first) {
   }
 }
 
-CallQueue::Serving::Serving(const CallQueue& queue) : before_(std::exchange(served, &queue)) {}
+CallQueue::Serving::Serving(const CallQueue& queue)
+    : served_before_(std::exchange(served, &queue)), awaited_before_(std::exchange(awaited, &queue)) {}
 
 CallQueue::Serving::~Serving() {
-  served = before_;
+  served = served_before_;
+  awaited = awaited_before_;
 }
 
 bool CallQueue::is_served_here() const {
   return served == this;
+}
+
+bool CallQueue::is_awaited_here() const {
+  return awaited == this;
 }
 
 void CallQueue::forget(const void* call) {

@@ -44,6 +44,8 @@ class CallQueue {
   /// Whether this thread performs a plain function of the engine that is called on the engine's thread, or may as well
   /// be. It cannot use the engine then, wherever it is called.
   [[nodiscard]] bool is_served_here() const;
+  /// Whether this thread performs one on the engine's thread: the engine, or the host, waits for it.
+  [[nodiscard]] bool is_awaited_here() const;
   /// This thread performs a function of the engine on the engine's thread, as long as this exists.
   class Serving {
    public:
@@ -53,7 +55,9 @@ class CallQueue {
     Serving& operator=(const Serving&) = delete;
 
    private:
-    const void* before_;  ///< of another engine, whose function has called this one
+    // Of another engine, whose function has called this one.
+    const void* served_before_;
+    const void* awaited_before_;
   };
   /// A call that was taken has ended.
   void forget(const void* call);

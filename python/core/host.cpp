@@ -73,7 +73,13 @@ void Host::begin() const {
   done([&](tenon_error** error) { return tenon_host_begin(host_, error); });
 }
 
+/// The host would wait for the function that waits for it.
+void Host::refuse_wait_within() const {
+  if (setup_->dispatcher()->calls().is_awaited_here()) raise_used_within();
+}
+
 bool Host::stop(double grace, Timeout timeout) {
+  refuse_wait_within();
   if (stopping_ == nullptr) {
     stopping_ = std::make_shared<Stopping>();
     std::thread([host = host_, milliseconds = milliseconds_of(grace), stopping = stopping_] {
@@ -178,6 +184,7 @@ nb::object Host::outcome(const std::string& run) const {
 
 std::uint64_t Host::send(tenon_request_kind kind, const std::string& name, const std::optional<std::string>& wait,
                          const std::string& input, const std::optional<std::string>& key, bool is_awaited) {
+  if (!is_awaited) refuse_wait_within();
   const tenon_request request = {sizeof(tenon_request), kind,        name.c_str(), or_null(wait),
                                  host::text_of(input),  or_null(key)};
   const std::uint64_t number = replies_->expect(is_awaited);

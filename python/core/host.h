@@ -88,6 +88,8 @@ class Host {
   void expect_loop(bool has_loop) { setup_->dispatcher()->expect_loop(has_loop); }
 
  private:
+  void refuse_wait_within() const;
+
   struct Stopping;
   tenon_host* host_ = nullptr;
   std::shared_ptr<Setup> setup_;

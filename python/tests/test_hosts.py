@@ -54,6 +54,21 @@ def test_values_have_the_types_of_the_program(open_host):
     assert host.start("first_of", {"items": [1 << 40]}).result(WAIT) == 1 << 40
 
 
+def test_a_function_that_its_host_waits_for_cannot_wait_for_it(open_host):
+    @tenon.extern(blocking=False, name="price")
+    def asking(item: str) -> int:
+        for wait in (lambda: host.start("half", {"n": 4}), lambda: host.stop(0)):
+            with pytest.raises(tenon.Error, match="cannot use the engine") as raised:
+                wait()
+            assert raised.value.kind == "Conflict"
+        return 7
+
+    host = open_host(externs=[asking])
+    order = host.types_of(host.describe()[0]["file"])["Order"]("tea", 3, [])
+    assert host.start("total", {"order": order}).result(WAIT) == 21
+    assert host.start("half", {"n": 4}).result(WAIT) == 25
+
+
 def test_a_failure_is_raised(open_host):
     host = open_host()
     with pytest.raises(tenon.RunFailed, match="gold is not sold") as raised:
