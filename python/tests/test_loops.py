@@ -222,7 +222,8 @@ def test_event_loops_take_turns_with_that_of_the_package(load):
     asyncio.run(asyncio.wait_for(cells(), WAIT))
 
 
-def test_an_event_loop_that_waits_is_not_replaced(load):
+def make_held_price():
+    """A coroutine function that waits, an event when it has begun, and one that lets it return."""
     begun, go = threading.Event(), threading.Event()
 
     async def price(item: str) -> int:
@@ -230,6 +231,12 @@ def test_an_event_loop_that_waits_is_not_replaced(load):
         while not go.is_set():
             await asyncio.sleep(0.001)
         return len(item)
+
+    return price, begun, go
+
+
+def test_an_event_loop_that_waits_is_not_replaced(load):
+    price, begun, go = make_held_price()
 
     async def nested(item: str) -> int:
         return await inner.one.aio(item)
@@ -253,13 +260,7 @@ def test_an_event_loop_that_waits_is_not_replaced(load):
 
 
 def test_an_event_loop_that_is_refused_leaves_the_waits_of_the_other_alone(load):
-    begun, go = threading.Event(), threading.Event()
-
-    async def price(item: str) -> int:
-        begun.set()
-        while not go.is_set():
-            await asyncio.sleep(0.001)
-        return len(item)
+    price, begun, go = make_held_price()
 
     program = load(price)
 
