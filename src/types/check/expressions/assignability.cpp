@@ -7,6 +7,7 @@
 #include "diagnostics/kinds.h"
 #include "diagnostics/nearest.h"
 #include "syntax/literals.h"
+#include "syntax/tree.h"
 #include "types/check/body_checker.h"
 #include "types/table/refinements.h"
 #include "types/table/type_parts.h"
@@ -24,8 +25,8 @@ bool high_within(const Refinement& inner, const Refinement& outer) {
   return inner.high < outer.high || (inner.high == outer.high && (inner.high_is_exclusive || !outer.high_is_exclusive));
 }
 
-bool is_literal_number(NodeKind kind) {
-  return kind == NodeKind::IntegerExpression || kind == NodeKind::FloatExpression;
+bool is_literal_number(syntax::NodeKind kind) {
+  return kind == syntax::NodeKind::IntegerExpression || kind == syntax::NodeKind::FloatExpression;
 }
 
 /// Whether the text is a literal of that kind of number, without a sign.
