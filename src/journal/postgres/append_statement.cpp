@@ -13,15 +13,17 @@ namespace {
 enum Part : std::uint32_t {
   Continues = 1U << 0U,
   Starts = 1U << 1U,
-  IsLone = 1U << 2U,  ///< one run that continues
-  Batches = 1U << 3U,
+  IsLone = 1U << 2U,   ///< one run that continues
+  Batches = 1U << 3U,  ///< of runs that continue
   Contents = 1U << 4U,
   SharedBodies = 1U << 5U,
   Snapshots = 1U << 6U,
   Replaced = 1U << 7U,  ///< notes
   KeptFirst = 1U << 8U,
-  Moves = 1U << 9U,   ///< runs that are given up
-  Texts = 1U << 10U,  ///< the title or the detail of a run that continues changes
+  Moves = 1U << 9U,          ///< runs that are given up
+  Texts = 1U << 10U,         ///< the title or the detail of a run that continues changes
+  States = 1U << 11U,        ///< its state does, or when it is due
+  FirstBatches = 1U << 12U,  ///< of runs that start
 };
 /// What most of an agent's steps consist of: one round trip to the server is most of their time.
 constexpr std::uint32_t plain_step = Continues | IsLone | Batches;
@@ -30,13 +32,14 @@ std::uint32_t parts_of(const Layer& layer) {
   std::uint32_t parts = 0;
   for (const RunStep& step : layer.steps) {
     parts |= step.kind == RunStep::Kind::Start ? Starts : Continues;
-    if (step.batch) parts |= Batches;
+    if (step.batch) parts |= step.kind == RunStep::Kind::Start ? FirstBatches : Batches;
     if (step.snapshot != nullptr) parts |= Snapshots;
     if (step.moves_to) parts |= Moves;
     const RunSummary& before = step.before.head.summary;
     const RunSummary& after = step.after.head.summary;
-    if (step.kind == RunStep::Kind::Continue && (before.title != after.title || before.detail != after.detail))
-      parts |= Texts;
+    if (step.kind == RunStep::Kind::Start) continue;
+    if (before.title != after.title || before.detail != after.detail) parts |= Texts;
+    if (before.state != after.state || before.wake_at != after.wake_at) parts |= States;
   }
   if (!layer.contents.rows.empty()) parts |= Contents;
   if (!layer.contents.bodies.empty()) parts |= SharedBodies;
@@ -61,14 +64,20 @@ void add_change(ArrayValue& array, const std::string& before, const std::string&
   before == after ? array.add_null() : array.add(after);
 }
 
+std::uint64_t count_records(const RunStep& step) {
+  return step.after.head.records - step.before.head.records;
+}
+
 /// Columns of one run.
 void compose_lone(Composer& out, const RunStep& step, std::uint32_t parts) {
   const RunHead& before = step.before.head;
   const RunHead& after = step.after.head;
   out.text("appended AS (UPDATE runs AS r SET records = ").integer(after.records);
   out.text(", appends = r.appends + 1, updated_at = ").integer(after.summary.updated_at);
-  out.text(", wake_at = ").optional(after.summary.wake_at);
-  out.text(", state = ").integer(static_cast<std::int64_t>(after.summary.state));
+  if ((parts & States) != 0) {
+    out.text(", wake_at = ").optional(after.summary.wake_at);
+    out.text(", state = ").integer(static_cast<std::int64_t>(after.summary.state));
+  }
   out.text(", checksum = ").integer(checksum_of(step.after));
   out.text(", chain = ").bytes(after.chain.view());
   if ((parts & Texts) != 0) {
@@ -83,13 +92,16 @@ void compose_lone(Composer& out, const RunStep& step, std::uint32_t parts) {
   out.text(" RETURNING r.id)");
 }
 
+/// Each run's row, and its batch beside it: the table `appended` has what a batch's row consists of.
 void compose_continues(Composer& out, const std::vector<const RunStep*>& steps, std::uint32_t parts) {
   using Row = const RunStep*;
   const bool has_moves = (parts & Moves) != 0;
+  const bool has_states = (parts & States) != 0;
   const bool has_texts = (parts & Texts) != 0;
   out.text(
-      "appended AS (UPDATE runs AS r SET records = a.records, appends = r.appends + 1, updated_at = a.updated_at, "
-      "wake_at = a.wake_at, state = a.state, checksum = a.checksum, chain = a.chain");
+      "appended AS (UPDATE runs AS r SET records = r.records + a.count, appends = r.appends + 1, updated_at = "
+      "a.updated_at, checksum = a.checksum, chain = a.chain");
+  if (has_states) out.text(", wake_at = a.wake_at, state = a.state");
   if (has_texts) out.text(", title = coalesce(a.title, r.title), detail = coalesce(a.detail, r.detail)");
   if (has_moves)
     out.text(", epoch = a.next_epoch, owner = CASE WHEN a.pool IS NULL THEN r.owner ELSE " TENON_NEXT_OWNER(
@@ -98,16 +110,23 @@ void compose_continues(Composer& out, const std::vector<const RunStep*>& steps, 
   std::vector<Composer::Column<std::vector<Row>>> columns = {
       {"id", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->before.id); }},
       {"epoch", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->before.head.epoch); }},
-      {"before", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->before.head.records); }},
+      {"records", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->before.head.records); }},
       {"appends", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->before.appends); }},
-      {"records", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->after.head.records); }},
+      {"count", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(count_records(*step)); }},
       {"updated_at", Element::Bigint,
        [](ArrayValue& to, const Row& step) { to.add(step->after.head.summary.updated_at); }},
-      {"wake_at", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->after.head.summary.wake_at); }},
-      {"state", Element::Bigint,
-       [](ArrayValue& to, const Row& step) { to.add(static_cast<std::int64_t>(step->after.head.summary.state)); }},
       {"checksum", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(checksum_of(step->after)); }},
-      {"chain", Element::Bytea, [](ArrayValue& to, const Row& step) { to.add(step->after.head.chain.view()); }}};
+      {"chain", Element::Bytea, [](ArrayValue& to, const Row& step) { to.add(step->after.head.chain.view()); }},
+      {"chain_before", Element::Bytea, [](ArrayValue& to, const Row& step) { to.add(step->before.head.chain.view()); }},
+      {"bytes", Element::Bytea,
+       [](ArrayValue& to, const Row& step) { step->batch ? to.add(*step->batch) : to.add_null(); }}};
+  if (has_states) {
+    columns.push_back({"wake_at", Element::Bigint,
+                       [](ArrayValue& to, const Row& step) { to.add(step->after.head.summary.wake_at); }});
+    columns.push_back({"state", Element::Bigint, [](ArrayValue& to, const Row& step) {
+                         to.add(static_cast<std::int64_t>(step->after.head.summary.state));
+                       }});
+  }
   if (has_texts) {
     columns.push_back({"title", Element::Bytea, [](ArrayValue& to, const Row& step) {
                          add_change(to, step->before.head.summary.title, step->after.head.summary.title);
@@ -125,8 +144,8 @@ void compose_continues(Composer& out, const std::vector<const RunStep*>& steps, 
   }
   out.table("a", steps, columns);
   out.text(
-      " "
-      "WHERE r.id = a.id AND r.epoch = a.epoch AND r.records = a.before AND r.appends = a.appends RETURNING r.id)");
+      " WHERE r.id = a.id AND r.epoch = a.epoch AND r.records = a.records AND r.appends = a.appends "
+      "RETURNING r.id, a.records + 1 AS first, r.appends, a.count, a.chain_before, a.bytes)");
 }
 
 #undef TENON_NEXT_OWNER
@@ -181,21 +200,20 @@ void compose_starts(Composer& out, const std::vector<const RunStep*>& steps, std
   out.integer(owner).text(" AND o.dead_at IS NULL) ON CONFLICT (name) DO NOTHING RETURNING id)");
 }
 
-void compose_batches(Composer& out, const Layer& layer, std::string_view applied) {
-  std::vector<const RunStep*> steps;
-  for (const RunStep& step : layer.steps)
-    if (step.batch) steps.push_back(&step);
+/// The first batches of runs that start.
+void compose_first_batches(Composer& out, const std::vector<const RunStep*>& starts) {
+  std::vector<const RunStep*> steps = starts;
+  std::erase_if(steps, [](const RunStep* step) { return !step->batch; });
   using Row = const RunStep*;
-  out.text(", batched AS (INSERT INTO batches(run, first, append, count, chain, bytes) SELECT b.* FROM ");
+  out.text(
+      ", first_batched AS (INSERT INTO batches(run, first, append, count, chain, bytes) SELECT b.run, 1, 1, b.count, "
+      "b.chain, b.bytes FROM ");
   out.table("b", steps,
             {{"run", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->after.id); }},
-             {"first", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->before.head.records + 1); }},
-             {"append", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(step->after.appends); }},
-             {"count", Element::Bigint,
-              [](ArrayValue& to, const Row& step) { to.add(step->after.head.records - step->before.head.records); }},
+             {"count", Element::Bigint, [](ArrayValue& to, const Row& step) { to.add(count_records(*step)); }},
              {"chain", Element::Bytea, [](ArrayValue& to, const Row& step) { to.add(step->before.head.chain.view()); }},
              {"bytes", Element::Bytea, [](ArrayValue& to, const Row& step) { to.add(*step->batch); }}});
-  compose_if_applied(out, "b", applied);
+  compose_if_applied(out, "b", "started");
   out.text(")");
 }
 
@@ -203,7 +221,7 @@ void compose_lone_batch(Composer& out, const RunStep& step) {
   out.text("INSERT INTO batches(run, first, append, count, chain, bytes) SELECT a.id, ");
   out.integer(step.before.head.records + 1).text(", ");
   out.integer(step.after.appends).text(", ");
-  out.integer(step.after.head.records - step.before.head.records).text(", ");
+  out.integer(count_records(step)).text(", ");
   out.bytes(step.before.head.chain.view()).text(", ");
   out.bytes(*step.batch).text(" FROM appended AS a");
 }
@@ -227,7 +245,7 @@ void compose(Composer& out, const Layer& layer, std::int64_t owner, std::uint32_
       applied = "applied";
     }
   }
-  if ((parts & ~Texts) == plain_step) {
+  if ((parts & ~(Texts | States)) == plain_step) {
     out.text(" ");
     compose_lone_batch(out, layer.steps.front());
     out.text(" RETURNING ARRAY[run]");
@@ -238,8 +256,11 @@ void compose(Composer& out, const Layer& layer, std::int64_t owner, std::uint32_
     compose_lone_batch(out, layer.steps.front());
     out.text(")");
   } else if ((parts & Batches) != 0) {
-    compose_batches(out, layer, applied);
+    out.text(
+        ", batched AS (INSERT INTO batches(run, first, append, count, chain, bytes) SELECT * FROM appended AS a WHERE "
+        "a.bytes IS NOT NULL)");
   }
+  if ((parts & FirstBatches) != 0) compose_first_batches(out, starts);
   if ((parts & Contents) != 0) compose_contents(out, layer.contents, applied);
   if ((parts & SharedBodies) != 0) compose_bodies(out, layer.contents);
   if ((parts & Snapshots) != 0) compose_snapshots(out, layer, applied);

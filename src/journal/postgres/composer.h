@@ -38,7 +38,8 @@ class Composer {
     value == nullptr ? parameters_.null() : parameters_.bytes(*value);
     return placeholder("bytea");
   }
-  /// A table of arrays, `unnest(…) AS alias(column, …)`: each column has what `value` adds to its array for each item.
+  /// A table of arrays, `(SELECT unnest(…) AS column, …) AS alias`: each column has what `value` adds to its array for
+  /// each item. The server reads such arrays side by side; those of `unnest(…, …)` it copies first.
   template <class Items>
   struct Column {
     std::string_view name;
@@ -48,22 +49,17 @@ class Composer {
   template <class Items>
   Composer& table(std::string_view alias, const Items& items,
                   const std::vector<Column<std::type_identity_t<Items>>>& columns) {
-    std::string_view separator = "unnest(";
+    std::string_view separator = "(SELECT unnest(";
     for (const auto& column : columns) {
       ArrayValue array(column.element);
       for (const auto& item : items) column.value(array, item);
       parameters_.array(std::move(array));
       text(separator);
       placeholder(type_of(column.element));
-      separator = ", ";
+      text(") AS ").text(column.name);
+      separator = ", unnest(";
     }
-    text(") AS ").text(alias);
-    separator = "(";
-    for (const auto& column : columns) {
-      text(separator).text(column.name);
-      separator = ", ";
-    }
-    return text(")");
+    return text(") AS ").text(alias);
   }
 
  private:

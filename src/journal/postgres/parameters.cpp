@@ -1,5 +1,8 @@
 #include "journal/postgres/parameters.h"
 
+#include <endian.h>
+
+#include <string_view>
 #include <utility>
 
 #include "base/ensure.h"
@@ -25,16 +28,22 @@ constexpr std::size_t count_at = 12;     // after the flag and the element's typ
 constexpr std::uint32_t null_length = UINT32_MAX;
 constexpr std::size_t value_bytes_max = INT32_MAX;
 
-void put_big_endian(std::string& bytes, std::size_t at, std::uint64_t value, std::size_t size) {
-  for (std::size_t byte = 0; byte < size; ++byte)
-    bytes[at + byte] = static_cast<char>(static_cast<unsigned char>(value >> (8 * (size - 1 - byte))));
-}
+/// The value's bytes, the highest first; `last` gives those of a shorter number.
+class BigEndian {
+ public:
+  explicit BigEndian(std::uint64_t value) : bytes_(htobe64(value)) {}
+  [[nodiscard]] std::string_view last(std::size_t size) const {
+    return {reinterpret_cast<const char*>(&bytes_) + sizeof bytes_ - size, size};
+  }
+
+ private:
+  std::uint64_t bytes_;
+};
 
 }  // namespace
 
 void append_big_endian(std::string& bytes, std::uint64_t value, std::size_t size) {
-  bytes.append(size, '\0');
-  put_big_endian(bytes, bytes.size() - size, value, size);
+  bytes += BigEndian(value).last(size);
 }
 
 ArrayValue::ArrayValue(Element element) {
@@ -65,8 +74,8 @@ void ArrayValue::add_null() {
 }
 
 std::string ArrayValue::take() {
-  put_big_endian(bytes_, null_flag_at, has_null_ ? 1 : 0, 4);
-  put_big_endian(bytes_, count_at, size_, 4);
+  bytes_.replace(null_flag_at, 4, BigEndian(has_null_ ? 1 : 0).last(4));
+  bytes_.replace(count_at, 4, BigEndian(size_).last(4));
   return std::move(bytes_);
 }
 
