@@ -11,6 +11,7 @@
 #include "types/declarations/builtin_effects.h"
 #include "types/declarations/distinct_names.h"
 #include "types/declarations/recursive_types.h"
+#include "types/table/type_parts.h"
 
 namespace tenon::types {
 

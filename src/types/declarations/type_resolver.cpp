@@ -339,7 +339,7 @@ TypeId TypeResolver::make_secret(TypeId type, NodeId node) {
   return types_.secret(type);
 }
 
-NodeId TypeResolver::without_trusted(NodeId type_node, bool& is_trusted, bool* asks_approval) {
+syntax::NodeId TypeResolver::without_trusted(NodeId type_node, bool& is_trusted, bool* asks_approval) {
   is_trusted = type_node.exists() && tree().kind(type_node) == NodeKind::TrustedType;
   if (!is_trusted) return type_node;
   const NodeId inner = tree().first(type_node);
