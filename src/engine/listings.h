@@ -3,6 +3,7 @@
 #include <optional>
 #include <string_view>
 
+#include "journal/ownership.h"
 #include "journal/store.h"
 #include "json/json.h"
 
