@@ -76,6 +76,9 @@ class Inbox {
   /// Owners that have died count as alive until another owner has noticed it. In a store in a file always `None`: who
   /// asks has the store, or its lock says who has it.
   [[nodiscard]] virtual Result<CommandTaker, StoreError> taker_of(const RunName& run) = 0;
+  /// Gives commands whose owner has left or died, or that had none, to the owner that their run has now, or else to
+  /// this one, if it is a host of their pool: the oldest ones. Returns how many.
+  [[nodiscard]] virtual Result<std::size_t, StoreError> adopt(OwnerId /*owner*/, std::size_t /*limit*/) { return 0; }
   /// Returns unanswered commands for this owner, oldest first, without those that are `known`; they remain until they
   /// are answered.
   [[nodiscard]] virtual Result<std::vector<Command>, StoreError> unanswered(OwnerId owner,

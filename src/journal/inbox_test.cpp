@@ -138,6 +138,7 @@ TEST_P(InboxContract, ACommandIsAnnouncedToSubscribersOnly) {
 TEST_P(InboxContract, CommandsSurviveTheOwner) {
   const auto id = reader->inbox().send({run, "resume"});
   reopen(host);
+  ASSERT_TRUE(store->inbox().adopt(store->ownership().self(), 10).has_value());
   ASSERT_EQ(store->inbox().unanswered(store->ownership().self(), 10)->size(), 1U);
   EXPECT_EQ(store->inbox().unanswered(store->ownership().self(), 10)->front().id, *id);
 }

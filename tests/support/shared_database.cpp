@@ -401,20 +401,30 @@ Result<journal::CommandTaker, journal::StoreError> SharedConnection::taker_of(co
   return has_host ? journal::CommandTaker::Host : journal::CommandTaker::None;
 }
 
+Result<std::size_t, journal::StoreError> SharedConnection::adopt(OwnerId owner, std::size_t limit) {
+  if (auto why = problem()) return failure(std::move(*why));
+  const auto self = database_.owners_.find(owner.number);
+  if (self == database_.owners_.end() || self->second.is_dead || self->second.role != OwnerRole::Host) return 0;
+  std::size_t count = 0;
+  for (auto& [id, row] : database_.inbox_) {
+    if (row.reply || database_.lives(row.target) || self->second.pool != row.pool) continue;
+    if (count == limit) break;
+    ++count;
+    const OwnerId has_run = database_.owner_of(row.run);
+    row.target = has_run.number != 0 ? has_run : owner;
+    if (row.target != owner) database_.notify(row.target, Notice::Command);
+  }
+  return count;
+}
+
 Result<std::vector<journal::Command>, journal::StoreError> SharedConnection::unanswered(
     OwnerId owner, std::span<const std::uint64_t> known, std::size_t limit) {
   if (auto why = problem()) return failure(std::move(*why));
   std::vector<journal::Command> commands;
   const auto self = database_.owners_.find(owner.number);
   if (self == database_.owners_.end() || self->second.is_dead) return commands;
-  for (auto& [id, row] : database_.inbox_) {
+  for (const auto& [id, row] : database_.inbox_) {
     if (row.reply || commands.size() == limit) continue;
-    const bool is_host = self->second.role == OwnerRole::Host && self->second.pool == row.pool;
-    if (!database_.lives(row.target) && is_host) {
-      const OwnerId has_run = database_.owner_of(row.run);
-      row.target = has_run.number != 0 ? has_run : owner;
-      if (row.target != owner) database_.notify(row.target, Notice::Command);
-    }
     const bool is_known = std::ranges::find(known, id) != known.end();
     if (row.target == owner && !is_known) commands.push_back({id, row.run, row.bytes});
   }

@@ -169,6 +169,7 @@ class SharedConnection final : public journal::StoreConnection,
   // Inbox
   Result<std::uint64_t> send(const journal::NewCommand& command) override;
   Result<journal::CommandTaker> taker_of(const journal::RunName& run) override;
+  Result<std::size_t> adopt(journal::OwnerId owner, std::size_t limit) override;
   using journal::Inbox::unanswered;
   Result<std::vector<journal::Command>> unanswered(journal::OwnerId owner, std::span<const std::uint64_t> known,
                                                    std::size_t limit) override;

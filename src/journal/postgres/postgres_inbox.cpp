@@ -317,24 +317,26 @@ Result<CommandTaker, StoreError> PostgresInbox::taker_of(const RunName& run) {
   return found->get_boolean(0, 1) ? CommandTaker::Host : CommandTaker::None;
 }
 
+Result<std::size_t, StoreError> PostgresInbox::adopt(OwnerId owner, std::size_t limit) {
+  const auto adopted =
+      connection_.link().query(adopt_commands, Parameters().integer(owner.number).integer(row_limit(limit)));
+  if (!adopted) return failure(adopted.error());
+  std::set<std::int64_t> others;
+  for (std::size_t row = 0; row < adopted->size(); ++row) others.insert(adopted->get_integer(row, 0));
+  others.erase(static_cast<std::int64_t>(owner.number));
+  for (const std::int64_t other : others) announce_command(other);
+  return adopted->size();
+}
+
 Result<std::vector<Command>, StoreError> PostgresInbox::unanswered(OwnerId owner, std::span<const std::uint64_t> known,
                                                                    std::size_t limit) {
-  Parameters adopting, given;
-  adopting.integer(owner.number).integer(row_limit(limit));
+  Parameters given;
   given.integer(owner.number).integer(row_limit(limit)).array(make_array(ArrayValue::Element::Bigint, known));
-  const std::array<Call, 2> calls = {Call{&adopt_commands, &adopting}, Call{&select_commands, &given}};
-  const auto results = connection_.link().repeat(calls, ServerLink::Patience::Some, Session::Grouping::EachAlone);
-  if (!results) return failure(results.error());
+  const auto rows = connection_.link().query(select_commands, given);
+  if (!rows) return failure(rows.error());
   std::vector<Command> commands;
-  const Rows& rows = results->back();
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    commands.push_back({rows.get_unsigned(row, 0), {rows.get_text(row, 1)}, rows.get_text(row, 2)});
-  const Rows& adopted = results->front();
-  for (std::size_t row = 0; row < adopted.size(); ++row) {
-    const std::int64_t target = adopted.get_integer(row, 0);
-    if (static_cast<std::uint64_t>(target) == owner.number) continue;
-    announce_command(target);
-  }
+  for (std::size_t row = 0; row < rows->size(); ++row)
+    commands.push_back({rows->get_unsigned(row, 0), {rows->get_text(row, 1)}, rows->get_text(row, 2)});
   return commands;
 }
 

@@ -18,6 +18,7 @@ class PostgresInbox final : public Inbox {
   [[nodiscard]] std::vector<Result<std::uint64_t, StoreError>> send_all(std::span<const NewCommand> commands) override;
   [[nodiscard]] Result<CommandTaker, StoreError> taker_of(const RunName& run) override;
   using Inbox::unanswered;
+  [[nodiscard]] Result<std::size_t, StoreError> adopt(OwnerId owner, std::size_t limit) override;
   [[nodiscard]] Result<std::vector<Command>, StoreError> unanswered(OwnerId owner, std::span<const std::uint64_t> known,
                                                                     std::size_t limit) override;
   [[nodiscard]] Result<void, StoreError> redirect(std::uint64_t command) override;

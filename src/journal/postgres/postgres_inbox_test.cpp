@@ -27,6 +27,8 @@ class PostgresInboxTest : public test::PostgresStoreTest {
     gateway = join(OwnerRole::Gateway);
   }
   [[nodiscard]] static std::vector<Command> commands_of(StoreConnection& owner) {
+    const auto adopted = owner.inbox().adopt(owner.ownership().self(), 10);
+    EXPECT_TRUE(adopted.has_value()) << adopted.error().message;
     auto commands = owner.inbox().unanswered(owner.ownership().self(), 10);
     EXPECT_TRUE(commands.has_value()) << commands.error().message;
     return commands ? std::move(*commands) : std::vector<Command>{};

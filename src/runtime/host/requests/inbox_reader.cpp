@@ -8,7 +8,8 @@ namespace {
 
 /// Commands that are read together.
 constexpr std::size_t commands_per_read = 256;
-/// How often the inbox is read without a notice, which may have been lost.
+/// How often the inbox is read without a notice, which may have been lost, and how often commands of owners that have
+/// died are looked for.
 constexpr std::int64_t read_interval_ms = 1'000;
 
 }  // namespace
@@ -16,25 +17,35 @@ constexpr std::int64_t read_interval_ms = 1'000;
 InboxReader::InboxReader(Parts parts)
     : parts_(std::move(parts)), subscription_(parts_.store.wakeups().subscribe([this](journal::Wakeups::Notice notice) {
         if (notice == journal::Wakeups::Notice::Reply) return;
+        if (notice == journal::Wakeups::Notice::Any) may_adopt_ = true;
         has_notice_ = true;
         parts_.wake();
       })) {}
+
+/// What a read of the inbox has found.
+struct InboxReader::Read {
+  Result<std::size_t, journal::StoreError> adopted = 0;
+  Result<std::vector<journal::Command>, journal::StoreError> commands;
+};
 
 void InboxReader::poll() {
   if (is_reading_ || time_to_next().count() > 0) return;
   has_notice_ = false;
   is_reading_ = true;
   read_at_ = parts_.now_ms();
-  const auto commands = std::make_shared<Result<std::vector<journal::Command>, journal::StoreError>>();
+  const bool adopts = may_adopt_.exchange(false) || adopted_at_ + read_interval_ms <= read_at_;
+  if (adopts) adopted_at_ = read_at_;
+  const auto read = std::make_shared<Read>();
   const journal::OwnerId owner = parts_.store.owner().ownership().self();
   parts_.store.read(
-      [commands, owner, known = std::vector(in_progress_.begin(), in_progress_.end())](
-          journal::StoreConnection& store) { *commands = store.inbox().unanswered(owner, known, commands_per_read); },
-      [this, commands] {
+      [read, owner, adopts,
+       known = std::vector(in_progress_.begin(), in_progress_.end())](journal::StoreConnection& store) {
+        if (adopts) read->adopted = store.inbox().adopt(owner, commands_per_read);
+        read->commands = store.inbox().unanswered(owner, known, commands_per_read);
+      },
+      [this, read] {
         is_reading_ = false;
-        // There may be more than were read.
-        if (*commands && (*commands)->size() == commands_per_read) has_notice_ = true;
-        on_read(*commands);
+        on_read(*read);
       });
 }
 
@@ -44,9 +55,13 @@ std::chrono::milliseconds InboxReader::time_to_next() const {
   return std::chrono::milliseconds(std::max<std::int64_t>(read_at_ + read_interval_ms - parts_.now_ms(), 0));
 }
 
-void InboxReader::on_read(const Result<std::vector<journal::Command>, journal::StoreError>& commands) {
-  if (!commands) return parts_.report(commands.error().message);
-  for (const journal::Command& command : *commands) {
+void InboxReader::on_read(const Read& read) {
+  // There may be more than were read.
+  if (read.adopted && *read.adopted == commands_per_read) may_adopt_ = has_notice_ = true;
+  if (read.commands && read.commands->size() == commands_per_read) has_notice_ = true;
+  if (!read.adopted) parts_.report(read.adopted.error().message);
+  if (!read.commands) return parts_.report(read.commands.error().message);
+  for (const journal::Command& command : *read.commands) {
     in_progress_.insert(command.id);
     parts_.take(command);
   }

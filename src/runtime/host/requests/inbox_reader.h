@@ -42,12 +42,15 @@ class InboxReader {
 
  private:
   void answer_waiting();
-  void on_read(const Result<std::vector<journal::Command>, journal::StoreError>& commands);
+  struct Read;
+  void on_read(const Read& read);
 
   const Parts parts_;
   std::atomic<bool> has_notice_{true};
+  std::atomic<bool> may_adopt_{true};  ///< an owner may have left or died
   bool is_reading_ = false;
-  std::int64_t read_at_ = 0;  ///< milliseconds since 1970
+  std::int64_t read_at_ = 0;     ///< by `now_ms`
+  std::int64_t adopted_at_ = 0;  ///< by `now_ms`
   WaitingGroup<journal::CommandAnswer> to_answer_;
   std::set<std::uint64_t> in_progress_;                  ///< taken, and not answered durably
   std::unique_ptr<journal::Subscription> subscription_;  ///< last: it uses the others
