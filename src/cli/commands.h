@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
+
 #include "cli/command_line.h"
 #include "cli/environment.h"
+#include "journal/store.h"
 
 namespace tenon::cli {
 
@@ -10,8 +14,11 @@ int run(const RunCommand& command, const Environment& environment);
 int chat(const ChatCommand& command, const Environment& environment);
 /// Also `tenon studio`.
 int serve(const ServeCommand& command, const Environment& environment);
-/// `known_taken`: receives how many outcomes a fork took from its original run after it had started.
-int resume(const ResumeCommand& command, const Environment& environment, std::uint64_t* known_taken = nullptr);
+int resume(const ResumeCommand& command, const Environment& environment);
+/// Continues a fork of which this connection is the owner, because it has stored it. `known_taken` receives how many
+/// outcomes the fork has taken from its original run after it had started.
+int continue_fork(const ResumeCommand& command, std::unique_ptr<journal::StoreConnection> store,
+                  std::uint64_t& known_taken, const Environment& environment);
 int cancel(const CancelCommand& command, const Environment& environment);
 int runs(const RunsCommand& command, const Environment& environment);
 int store(const StoreCommand& command, const Environment& environment);

@@ -20,6 +20,11 @@ bool is_shared(const engine::StoreChoice& store) {
   return !journal::file_of_store(store.path);
 }
 
+StoreWait store_wait_of(const ResumeCommand& command, const Environment& environment) {
+  const bool has_file = !is_shared(command.store);
+  return {command.store_wait, has_file ? StoreWait::file_interval : StoreWait::database_interval, environment};
+}
+
 /// Answers the question of `--input`. Returns an exit code if the answer is not accepted.
 std::optional<int> give_answer(runtime::Runtime& runtime, runtime::RunId run, const ResumeCommand& command,
                                const Environment& environment) {
@@ -171,32 +176,14 @@ static int resume_with_budget(const ResumeCommand& command, const Environment& e
               environment);
 }
 
-int resume(const ResumeCommand& given, const Environment& environment, std::uint64_t* known_taken) {
-  if (given.budgets != bytecode::Bounds{}) return resume_with_budget(given, environment);
-  ResumeCommand command = given;
-  if (command.input) {
-    auto content = read_given_value(*command.input, environment);
-    if (!content) return fail("`--input`: " + content.error(), environment);
-    command.input = std::move(*content);
-  }
+/// Continues the run in this process. `known_taken`: as of `continue_fork`.
+static int resume_here(const ResumeCommand& command, std::unique_ptr<journal::StoreConnection> store, StoreWait& wait,
+                       std::uint64_t& known_taken, const Environment& environment) {
   const engine::System& system = environment.system;
   const journal::RunName name{command.run};
   engine::EngineOptions options;
   options.store_choice = command.store;
-  StoreWait wait(command.store_wait, is_shared(command.store) ? StoreWait::database_interval : StoreWait::file_interval,
-                 environment);
-  auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
-  while (!store && store.error().kind == engine::EngineError::Kind::InUse) {
-    if (wait.may_try_again(store.error().message)) {
-      store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
-    } else {
-      return wait.was_stopped() ? exit_code_of_stop(environment)
-                                : resume_with_owner(command, name, store.error().message, environment);
-    }
-  }
-  if (!store) return report(store.error(), environment);
-  if (const auto code = leave_to_others(command, name, *store, environment)) return *code;
-  options.store = std::move(*store);
+  options.store = std::move(store);
   auto stored = engine::read_stored_run(options.store->journals(), name);
   if (!stored) return report(stored.error(), environment);
 
@@ -213,13 +200,13 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   if (!trace) return fail(trace.error(), environment);
   auto local = TerminalEngine::open(std::move(options), std::move(*trace), ShownAnswers::WhenWhole, environment);
   if (!local) return report(local.error(), environment);
-  const auto resume_here = [&] {
+  const auto claim = [&] {
     return (*local)->engine().resume(name, engine::images_with(program->image),
                                      is_same_model ? runtime::SameModel::Yes : runtime::SameModel::No);
   };
-  auto id = resume_here();
+  auto id = claim();
   while (!id && id.error().kind == engine::EngineError::Kind::InUse && wait.may_try_again(id.error().message)) {
-    id = resume_here();
+    id = claim();
   }
   if (wait.was_stopped()) return exit_code_of_stop(environment);
   if (!id && id.error().kind == engine::EngineError::Kind::InUse) {
@@ -231,12 +218,44 @@ int resume(const ResumeCommand& given, const Environment& environment, std::uint
   const runtime::Conversation* const conversation = runtime.conversation(*id);
   const bool was_in_turn = conversation != nullptr && conversation->is_in_turn();
   if (const auto code = continue_run(runtime, *id, command, program->newer, environment)) return *code;
-  if (known_taken != nullptr) *known_taken = runtime.known_taken(*id);
+  known_taken = runtime.known_taken(*id);
   (*local)->end_trace();
   if (was_in_turn && !runtime.end(*id) && !runtime.conversation(*id)->is_in_turn()) {
     return report_turn(runtime, *id, environment);
   }
   return report_run(runtime, *id, shown_store(command.store), environment);
+}
+
+int resume(const ResumeCommand& given, const Environment& environment) {
+  if (given.budgets != bytecode::Bounds{}) return resume_with_budget(given, environment);
+  ResumeCommand command = given;
+  if (command.input) {
+    auto content = read_given_value(*command.input, environment);
+    if (!content) return fail("`--input`: " + content.error(), environment);
+    command.input = std::move(*content);
+  }
+  const engine::System& system = environment.system;
+  const journal::RunName name{command.run};
+  StoreWait wait = store_wait_of(command, environment);
+  auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
+  while (!store && store.error().kind == engine::EngineError::Kind::InUse) {
+    if (wait.may_try_again(store.error().message)) {
+      store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, system);
+    } else {
+      return wait.was_stopped() ? exit_code_of_stop(environment)
+                                : resume_with_owner(command, name, store.error().message, environment);
+    }
+  }
+  if (!store) return report(store.error(), environment);
+  if (const auto code = leave_to_others(command, name, *store, environment)) return *code;
+  std::uint64_t known_taken = 0;
+  return resume_here(command, std::move(*store), wait, known_taken, environment);
+}
+
+int continue_fork(const ResumeCommand& command, std::unique_ptr<journal::StoreConnection> store,
+                  std::uint64_t& known_taken, const Environment& environment) {
+  StoreWait wait = store_wait_of(command, environment);
+  return resume_here(command, std::move(store), wait, known_taken, environment);
 }
 
 int cancel(const CancelCommand& command, const Environment& environment) {

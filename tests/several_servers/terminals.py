@@ -80,6 +80,18 @@ def test_options_for_this_process_keep_a_run_at_the_terminal(work):
         expect(alone, 1, "requires an API key")
 
 
+def test_a_fork_is_continued_by_the_terminal_that_asks_for_it(work):
+    with Cluster(work) as cluster:
+        server = cluster.server("server")
+        run = server.begin({"fn": "tell", "input": "cake"})
+        server.wait_for(run, "done")
+        (work / "other.script").write_text('* => "hello"\n')
+        words = ("fork", run, "--at", "1", "--store", cluster.url, "--model", f"script:{work / 'other.script'}")
+        for _ in range(5):  # the server would take a run that has no owner for a moment
+            forked = at_a_terminal(work, *words)
+            assert (forked.returncode, forked.stdout) == (0, "hello\n"), forked.stderr
+
+
 def chat_at_a_terminal(work, run, store, lines):
     return at_a_terminal(work, "chat", "--run", run, "--store", store, stdin=None, input=lines)
 
