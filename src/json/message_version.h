@@ -13,8 +13,9 @@ enum class MessageVersion : std::uint8_t {
   Second = 1,
   Third = 2,   ///< an outline's counts of one are in the singular
   Fourth = 3,  ///< likewise the amount of a budget that is spent
+  Fifth = 4,   ///< likewise the length of a text of which there is no such slice
 };
 
-inline constexpr MessageVersion newest_messages = MessageVersion::Fourth;
+inline constexpr MessageVersion newest_messages = MessageVersion::Fifth;
 
 }  // namespace tenon

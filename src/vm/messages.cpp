@@ -35,6 +35,13 @@ constexpr Messages second{
     .finally_budget = "a `finally` continues after a budget is spent, but with no more than ",
 };
 
+/// As `counted`; before the version `singular`, one is in the plural, too.
+std::string counted_since(MessageVersion singular, const bytecode::Program& program, std::uint64_t count,
+                          std::string_view noun, std::string_view plural) {
+  if (program.messages >= singular || count != 1) return counted(count, noun, plural);
+  return "1 " + (plural.empty() ? std::string(noun) + "s" : std::string(plural));
+}
+
 }  // namespace
 
 const Messages& messages_of(const bytecode::Program& program) {
@@ -43,8 +50,11 @@ const Messages& messages_of(const bytecode::Program& program) {
 
 std::string budget_amount(const bytecode::Program& program, std::uint64_t amount, std::string_view unit,
                           std::string_view units) {
-  if (program.messages >= MessageVersion::Fourth || amount != 1) return counted(amount, unit, units);
-  return "1 " + (units.empty() ? std::string(unit) + "s" : std::string(units));
+  return counted_since(MessageVersion::Fourth, program, amount, unit, units);
+}
+
+std::string text_length(const bytecode::Program& program, std::uint64_t length) {
+  return counted_since(MessageVersion::Fifth, program, length, "code point", {});
 }
 
 }  // namespace tenon::vm

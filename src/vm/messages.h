@@ -21,5 +21,7 @@ struct Messages {
 /// The amount of a budget as `counted` writes it; in older versions, one is in the plural, too.
 [[nodiscard]] std::string budget_amount(const bytecode::Program& program, std::uint64_t amount, std::string_view unit,
                                         std::string_view units);
+/// The length of a text in code points, likewise.
+[[nodiscard]] std::string text_length(const bytecode::Program& program, std::uint64_t length);
 
 }  // namespace tenon::vm

@@ -31,6 +31,14 @@ TEST(Messages, TheTextsOfAVersionDoNotChange) {
       << all_texts(MessageVersion::Second);
 }
 
+TEST(Messages, ALengthOfOneIsSingular) {
+  bytecode::Program program;
+  EXPECT_EQ(text_length(program, 1), "1 code point");
+  EXPECT_EQ(text_length(program, 0), "0 code points");
+  program.messages = MessageVersion::Fourth;
+  EXPECT_EQ(text_length(program, 1), "1 code points");
+}
+
 TEST(Messages, AnAmountOfOneIsSingular) {
   bytecode::Program program;
   const auto depth = [&] { return budget_amount(program, 1, "call inside another", "calls inside one another"); };

@@ -76,6 +76,8 @@ TEST(Builtins, Strings) {
             "failed Index: slice(2, 1) of a text of 3 code points (test.tn:5:1; )");
   EXPECT_EQ(call("StringSlice", {"\"abc\"", "-1", "1"}),
             "failed Index: slice(-1, 1) of a text of 3 code points (test.tn:5:1; )");
+  EXPECT_EQ(call("StringSlice", {"\"ñ\"", "0", "5"}),
+            "failed Index: slice(0, 5) of a text of 1 code point (test.tn:5:1; )");
   EXPECT_EQ(call("StringFind", {"\"añbc\"", "\"b\""}), "2");
   EXPECT_EQ(call("StringFind", {"\"abc\"", "\"x\""}), "null");
   EXPECT_EQ(call("StringRepeat", {"\"ab\"", "3"}), "\"ababab\"");

@@ -255,8 +255,8 @@ OpStatus slice(BuiltinCall& call) {
   if (from > to || to > length) {
     return fail(call.state, FailureKind::Index,
                 "slice(" + std::to_string(static_cast<std::int64_t>(from)) + ", " +
-                    std::to_string(static_cast<std::int64_t>(to)) + ") of a text of " + std::to_string(length) +
-                    " code points",
+                    std::to_string(static_cast<std::int64_t>(to)) + ") of a text of " +
+                    text_length(call.state.program->program(), length),
                 call.label);
   }
   const std::string_view text = bytes_of(call.arguments[0]);
