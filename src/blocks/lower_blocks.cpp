@@ -283,7 +283,8 @@ void BlockLowering::core_loop(const Block& block) {
   next(block);
   glue(" }\n}\n");
   glue(
-      "fail(\"no answer after {{ $most }} calls of the model\") catch failure {\n"
+      "let $calls = if $most == 1 { \"1 call\" } else { \"{{ $most }} calls\" }\n"
+      "fail(\"no answer after {{ $calls }} of the model\") catch failure {\n"
       "failure.kind = FailureKind::BudgetSpent\n"
       "failure.blame = \"limit\"\n"
       "fail(failure)\n}\n}\n");
