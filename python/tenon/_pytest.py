@@ -90,7 +90,8 @@ class ScriptedModel:
         if isinstance(given, list):
             at = self._used[request.label]
             if at >= len(given):
-                raise LookupError(f"the script has {len(given)} answers for `{request.label}`, and more were requested")
+                count = "1 answer" if len(given) == 1 else f"{len(given)} answers"
+                raise LookupError(f"the script has {count} for `{request.label}`, and more were requested")
             given = given[at]
         self._used[request.label] += 1
         if isinstance(given, BaseException):

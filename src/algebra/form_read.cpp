@@ -5,6 +5,7 @@
 
 #include "algebra/canonical.h"
 #include "algebra/form.h"
+#include "base/counted.h"
 #include "json/reader.h"
 #include "json/text.h"
 
@@ -283,7 +284,8 @@ Artifacts read_artifacts(const Part& all) {
   for (const Part& part : all.get("r").items()) artifacts.r.push_back(read_result(part));
   if (artifacts.h.size() != artifacts.sigma.size()) all.refuse("h and sigma have different numbers of cycles");
   if (artifacts.q.size() != calls || artifacts.r.size() != calls) {
-    all.refuse(fmt::format("sigma has {} calls, q {} and r {}", calls, artifacts.q.size(), artifacts.r.size()));
+    all.refuse(
+        fmt::format("sigma has {}, q {} and r {}", counted(calls, "call"), artifacts.q.size(), artifacts.r.size()));
   }
   const Part contexts = all.get("contexts");
   if (!contexts.json().is_object()) {

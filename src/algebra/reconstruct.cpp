@@ -101,8 +101,8 @@ class Reconstruction {
     std::size_t calls = 0;
     for (const std::vector<Choice>& row : artifacts_.sigma) calls += row.size();
     if (artifacts_.sigma.size() != h.size() || artifacts_.q.size() != calls || artifacts_.r.size() != calls) {
-      return fmt::format("h has {} cycles and sigma {}; sigma has {} calls, q {} and r {}", h.size(),
-                         artifacts_.sigma.size(), calls, artifacts_.q.size(), artifacts_.r.size());
+      return fmt::format("h has {} and sigma {}; sigma has {}, q {} and r {}", counted(h.size(), "cycle"),
+                         artifacts_.sigma.size(), counted(calls, "call"), artifacts_.q.size(), artifacts_.r.size());
     }
     return {};
   }

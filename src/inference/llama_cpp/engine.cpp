@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/ensure.h"
 
 namespace tenon::inference::llama_cpp {
@@ -206,8 +207,8 @@ Result<void, EngineError> Engine::evaluate(std::span<const Row> rows) {
   if (padded) llama_memory_seq_rm(llama_get_memory(context_.get()), padding_sequence_, -1, -1);
   if (code != 0) {
     std::string reason = ProcessState::get().take_errors();
-    return failure(
-        EngineError{fmt::format("llama.cpp could not evaluate {} tokens (code {}). {}", rows.size(), code, reason)});
+    return failure(EngineError{
+        fmt::format("llama.cpp could not evaluate {} (code {}). {}", counted(rows.size(), "token"), code, reason)});
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/ensure.h"
 
 namespace tenon::inference::llama_cpp {
@@ -188,8 +189,8 @@ bool Scheduler::prepare(Generation& generation) {
   }
   if (prompt->size() >= context_tokens) {
     fail(generation, ModelErrorKind::ContextFull,
-         fmt::format("The prompt has {} tokens; the context of {} has room for {}, including the answer.",
-                     prompt->size(), name_, context_tokens));
+         fmt::format("The prompt has {}; the context of {} has room for {}, including the answer.",
+                     counted(prompt->size(), "token"), name_, context_tokens));
     return false;
   }
   auto constraint = compile_constraint(generation.request);

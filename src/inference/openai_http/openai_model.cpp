@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/ensure.h"
 #include "http_client/http_client.h"
 #include "inference/openai_http/chat_reply.h"
@@ -379,8 +380,8 @@ void CurlOpenAiModel::fail_attempt(Generation& generation, ReplyFault fault, std
   const TimePoint retry_at = Clock::now() + wait;
   if (retry_at >= generation.deadline) {
     if (asked_wait && wait == *asked_wait) fault.message += fmt::format("; the server asks to wait {}", seconds(wait));
-    fault.message += fmt::format("; sent {} times, and the timeout of {} leaves no time for another attempt",
-                                 generation.attempts, seconds(generation.request.timeout));
+    fault.message += fmt::format("; sent {}, and the timeout of {} leaves no time for another attempt",
+                                 counted(generation.attempts, "time"), seconds(generation.request.timeout));
     finish_with(generation, std::move(fault), asked_wait);
     return;
   }
