@@ -217,8 +217,8 @@ class Preview {
       const PreviewEntries own = entries(function_.context_register);
       found_.entries_at_end = found_.entries_at_end ? merge_entries(*found_.entries_at_end, own) : own;
     }
-    change(i, *info);
     const std::optional<bool> jumps = will_jump(i, info->opcode);
+    change(i, *info);
     if (info->operands[1] == Operand::Jump && jumps != false)
       arrive(pc, std::int64_t{pc} + 1 + i.signed_wide(), state_);
     if (info->operands[1] == Operand::Table && i.wide() < program_.jump_tables.size()) {
@@ -229,8 +229,13 @@ class Preview {
     is_reached_ = !ends_here(info->opcode) && jumps != true;
   }
 
-  /// Whether a conditional jump is taken, as far as its condition is known.
+  /// Whether a conditional jump is taken, as far as its condition is known. A list without items is known as a set
+  /// without tools.
   [[nodiscard]] std::optional<bool> will_jump(Instruction i, Opcode opcode) const {
+    if (opcode == Opcode::ForList) {
+      const PreviewTools* const items = set(i.a);
+      return items != nullptr && items->is_certain && items->tools.empty() ? std::optional(true) : std::nullopt;
+    }
     if (opcode != Opcode::JumpIf && opcode != Opcode::JumpUnless) return std::nullopt;
     const KnownText condition = text(i.a);
     if (condition.has_unknown) return std::nullopt;

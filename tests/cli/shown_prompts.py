@@ -403,6 +403,11 @@ def test_doc_comments_of_all_types_are_sent_for_fields_and_parameters(work):
     assert page["title"] == {"type": "string", "description": "The heading of the page."}, page
 
 
+def test_a_pursuit_without_given_arguments_shows_no_note_about_them(work):
+    shown = show_prompts(work, PURSUIT.replace("less(_, 1)", "half_less(_)") + "fn half_less(n: i32) -> i32 { n - 1 }\n")
+    assert "The present state:\n{{ state }}\nChoose the action" in shown, shown
+
+
 def test_a_route_shows_its_classes(work):
     shown = show_prompts(work, ROUTE)
     assert CLASSES in shown, shown
