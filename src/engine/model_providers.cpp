@@ -8,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include "inference/decoding/enforced_form.h"
 #include "inference/llama_cpp/llama_cpp_model.h"
 #include "inference/llama_cpp/model_file.h"
 #include "inference/openai_http/openai_model.h"
@@ -49,7 +50,8 @@ class DeferredModel final : public Model {
   }
   [[nodiscard]] std::optional<inference::GenerationRequest> sent_form(
       const inference::GenerationRequest& request) const override {
-    return inference::without_form(request);  // only llama.cpp's models are opened late: they enforce the schema
+    // Only llama.cpp's models are opened late: their token masks enforce the form.
+    return inference::decoding::without_enforced_form(request);
   }
   void cancel(inference::GenerationId generation) override {
     if (model_) model_->cancel(generation);

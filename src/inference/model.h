@@ -87,8 +87,8 @@ struct GenerationRequest {
   std::string label;  ///< names the call for people and scripts: the function that is completed or filled
   std::chrono::milliseconds timeout{120'000};
   EarlierAttempts earlier;
-  /// What describes the answer's form; none where there is no schema, or no place of its own for the form. A backend
-  /// that enforces the schema need not send it.
+  /// What describes the answer's form; none where there is no schema and no text_form, or no place of its own for the
+  /// form. A backend that enforces the form need not send it.
   std::optional<FormNote> form_note;
   bool is_judgement = false;  ///< a judge is asked about a contract; of several models, the judge answers
 };
@@ -105,10 +105,10 @@ inline void leave_out_form_message(GenerationRequest& request) {
 /// Whether `leave_out_form` changes the request.
 [[nodiscard]] inline bool has_redundant_form(const GenerationRequest& request) {
   const std::optional<FormNote>& note = request.form_note;
-  return request.schema && note && (note->begin > 0 || !note->keys.empty() || request.messages.size() >= 2);
+  return note && (note->begin > 0 || !note->keys.empty() || request.messages.size() >= 2);
 }
 
-/// For a backend whose token masks enforce the schema: removes what describes the form, and puts what doc comments say
+/// For a backend whose token masks enforce the form: removes what describes the form, and puts what doc comments say
 /// about its keys in its place. A message that describes nothing else is removed unless it is the only one.
 inline void leave_out_form(GenerationRequest& request) {
   if (!has_redundant_form(request)) return;
@@ -125,7 +125,7 @@ inline void leave_out_form(GenerationRequest& request) {
     request.messages.erase(request.messages.begin() + static_cast<std::ptrdiff_t>(note.message));
 }
 
-/// Model::sent_form of a backend whose token masks enforce the schema.
+/// The request after `leave_out_form`; none where that changes nothing.
 [[nodiscard]] inline std::optional<GenerationRequest> without_form(const GenerationRequest& request) {
   if (!has_redundant_form(request)) return std::nullopt;
   GenerationRequest sent = request;

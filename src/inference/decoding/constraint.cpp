@@ -236,9 +236,7 @@ Result<Constraint, DecodingError> ConstraintCompiler::compile_text(const TextFor
     return Constraint(std::move(state));
   }
   TextForm enforced = form;
-  std::erase_if(enforced.patterns, [&](const std::string& pattern) {
-    return !state_->make_matcher({"lark", make_pattern_grammar(pattern)}).has_value();
-  });
+  std::erase_if(enforced.patterns, [&](const std::string& pattern) { return !supports(pattern); });
   auto matcher = state_->make_matcher({"lark", make_text_grammar(enforced)});
   if (!matcher) return failure(matcher.error());
   // Patterns and lengths that exclude each other are found out by the first mask.
@@ -247,6 +245,10 @@ Result<Constraint, DecodingError> ConstraintCompiler::compile_text(const TextFor
   state_->keep(std::move(key), *matcher);
   state->matcher = std::move(*matcher);
   return Constraint(std::move(state));
+}
+
+bool ConstraintCompiler::supports(std::string_view pattern) const {
+  return state_->make_matcher({"lark", make_pattern_grammar(pattern)}).has_value();
 }
 
 }  // namespace tenon::inference::decoding

@@ -99,6 +99,9 @@ class ConstraintCompiler final {
   /// middle) is left out; the rest is enforced. Fails where no text can be of the form.
   [[nodiscard]] Result<Constraint, DecodingError> compile_text(const TextForm& form);
 
+  /// Whether a text's pattern is enforced, and not left out.
+  [[nodiscard]] bool supports(std::string_view pattern) const;
+
   static constexpr std::size_t constraints_kept_max = 256;
 
  private:

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "inference/decoding/enforced_form.h"
 #include "inference/llama_cpp/scheduler.h"
 
 namespace tenon::inference::llama_cpp {
@@ -74,12 +75,12 @@ std::uint32_t LlamaCppModel::context_tokens() const {
 }
 
 void LlamaCppModel::start(GenerationId generation, GenerationRequest request, GenerationSink& sink) {
-  leave_out_form(request);  // the mask over the tokens enforces the form
+  if (auto sent = sent_form(request)) request = std::move(*sent);
   state_->scheduler.start(generation, std::move(request), sink);
 }
 
 std::optional<GenerationRequest> LlamaCppModel::sent_form(const GenerationRequest& request) const {
-  return without_form(request);
+  return decoding::without_enforced_form(request);
 }
 
 void LlamaCppModel::cancel(GenerationId generation) {

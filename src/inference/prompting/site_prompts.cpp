@@ -269,7 +269,7 @@ void SitePrompts::prepare_completion(const bytecode::Site& site, Prepared& prepa
   data.texts["outline"] = prepared.shape.outline;
   const bool is_text = prepared.shape.form == answers::AnswerForm::Text;
   prepared.note = templates_.render(is_text ? TemplateKind::Text : TemplateKind::Format, data);
-  if (!is_text) mark_form(prepared, 0);
+  mark_form(prepared, 0);
 }
 
 void SitePrompts::prepare_fill(const bytecode::Site& site, Prepared& prepared) const {

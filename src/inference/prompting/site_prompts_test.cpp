@@ -109,6 +109,12 @@ TEST_F(SitePromptsTest, ATextsRefinementsAreASeparateMessage) {
   ASSERT_NE(made.text_form, nullptr);
   EXPECT_EQ(made.text_form->length_min, 1U);
   EXPECT_EQ(made.text_form->length_max, 9U);
+  ASSERT_TRUE(without_form(made).has_value());  // masks enforce it
+  ASSERT_EQ(without_form(made)->messages.size(), 1U);
+  EXPECT_EQ(without_form(made)->messages[0].text, "x");
+  GenerationRequest sent = made;
+  leave_out_form_message(sent);  // an endpoint has no schema that would say the same
+  EXPECT_EQ(sent.messages.size(), 2U);
 }
 
 TEST_F(SitePromptsTest, AnEmptyContextIsReplacedByTheSignature) {
