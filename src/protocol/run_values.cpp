@@ -146,7 +146,10 @@ RunValues::Makers RunValues::makers_of(const effects::Requested& requested, cons
   } else if (requested.kind == EffectKind::Ask && found.size() > 1) {
     const auto schema = requested.form.hash ? contents(requested.form) : std::optional(requested.form.text);
     narrow(found, [&](std::uint32_t at) {
-      return schema && *schema == inference::answers::make_schema(program().types, program().externs[at].result);
+      const TypeId answer = program().externs[at].result;
+      // Older journals have the schema that models are sent, which lacks the numbers of most digits.
+      return schema && (*schema == inference::answers::make_question_schema(program().types, answer) ||
+                        *schema == inference::answers::make_schema(program().types, answer));
     });
   }
   return found;

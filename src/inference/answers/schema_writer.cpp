@@ -316,10 +316,14 @@ std::string make_schema(const TypeTable& types, TypeId type, UnlimitedNumbers nu
   return writer.finish(described(writer.write_here(type), documentation));
 }
 
+std::string make_question_schema(const TypeTable& types, TypeId type) {
+  return make_schema(types, type, UnlimitedNumbers::All);
+}
+
 std::string make_verdict_schema(const TypeTable& types, std::optional<TypeId> value) {
   std::vector<TypeId> roots;
   if (value) roots.push_back(*value);
-  const SchemaWriter writer(types, roots);
+  const SchemaWriter writer(types, roots, UnlimitedNumbers::All);
   std::vector<Json> alternatives;
   if (value) {
     ObjectSchema object;

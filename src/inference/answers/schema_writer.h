@@ -25,6 +25,9 @@ enum class UnlimitedNumbers : std::uint8_t {
                                       UnlimitedNumbers numbers = UnlimitedNumbers::Bounded,
                                       std::string_view documentation = {});
 
+/// The schema of a person's answer to a question: exactly what is accepted, with all numbers of the type.
+[[nodiscard]] std::string make_question_schema(const types::TypeTable& types, types::TypeId type);
+
 /// A person's resolution of an interrupted call: `{"value": …}` of the type (none: a value is not possible),
 /// `{"retry": true}` or `{"fail": "why"}`.
 [[nodiscard]] std::string make_verdict_schema(const types::TypeTable& types, std::optional<types::TypeId> value);

@@ -43,6 +43,9 @@ TEST_F(SchemaWriterTest, HasAllNumbersWhereAskedTo) {
   EXPECT_EQ(all(TypeTable::f64), R"({"type":"number"})");
   EXPECT_EQ(all(types_.list(TypeTable::f64)), R"({"type":"array","items":{"type":"number"}})");
 }
+  // A person can answer with each of them, and decide so about an interrupted call.
+  EXPECT_EQ(make_question_schema(types_, TypeTable::i64), all(TypeTable::i64));
+  EXPECT_NE(make_verdict_schema(types_, TypeTable::i64).find(all(TypeTable::i64)), std::string::npos);
 
 TEST_F(SchemaWriterTest, TheBoundsAreExactAsDoubles) {
   EXPECT_EQ(static_cast<std::int64_t>(static_cast<double>(schema_number_max)), schema_number_max);

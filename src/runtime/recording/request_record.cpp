@@ -26,7 +26,7 @@ effects::Requested record_request(RunCore& core, RunJournal& journal, const Open
   if (effects::is_generation(requested.kind)) journal.keep_context(request.context);
   if (requested.kind == EffectKind::Ask) {
     const types::TypeId answer = program.externs[request.subject].result;
-    requested.form = journal.keep(inference::answers::make_schema(program.types, answer));
+    requested.form = journal.keep(inference::answers::make_question_schema(program.types, answer));
     requested.callers = callers_of(core.machine(), request, title);
   }
   requested.sources = sources_of_call(program, core.machine().labels(), request);

@@ -71,7 +71,7 @@ PendingInput question_of(const Run& run, const OpenRequest& open) {
   }
   const types::TypeId type = open.question ? types::TypeTable::string : program.externs[open.request.subject].result;
   question.type = program.types.describe(type);
-  question.schema = inference::answers::make_schema(program.types, type);
+  question.schema = inference::answers::make_question_schema(program.types, type);
   if (!open.question) {
     question.until = open.wake_at;
     question.is_secret = types::holds_secret(program.types, type);
