@@ -150,6 +150,9 @@ Function read_function(Reader& in) {
         return true;
       case 83:
         return read_variables(message.bytes_value(), function.variables);
+      case 84:
+        function.result_documentation = read_text(message);
+        return true;
       default:
         return false;
     }

@@ -193,6 +193,7 @@ Writer write_function(const Function& function) {
     variables.varint(variable.end);
   }
   out.field(83, variables.view());
+  out.field(84, function.result_documentation);
   return out;
 }
 

@@ -48,6 +48,7 @@ TEST(Codec, DocCommentsOfParametersAndTypesRoundTrip) {
   const std::string without = encode(program);
   Function& function = program.functions[0];
   function.parameter_documentation.assign(function.parameters.size(), "Of a function.");
+  function.result_documentation = "Of a result.";
   program.externs[0].parameter_documentation.assign(program.externs[0].parameters.size(), "Of an extern.");
   const auto is_call = [](const Site& site) { return !site.call.parameters.empty(); };
   const auto site = std::ranges::find_if(program.sites, is_call);
@@ -64,6 +65,7 @@ TEST(Codec, DocCommentsOfParametersAndTypesRoundTrip) {
   ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
   EXPECT_EQ(encode(*decoded), bytes);
   EXPECT_EQ(decoded->functions[0].parameter_documentation, function.parameter_documentation);
+  EXPECT_EQ(decoded->functions[0].result_documentation, "Of a result.");
   EXPECT_EQ(decoded->externs[0].parameter_documentation, program.externs[0].parameter_documentation);
   EXPECT_EQ(decoded->types.union_type(team), program.types.union_type(team));
   EXPECT_EQ(decoded->types.refinement(urgency), refinement);

@@ -88,6 +88,8 @@ struct Function {
   std::vector<LineEntry> lines;
   /// Doc comments of the parameters: one text each, or none if no parameter has one.
   std::vector<std::string> parameter_documentation = {};
+  /// The doc comment of the name that the result's type is written with; none in older programs.
+  std::string result_documentation = {};
   /// Without parameters, except for those that have another register; none in older programs.
   std::vector<VariableName> variables = {};
 };

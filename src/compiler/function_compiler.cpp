@@ -33,6 +33,7 @@ void FunctionCompiler::describe_head() {
     function.name += '>';
   }
   function.result = scope.resolve(declaration.result);
+  function.result_documentation = declaration.result_documentation;
   for (std::size_t at = 0; at < declaration.parameters.size(); ++at) {
     function.parameter_names.push_back(declaration.parameters[at].name);
     function.parameters.push_back(scope.resolve(declaration.parameters[at].type));

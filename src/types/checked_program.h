@@ -102,6 +102,7 @@ struct FunctionDeclaration {
   std::vector<TypeId> type_parameter_types;
   std::vector<Parameter> parameters;
   TypeId result = TypeTable::unit;
+  std::string result_documentation;        ///< the doc comment of the name that is its type
   bool has_trusted_result = false;         ///< `-> trusted T`
   std::optional<std::size_t> own_context;  ///< index of the first Context parameter
   bool is_test = false;

@@ -403,6 +403,19 @@ def test_doc_comments_of_all_types_are_sent_for_fields_and_parameters(work):
     assert page["title"] == {"type": "string", "description": "The heading of the page."}, page
 
 
+def test_doc_comments_of_all_types_are_sent_for_results(work):
+    declared = "/// An order's number.\ntype Id = String\n/// The order.\ntype Found = Order\n/// Where.\nenum Place { Shelf, Box }\n" \
+               "struct Order { open: Boolean }\n"
+    for result, note, schema in (
+            ("List<Id>", '{\n  "value": [string, …]  // An order\'s number.\n}\n',
+             '"value":{"type":"array","items":{"type":"string"},"description":"An order\'s number."}'),
+            ("Id?", '{\n  "value": string or null  // An order\'s number.\n}\n', '"description":"An order\'s number."'),
+            ("Found", '{  // The order.\n  "open": true or false\n}\n', '"additionalProperties":false,"description":"The order."}'),
+            ("trusted Place", '{\n  "value": "Shelf" or "Box"  // Where.\n}\n', '"description":"Where."')):
+        shown = show_prompts(work, f'{declared}fn main(ctx: Context) -> {result} {{ "Which?"! }}\n')
+        assert note in shown and schema in shown, shown
+
+
 def test_a_pursuit_without_given_arguments_shows_no_note_about_them(work):
     shown = show_prompts(work, PURSUIT.replace("less(_, 1)", "half_less(_)") + "fn half_less(n: i32) -> i32 { n - 1 }\n")
     assert "The present state:\n{{ state }}\nChoose the action" in shown, shown

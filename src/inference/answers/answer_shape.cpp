@@ -83,6 +83,7 @@ AnswerShape make_answer_shape(const bytecode::Program& program, const bytecode::
       }
       shape.wrapping = types::is_answered_under_key(types, site.result) ? Wrapping::Wrapped : Wrapping::Bare;
       stem = program.functions[site.function].name;
+      shape.documentation = program.functions[site.function].result_documentation;
       break;
     }
     case bytecode::SiteKind::Fill:

@@ -41,6 +41,7 @@ struct AnswerShape {
   Wrapping wrapping = Wrapping::Bare;
   bool is_short = false;                       ///< Select: as Site::is_short
   types::TypeId result;                        ///< Completion
+  std::string documentation = {};              ///< Completion: of the name that the result's type is written with
   std::vector<AnswerClause> clauses;           ///< Fill: one. Select: all, in order
   std::shared_ptr<const AnswerSchema> schema;  ///< none for text
   std::shared_ptr<const TextForm> text_form;   ///< of text with refinements; else none

@@ -39,6 +39,12 @@ class KeyWordLister {
     }
   }
 
+  void visit_result(const AnswerShape& shape) {
+    const bool is_described = shape.wrapping == Wrapping::Wrapped && !shape.documentation.empty();
+    if (is_described) add("", shape.documentation);
+    visit(shape.result, "", is_described);
+  }
+
   std::vector<KeyWords> take() { return std::move(found_); }
 
  private:
@@ -78,7 +84,7 @@ std::vector<KeyWords> list_key_words(const types::TypeTable& types, const Answer
   KeyWordLister lister(types);
   switch (shape.kind) {
     case bytecode::SiteKind::Completion:
-      lister.visit(shape.result, "");
+      lister.visit_result(shape);
       break;
     case bytecode::SiteKind::Fill:
       for (const AnswerItem& item : shape.clauses.front().items) lister.visit(item.type, item.key);

@@ -110,9 +110,17 @@ class OutlineWriter {
     return write_members(fields, "", 0);
   }
 
-  /// The object that has a completion's value.
-  [[nodiscard]] std::string write_value(TypeId type) const {
-    return write_members({{"value", type, words_of_name(type)}}, "", 0);
+  /// The object that has a completion's value. `documentation`: of the name of its type.
+  [[nodiscard]] std::string write_value(TypeId type, const std::string& documentation) const {
+    return write_members({{"value", type, documentation.empty() ? words_of_name(type) : documentation}}, "", 0);
+  }
+
+  /// A completion's value where it is an object itself.
+  [[nodiscard]] std::string write_bare(TypeId type, const std::string& documentation) const {
+    if (documentation.empty() || types_.kind(type) != TypeKind::Struct) return write_here(type, 0);
+    types::StructType described = types_.struct_type(type);
+    described.documentation = documentation;
+    return write_struct(described, 0);
   }
 
   /// The named types, a line or more each.
@@ -262,7 +270,8 @@ std::string make_outline(const TypeTable& types, const AnswerShape& shape, Messa
   std::string text;
   switch (shape.kind) {
     case bytecode::SiteKind::Completion:
-      text = shape.wrapping == Wrapping::Bare ? writer.write_here(shape.result, 0) : writer.write_value(shape.result);
+      text = shape.wrapping == Wrapping::Bare ? writer.write_bare(shape.result, shape.documentation)
+                                              : writer.write_value(shape.result, shape.documentation);
       break;
     case bytecode::SiteKind::Fill:
       text = writer.write_items(shape.clauses.front().items);

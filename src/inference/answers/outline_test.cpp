@@ -54,6 +54,21 @@ TEST(OutlineTest, ACountOfOneIsSingular) {
   EXPECT_EQ(outline(TypeTable::string), "string of at most 1 character");
 }
 
+TEST(OutlineTest, ShowsWhatTheNameOfTheResultsTypeSays) {
+  TypeTable types;
+  const TypeId order = types.add_struct({"Order", "An order.", {{"id", TypeTable::string, ""}}});
+  AnswerShape shape;
+  shape.documentation = "An order's\n number.";
+  shape.result = types.list(TypeTable::string);
+  shape.wrapping = Wrapping::Wrapped;
+  EXPECT_EQ(make_outline(types, shape), "{\n  \"value\": [string, …]  // An order's number.\n}");
+  shape.result = order;
+  shape.wrapping = Wrapping::Bare;
+  EXPECT_EQ(make_outline(types, shape), "{  // An order's number.\n  \"id\": string\n}");
+  shape.documentation = "";
+  EXPECT_EQ(make_outline(types, shape), "{  // An order.\n  \"id\": string\n}");
+}
+
 TEST(OutlineTest, ShowsDocCommentsBesideTheirFields) {
   TypeTable types;
   const TypeId inner = types.add_struct({"Inner", "", {{"ok", TypeTable::boolean, "Whether\n it works."}}});

@@ -348,9 +348,10 @@ std::string make_schema(const TypeTable& types, const AnswerShape& shape, const 
   const SchemaWriter writer(types, roots);
   switch (shape.kind) {
     case bytecode::SiteKind::Completion: {
-      if (shape.wrapping == Wrapping::Bare) return writer.finish(writer.write_here(shape.result));
+      if (shape.wrapping == Wrapping::Bare)
+        return writer.finish(described(writer.write_here(shape.result), shape.documentation));
       ObjectSchema object;
-      object.add("value", writer.write(shape.result));
+      object.add("value", writer.write_member(shape.result, shape.documentation));
       return writer.finish(object.take());
     }
     case bytecode::SiteKind::Fill: {

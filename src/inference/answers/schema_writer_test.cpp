@@ -4,6 +4,7 @@
 
 #include "inference/answers/answer_shape.h"
 #include "inference/answers/constraints.h"
+#include "inference/answers/key_words.h"
 #include "inference/answers/named_types.h"
 #include "inference/answers/value_reader.h"
 #include "inference/decoding/constraint.h"
@@ -42,10 +43,10 @@ TEST_F(SchemaWriterTest, HasAllNumbersWhereAskedTo) {
   EXPECT_EQ(all(TypeTable::i64), R"({"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807})");
   EXPECT_EQ(all(TypeTable::f64), R"({"type":"number"})");
   EXPECT_EQ(all(types_.list(TypeTable::f64)), R"({"type":"array","items":{"type":"number"}})");
-}
   // A person can answer with each of them, and decide so about an interrupted call.
   EXPECT_EQ(make_question_schema(types_, TypeTable::i64), all(TypeTable::i64));
   EXPECT_NE(make_verdict_schema(types_, TypeTable::i64).find(all(TypeTable::i64)), std::string::npos);
+}
 
 TEST_F(SchemaWriterTest, TheBoundsAreExactAsDoubles) {
   EXPECT_EQ(static_cast<std::int64_t>(static_cast<double>(schema_number_max)), schema_number_max);
@@ -303,6 +304,18 @@ TEST_F(AnswerShapeTest, WrapsValuesThatAreNotObjects) {
   EXPECT_EQ(shape.outline, R"({"value": true or false})");
   EXPECT_EQ(shape.schema->name.substr(0, 18), "is_ready_Invoice__");
   EXPECT_EQ(shape.schema->name.size(), 26U);
+}
+
+TEST_F(AnswerShapeTest, DescribesTheResultWithTheWordsOfItsTypesName) {
+  program_.functions[0].result_documentation = "How long.";
+  const AnswerShape shape = make_answer_shape(program_, completion(TypeTable::boolean));
+  EXPECT_NE(shape.schema->json_schema.find(R"("value":{"type":"boolean","description":"How long."})"),
+            std::string::npos);
+  EXPECT_EQ(shape.outline, "{\n  \"value\": true or false  // How long.\n}");
+  EXPECT_EQ(list_key_words(program_.types, shape), (std::vector<KeyWords>{{"", "How long."}}));
+  const TypeId type = program_.types.add_struct({"Point", "A point.", {{"x", TypeTable::boolean, ""}}});
+  const AnswerShape bare = make_answer_shape(program_, completion(type));
+  EXPECT_NE(bare.schema->json_schema.find(R"("description":"How long.")"), std::string::npos);
 }
 
 TEST_F(AnswerShapeTest, AStructIsTheObjectItself) {

@@ -229,8 +229,9 @@ void Declarations::collect_function(NodeId node, TypeId self) {
   resolver_.set_type_parameters(function);
   function.parameters = collect_parameters(node, self, false);
   if (const NodeId result = tree().find_child(node, NodeKind::ReturnType); result.exists()) {
-    function.result =
-        resolver_.resolve_type(resolver_.without_trusted(tree().first(result), function.has_trusted_result));
+    const NodeId type_node = resolver_.without_trusted(tree().first(result), function.has_trusted_result);
+    function.result = resolver_.resolve_type(type_node);
+    function.result_documentation = resolver_.documentation_of_name(type_node, TypeResolver::Enums::Included);
     if (function.result == TypeTable::context) resolver_.reject_context(function.result, result, "returned");
   }
   for (std::size_t at = 0; at < function.parameters.size() && !function.own_context; ++at) {
