@@ -272,7 +272,7 @@ class Lexer {
     }
     digits();
     // In `pair.0.1`, an item of a nested tuple, `0.1` is not a number.
-    if (last_kind_ == TokenKind::Dot) return add(TokenKind::Integer, length);
+    if (last_kind_ == TokenKind::Dot || last_kind_ == TokenKind::QuestionDot) return add(TokenKind::Integer, length);
     bool is_float = false;
     if (peek(length) == '.' && is_digit(peek(length + 1))) {
       is_float = true;

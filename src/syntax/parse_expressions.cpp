@@ -408,9 +408,8 @@ void parse_postfix(Parser& p) {
   parse_operand(p);
   for (;;) {
     if (p.at(TokenKind::Dot) || p.at(TokenKind::QuestionDot)) {
-      const TokenIndex dot = p.advance();
-      const bool optional = p.tree().tokens[dot].kind == TokenKind::QuestionDot;
-      if (p.at(TokenKind::Integer) && !optional && !p.after_newline()) {  // a tuple's item: `pair.0`
+      p.advance();
+      if (p.at(TokenKind::Integer) && !p.after_newline()) {  // a tuple's item: `pair.0`
         const TokenIndex item = p.advance();
         p.close(mark, NodeKind::FieldExpression, item);
         continue;
