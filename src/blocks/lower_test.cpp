@@ -192,9 +192,10 @@ TEST(Lower, ReportsWhatWouldBeSurprisingAtRuntime) {
 
 TEST(Lower, ReportsAValueOfTheWrongFormOnce) {
   const auto shown = [](std::string_view options) {
-    const Result result("struct S { a: i32 }\nenum E { A }\nfn add(a: i32) -> i32 { a }\nagent B { }\nagent A {\n" +
-                        std::string("state { n: String = \"\" }\nscratchpad { m: String = \"\" }\nblock b: ") +
-                        std::string(options) + "\n}\n");
+    const Result result(
+        "struct S { a: i32 }\ntype T = String\nenum E { A }\nfn add(a: i32) -> i32 { a }\nagent B { }\nagent A {\n" +
+        std::string("state { n: String = \"\" }\nscratchpad { m: String = \"\" }\nblock b: ") + std::string(options) +
+        "\n}\n");
     std::string text;
     for (const diagnostics::Diagnostic& at : result.diagnostics.all())
       text += at.code.text() + " " + at.message + ": " + at.hints.at(0) + (at.fix ? " -> " + at.fix->replacement : "");
@@ -205,7 +206,8 @@ TEST(Lower, ReportsAValueOfTheWrongFormOnce) {
   EXPECT_EQ(shown("delegate { agent: \"m::C\" }"), no_agent + "remove the quotation marks: `m::C` -> m::C");
   for (const std::string wrong : {"(B)", "[B]", "B()", "B {}", "B::run", "B::run(input)"})
     EXPECT_EQ(shown("delegate { agent: " + wrong + " }"), no_agent + "write only its name: `B` -> B") << wrong;
-  for (const std::string wrong : {"3", "state.n", "S", "E::A", "add", "_", "\"Some words.\""})
+  for (const std::string wrong :
+       {"3", "state.n", "S", "T", "i32", "String", "List<i32>", "E::A", "add", "_", "\"Some words.\""})
     EXPECT_EQ(shown("delegate { agent: " + wrong + ", handoff: true }"),
               no_agent + "write `agent: NAME`, where `agent NAME { … }` declares the agent")
         << wrong;

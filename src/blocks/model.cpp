@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace tenon::blocks {
 
@@ -32,6 +33,13 @@ bool is_block_agent(const SyntaxTree& tree, NodeId agent) {
 }
 
 namespace {
+
+/// A type that every program has, and that no agent can be meant with.
+bool is_value_type(std::string_view name) {
+  constexpr std::array<std::string_view, 10> types = {"String", "i32", "i64",    "f64",    "Boolean",
+                                                      "List",   "Map", "Option", "Result", "Context"};
+  return std::find(types.begin(), types.end(), name) != types.end();
+}
 
 Sequence read_sequence(const SyntaxTree& tree, NodeId owner, const std::string& path);
 
@@ -117,8 +125,8 @@ NodeId find_item(const SyntaxTree& tree, std::string_view name) {
   using enum NodeKind;
   for (const NodeId item : tree.children(tree.root)) {
     const NodeKind kind = tree.kind(item);
-    const bool declares =
-        kind == AgentItem || kind == StructItem || kind == EnumItem || kind == FunctionItem || kind == ExternItem;
+    const bool declares = kind == AgentItem || kind == StructItem || kind == EnumItem || kind == TypeItem ||
+                          kind == FunctionItem || kind == ExternItem;
     if (declares && tree.main_text(item) == name) return item;
   }
   return {};
@@ -129,7 +137,8 @@ bool has_usable_form(const SyntaxTree& tree, NodeId value, std::string_view opti
     if (tree.kind(value) != NodeKind::NameExpression) return false;
     const auto path = tree.path(value);
     const NodeId item = path.empty() ? NodeId{} : find_item(tree, tree.text(path.front()));
-    return !item.exists() || (tree.kind(item) == NodeKind::AgentItem && path.size() == 1);
+    if (!item.exists()) return path.empty() || !is_value_type(tree.text(path.front()));
+    return tree.kind(item) == NodeKind::AgentItem && path.size() == 1;
   }
   if (option == "into") return find_field_name(tree, value).has_value();
   if (option == "call")

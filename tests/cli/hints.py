@@ -42,6 +42,19 @@ def test_a_value_that_may_be_absent(work):
     single(work, "fn f() -> i32? { Some(None) }", "E2101", "`None` is a value of `Option<i32>`, not of `i32`")
 
 
+def test_values_of_the_wrong_type_in_blocks(work):
+    add = "fn add(a: i32) -> i32 { a }\n"
+    for value, found in (('"x"', "String"), ("[1]", "List<i32>"), ("3", "i32")):
+        text = f"{add}agent A {{\n    block talk: core_loop {{ tools: {value} }}\n}}\n"
+        single(work, text, "E2101", "a set of functions is written `tools { NAME, NAME }`")
+        shown = messages(work, text)
+        assert f"main.tn:3:35: error[E2101]: mismatched types: expected `Tools`, found `{found}`" in shown, shown
+    for value in ("i32", "List<i32>", "S"):
+        text = f"type S = String\nagent A {{\n    block talk: delegate {{ agent: {value} }}\n}}\n"
+        single(work, text, "E2260", "write `agent: NAME`, where `agent NAME { … }` declares the agent")
+        assert "main.tn:3:34: error[E2260]" in messages(work, text)
+
+
 def test_numbers_are_widened(work):
     single(work, "fn f(x: i32, y: i64) -> Boolean { x < y }", "E2105", "convert the `i32` with `as i64`")
     single(work, "fn f(x: f64, y: i64) -> f64 { x * y }", "E2105", "convert the `i64` with `as f64`")

@@ -120,6 +120,8 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
     report.hint(fmt::format("`None` is a value of `Option<{0}>`, not of `{0}`", describe(to)));
   } else if (from_kind != to_kind && !handling_hint(from_kind).empty()) {
     report.hint(std::string(handling_hint(from_kind)));
+  } else if (to_kind == TypeKind::Tools) {
+    report.hint("a set of functions is written `tools { NAME, NAME }`");
   } else if (to_kind == TypeKind::String && is_literal_number(tree().kind(node))) {
     report.hint(fmt::format("write it as a text: `\"{}\"`", tree().text(node)));
   } else if (to_kind == TypeKind::String && from_kind != TypeKind::Unit) {
