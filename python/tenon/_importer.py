@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from ._program import load_with
+from ._program import Program, load_with
 
 
 class _Loader(importlib.abc.Loader):
@@ -22,6 +22,7 @@ class _Loader(importlib.abc.Loader):
         module.__file__ = self._path
         vars(module).update({**program.functions, **program.agents, **program._members})
         vars(module)["program"] = program  # also if it has a function of this name
+        vars(module).setdefault("Program", Program)  # as in the stub
 
 
 class _Finder(importlib.abc.MetaPathFinder):

@@ -15,12 +15,15 @@ from ._marks import named
 from ._models import ModelFunction
 from ._run import Conversation, Run, flags_of
 from ._types import Types, attribute
-from ._typing import TYPE_CHECKING, Any
+from ._typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     import inspect
 
     Externs = Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] | ModuleType
+
+
+Self = TypeVar("Self", bound="Program")
 
 
 class _NextRound:
@@ -114,7 +117,7 @@ class Agent:
 
 
 class Program:
-    """A program that was loaded. Its functions, agents and types are attributes."""
+    """A program that was loaded. Its functions, agents and types are attributes, of which type checkers know by its stub."""
 
     def __init__(self, engine: Engine, core: Any, path: str, externs: Mapping[str, Callable[..., Any]],
                  is_strict: bool = True, binds: bool = True) -> None:
@@ -171,7 +174,7 @@ class Program:
         return Conversation(core, self.engine, has_events=has_events, program=self,
                             value_type=None if known is None else (self.types, known.result))
 
-    def load_changed(self, text: str) -> Program:
+    def load_changed(self, text: str) -> Loaded:
         """Another text as if this program's file contained it, for `Run.replay` and `Run.fork`. It has the same engine, and
         the functions that perform externs get the structs of this program, with its fields."""
         core = self.engine.core.load(self._path, text_of(text, "text"))
@@ -181,7 +184,7 @@ class Program:
                 raise ProgramError(f"the changed program declares the extern `{name}` with other types, and there is one function "
                                    "for both", "Program")
         self._bind(_core.TypeList(self.types.described, self.types.classes, is_shared=True))
-        return changed
+        return cast("Loaded", changed)
 
     def graph(self, form: str = "svg") -> str:
         """The agents as graphs of blocks: `"svg"`, `"dot"` or `"json"`. The picture is empty if there are no blocks."""
@@ -192,19 +195,20 @@ class Program:
         """Stops the runs; recorded ones can be resumed. Without it they are stopped when Python ends."""
         self.engine.close()
 
-    def __enter__(self) -> Program:
+    def __enter__(self: Self) -> Self:
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or "_members" not in self.__dict__:
-            raise AttributeError(name)
-        for known in (self._members, self.functions, self.agents):
-            if name in known:
-                return known[name]
-        raise AttributeError(f"cannot find `{name}` in the program{_suggest(name, dir(self))}")
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or "_members" not in self.__dict__:
+                raise AttributeError(name)
+            for known in (self._members, self.functions, self.agents):
+                if name in known:
+                    return known[name]
+            raise AttributeError(f"cannot find `{name}` in the program{_suggest(name, dir(self))}")
 
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *self._members]
@@ -218,6 +222,13 @@ class Program:
         return f"<tenon program {self.types.module}: {', '.join([*self.functions, *self.agents])}>"
 
 
+if TYPE_CHECKING:
+    class Loaded(Program, Any):  # type: ignore[misc]
+        """A program of which nothing is known. It is assigned to any class of a stub."""
+else:
+    Loaded = Program
+
+
 def _suggest(name: str, names: Iterable[str]) -> str:
     import difflib
 
@@ -227,7 +238,7 @@ def _suggest(name: str, names: Iterable[str]) -> str:
 
 def load(path: str | os.PathLike[str], *, text: str | None = None, model: str | ModelFunction | None = None,
          externs: Externs = (), store: str | os.PathLike[str] | None = None, secrets: Mapping[str, str] | None = None,
-         **options: Any) -> Program:
+         **options: Any) -> Loaded:
     """Loads a program, with an engine of its own.
 
     `text` is the program, as if the file contained it. `model` is a model as `tenon run --model` has it, such as
@@ -242,7 +253,7 @@ def load(path: str | os.PathLike[str], *, text: str | None = None, model: str | 
 
 def load_with(path: str | os.PathLike[str], *, text: str | None = None, model: str | ModelFunction | None = None,
               externs: Externs = (), store: str | os.PathLike[str] | None = None, is_strict: bool = True,
-              **options: Any) -> Program:
+              **options: Any) -> Loaded:
     """As `load`; `is_strict`: whether the program has to declare each of the externs."""
     file = path_of(path, "path")
     text = optional_text_of(text, "text")
@@ -252,7 +263,7 @@ def load_with(path: str | os.PathLike[str], *, text: str | None = None, model: s
         core = engine.core.load(file, text)
     except ProgramError as error:
         raise in_terms_of_python(error, functions) from None
-    return Program(engine, core, file, functions, is_strict)
+    return cast("Loaded", Program(engine, core, file, functions, is_strict))
 
 
 def load_description(path: str | os.PathLike[str]) -> Program:

@@ -13,7 +13,7 @@ import pytest
 from . import load as _load
 from ._errors import Error
 from ._models import Request
-from ._program import Program, load_description
+from ._program import Loaded, Program, load_description
 from ._types import to_json
 
 _TEST = re.compile(r"^\s*test\b", re.MULTILINE)
@@ -135,11 +135,11 @@ def scripted_model() -> Iterator[Callable[..., ScriptedModel]]:
 
 
 @pytest.fixture
-def load_program() -> Iterator[Callable[..., Program]]:
+def load_program() -> Iterator[Callable[..., Loaded]]:
     """As `tenon.load`. The programs are closed after the test."""
-    loaded: list[Program] = []
+    loaded: list[Loaded] = []
 
-    def load(*arguments: Any, **options: Any) -> Program:
+    def load(*arguments: Any, **options: Any) -> Loaded:
         loaded.append(_load(*arguments, **options))
         return loaded[-1]
 

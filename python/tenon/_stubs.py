@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from ._program import Program
 
 _SIMPLE = {"unit": "None", "boolean": "bool", "i32": "int", "i64": "int", "f64": "float", "string": "str", "text": "str"}
-_HOMES = {"dataclass": "dataclasses", **dict.fromkeys(("bool", "dict", "float", "int", "list", "str", "tuple"), "builtins"),
+_HOMES = {"dataclass": "dataclasses", "Mapping": "collections.abc", "ListLike": "tenon.typing",
+          **dict.fromkeys(("bool", "dict", "float", "int", "list", "property", "str", "tuple"), "builtins"),
           **dict.fromkeys(("Any", "Literal", "Optional", "Protocol", "Union"), "typing")}
-"""What a stub names of Python, and its module."""
+"""What a stub names of Python and of the package, and its module."""
 _PROGRAM = "program"
 
 
@@ -28,6 +29,7 @@ class _Names:
         self._imported: dict[str, set[str]] = {}  # by module
         self._aliases: dict[str, str] = {}  # of modules
         self.package = self.unused("tenon")
+        self.program_class = self.unused("Program")
 
     def unused(self, name: str) -> str:
         while name in self._used:
@@ -39,7 +41,7 @@ class _Names:
         home = _HOMES[name]
         if name in self._used:
             if home not in self._aliases:
-                self._aliases[home] = self.unused("_" + home)
+                self._aliases[home] = self.unused("_" + home.replace(".", "_"))
             return f"{self._aliases[home]}.{name}"
         if home != "builtins":
             self._imported.setdefault(home, set()).add(name)
@@ -57,6 +59,8 @@ class _Writer:
         self.names = _Names(program)
         self.std = self.names.std
         self.lines: list[str] = []
+        self._likes: dict[int, str] = {}  # names of protocols, by the structs
+        self._members: list[str] = []  # of the class of the program
 
     def annotation(self, index: int, is_definition: bool = False) -> str:
         one = self._types.described[index]
@@ -87,10 +91,44 @@ class _Writer:
         return self.std("Any")
 
     def parameter(self, index: int) -> str:
-        """The annotation of an argument: a list may be any iterable, a struct a dictionary."""
+        """The annotation of an argument: a list may be any iterable, a struct a dictionary or an object with its fields."""
         one = self._types.described[index]
-        text = self.annotation(index)
-        return f"{self.std('Union')}[{text}, {self.std('dict')}[{self.std('str')}, {self.std('Any')}]]" if one["kind"] == "struct" else text
+        kind = one["kind"]
+        if kind == "list":
+            return f"{self.std('ListLike')}[{self.parameter(one['item'])}]"
+        if kind == "map":
+            return f"{self.std('Mapping')}[{self.std('str')}, {self.parameter(one['item'])}]"
+        if kind == "option":
+            return f"{self.std('Optional')}[{self.parameter(one['item'])}]"
+        if kind == "tuple":
+            return f"{self.std('tuple')}[{', '.join(self.parameter(item) for item in one['items'])}]"
+        if kind in ("refined", "secret"):
+            return self.parameter(one["base"] if kind == "refined" else one["item"])
+        if kind == "struct":
+            return self._struct_like(index)
+        return self.annotation(index)
+
+    def _struct_like(self, index: int) -> str:
+        """The name of what is accepted as a struct, which `struct_likes` writes."""
+        if index not in self._likes:
+            self._likes[index] = self.names.unused(f"_{self._types.name_of(self._types.described[index])}Like")
+        return self._likes[index]
+
+    def struct_likes(self) -> None:
+        written = 0
+        while written < len(self._likes):  # the fields of one may need others
+            index, name = list(self._likes.items())[written]
+            fields = self._types.described[index]["fields"]
+            object_type = self._types.name_of(self._types.described[index])
+            if fields:  # a protocol without members would be that of all objects
+                object_type = self.names.unused(name[:-len("Like")] + "Fields")
+                self.lines += ["", f"class {object_type}({self.std('Protocol')}):"]
+            for field in fields:
+                self.lines += [f"    @{self.std('property')}",
+                               f"    def {field['attribute']}(self) -> {self.parameter(field['type'])}: ..."]
+            dictionary = f"{self.std('dict')}[{self.std('str')}, {self.std('Any')}]"
+            self.lines += ["", f"{name} = {self.std('Union')}[{object_type}, {dictionary}]"]
+            written += 1
 
     def documentation(self, text: str, indent: str) -> None:
         if not text:
@@ -148,27 +186,47 @@ class _Writer:
             self.documentation(described["documentation"], "        ")
         self.lines[-1] += "" if described["documentation"] else " ..."
         self.lines += [f"    async def aio({parameters}) -> {result}: ...",
-                       f"    def start({started}) -> {self.names.package}.Run[{result}]: ...", f"{name}: {made}"]
+                       f"    def start({started}) -> {self.names.package}.Run[{result}]: ..."]
+        self.member(name, made)
 
     def agent(self, described: Mapping[str, Any]) -> None:
         made = self.names.unused("_" + described["name"])
         self.lines += ["", f"class {made}({self.std('Protocol')}):"]
         self.documentation(described["documentation"], "    ")
         conversation = f"{self.names.package}.Conversation[{self.annotation(described['result'])}]"
-        self.lines += [f"    def start(self, *, events: {self.std('bool')} = ...) -> {conversation}: ...",
-                       f"{attribute(described['name'])}: {made}"]
+        self.lines.append(f"    def start(self, *, events: {self.std('bool')} = ...) -> {conversation}: ...")
+        self.member(attribute(described["name"]), made)
+
+    def member(self, name: str, made: str) -> None:
+        """A function or an agent as an attribute of the module and of the program."""
+        self._members.append(f"{name}: {made}")
+        if name != _PROGRAM:
+            self.lines.append(self._members[-1])
+
+    def program(self, program: Program) -> None:
+        """The class of the program. Its attributes are those of the module, except what each program has by their names."""
+        own = {*dir(type(program)), *vars(program)}
+        classes = {name: self.names.unused("_" + name) for name, made in self._types.named.items() if isinstance(made, type)}
+        self.lines += ["", *(f"{alias} = {name}" for name, alias in classes.items())]
+        members = [*(f"{name} = {made}" for name, made in classes.items()),
+                   *(f"{name}: {self.std('Any')}" for name in self._types.named if name not in classes), *self._members]
+        members = [one for one in members if not one.startswith("_") and one.replace(":", " ").split()[0] not in own]
+        self.lines += ["", f"class {self.names.program_class}({self.names.package}.Program):"]
+        self.lines += [f"    {one}" for one in members] or ["    ..."]
 
 
 def stub_of(program: Program) -> str:
-    """The stub of a program, as a module that `tenon.install_import_hook` imports: there, `program` is the program."""
+    """The stub of a program, as a module that `tenon.install_import_hook` imports: there, `program` is the program. `Program` is its
+    class, for what `tenon.load` returns."""
     writer = _Writer(program)
     writer.types()
-    for name, function in program.functions.items():
-        if name != _PROGRAM:
-            writer.function(function.described)
+    for function in program.functions.values():
+        writer.function(function.described)
     for agent in program.agents.values():
         writer.agent(agent.described)
-    declared = f"{_PROGRAM}: {writer.names.package}.Program"
+    writer.struct_likes()
+    writer.program(program)
+    declared = f"{_PROGRAM}: {writer.names.program_class}"
     return "\n".join([f"# Written by `tenon stubs {program.types.module}.tn`.", *writer.names.imports(), "", declared, *writer.lines, ""])
 
 

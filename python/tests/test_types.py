@@ -31,6 +31,7 @@ fn divided(a: i32, b: i32) -> Result<i32, Failure> { try a / b }
 fn counts(words: Map<List<i32>>) -> Map<List<i32>> { words }
 fn pair(n: i64) -> (i64, String) { (n, "n") }
 fn nothing() { }
+fn many(orders: List<Order>, by: Map<List<Order>>?, rows: List<List<i32>>?) -> i32 { orders.len() }
 fn summary(ctx: Context, text: String) -> Summary { text! }
 
 /// Counts its prompts.
@@ -62,12 +63,86 @@ async def later() -> dict[str, list[int]]:
 
 print(same == order, same.from_, kind, shape, divided, number + 1, text, answer, asyncio.run(later()), shop.program)
 """
-MISUSE = """
+USE_OF_ARGUMENTS = """
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
 import types_of_shop as shop
 
+
+@dataclass(frozen=True)
+class Mine:
+    item: str
+    count: int
+    tags: tuple[str, ...]
+    from_: str
+    note: str | None = None
+
+
+mine = Mine("tea", 1, ("green",), "here")
+order = shop.Order("tea", 3, ["green"], "here")
+data: dict[str, Any] = {"item": "tea", "count": 1, "tags": (), "from": "here"}
+orders: list[shop.Order] = [order]
+sequence: Sequence[shop.Order] = (order,)
+print(shop.same(mine).count, shop.same(data).tags, shop.deeper({"value": 1}).value)
+print(shop.many(orders), shop.many([order, mine, data]), shop.many((order, mine)), shop.many(sequence), shop.many(one for one in orders),
+      shop.many([data] * 2, {"a": orders, "b": (mine,), "c": [data]}), shop.many({"a": order}.values()))
+print(shop.many([], None, [[1], (2,), range(3), {4}, deque([5]), numpy.array([6])]), shop.many([], None, numpy.zeros((2, 2), int)))
+"""
+USE_OF_LOAD = """
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tenon
+
+if TYPE_CHECKING:
+    import types_of_shop
+
+with tenon.load("types_of_shop.tn") as untyped:
+    print(untyped.pair(1))
+shop: types_of_shop.Program = tenon.load("types_of_shop.tn")
+
+
+def many(program: types_of_shop.Program) -> int:
+    return program.many([program.Order("tea", 3, ["green"], "here")])
+
+
+number: int = many(shop) + many(tenon.load("types_of_shop.tn"))
+answer: str = shop.Counter.start().say("hello")
+print(number, answer, shop.functions["pair"](2), repr(shop.Shape)[:12])
+again: types_of_shop.Program
+with tenon.load("types_of_shop.tn") as again:
+    print(again.nothing())
+"""
+MISUSE = """
+from __future__ import annotations
+
+import tenon
+import types_of_shop as shop
+
+program: shop.Program = tenon.load("types_of_shop.tn")
+known: tenon.Program = program
 shop.same(3)
 shop.kind_of("colour", 2)
 wrong: int = shop.larger("Small")
+shop.many("tea")
+shop.many({"a": 1})
+shop.many([3])
+shop.many([], None, ["ab"])
+shop.many([], None, [b"ab"])
+shop.many([], None, {1: 2})
+shop.many([], {"a": 3})
+program.no_such_function()
+known.no_such_function()
+program.pair("n")
+program.Order("tea")
+program.Counter.start().no_such_method()
+shop.program.no_such_function()
+known.no_such_function()
 """
 NAMES = """
 struct Any { self: i32, int: i32 }
@@ -127,7 +202,23 @@ def test_stubs_pass_mypy(folder):
     checked = python(folder, "-m", "mypy", "--strict", "use.py", "types_of_shop.pyi")
     assert checked.returncode == 0, checked.stdout
     wrong = python(folder, "-m", "mypy", "--strict", "misuse.py")
-    assert wrong.stdout.count("error:") == 3, wrong.stdout
+    lines = MISUSE.splitlines()
+    first = lines.index("shop.same(3)") + 1
+    found = {int(line.split(":")[1]) for line in wrong.stdout.splitlines() if ": error:" in line}
+    assert found == set(range(first, len(lines) + 1)), wrong.stdout
+
+
+@pytest.mark.parametrize(("use", "printed"), [
+    (USE_OF_ARGUMENTS, "1 [] 2\n1 3 2 1 1 2 1\n0 0\n"),
+    (USE_OF_LOAD, "(1, 'n')\n2 hello (2, 'n') typing.Union\nNone\n"),
+], ids=["arguments", "load"])
+def test_what_is_accepted_passes_mypy(folder, use, printed):
+    assert python(folder, "-m", "tenon", "stubs", "types_of_shop.tn").returncode == 0
+    (folder / "use.py").write_text(use)
+    checked = python(folder, "-m", "mypy", "--strict", "use.py")
+    assert checked.returncode == 0, checked.stdout
+    done = python(folder, "-c", "import tenon; tenon.install_import_hook(); import use")
+    assert (done.stdout, done.stderr) == (printed, "")
 
 
 def test_names_of_python_are_names_of_a_program_too(tmp_path):
