@@ -283,8 +283,9 @@ def connect_database(block):
 def put_on_path(tenon, folder):
     """Returns shell commands after which `tenon` is the binary under test."""
     program = folder / "bin" / "tenon"
-    program.parent.mkdir(parents=True)
-    program.symlink_to(tenon.binary)
+    program.parent.mkdir(parents=True, exist_ok=True)
+    if not program.is_symlink():
+        program.symlink_to(tenon.binary)
     return f'export PATH="{program.parent}:$PATH"\ncd "{folder}"\n'
 
 
@@ -380,14 +381,14 @@ def shown_lines(block):
     return commands
 
 
-def run_transcript(tenon, example, folder, update=False):
+def run_transcript(tenon, example, kind, folder, update=False):
     """Performs the lines that begin with `$ `, one after the other, in the example's folder. Below each is what the command prints, stdout
     and stderr as they come, and `exit N` if it does not exit with 0. The runs' names are RUN, RUN2, … in their order, in the
     commands too, and the ports of servers PORT, PORT2, …; times are TIME and milliseconds MS.
 
     A command that ends with ` &` runs in the background: once it has printed the lines below it, the next command starts. `$!` is the
     process id of the newest, and after a command that kills it the transcript continues when it is dead."""
-    block = example.attached["transcript"]
+    block = example.attached[kind]
     start = put_on_path(tenon, folder) + connect_database(block)
     runs, ports = Placeholders("RUN", RUN_NAME), Placeholders("PORT", PORT)
     lines = []
@@ -415,4 +416,4 @@ def run_transcript(tenon, example, folder, update=False):
         for background in backgrounds:
             background.stop()
     problems = [] if lines == block.lines else ["the transcript differs; it is:\n" + "\n".join(lines)]
-    return problems, {"transcript": lines}
+    return problems, {kind: lines}

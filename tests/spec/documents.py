@@ -12,8 +12,9 @@ ASSERTION = re.compile(r"^(?P<start>[ ]*//)(?P<shift><?)(?P<blanks>[ ]*)(?P<care
 EXPECTATIONS = ("output", "prompt", "failure", "transcript")
 # Blocks after an example that are part of its run: the model's answers, and a library with its externs.
 PARTS = ("script", "c")
-# Further files of an example. A block of these kinds without a file name illustrates a guide.
+# Further files of an example. A block of these kinds without a file name, or with the word `illustration`, illustrates a guide.
 FILES = ("cpp", "python")
+ILLUSTRATION = "illustration"
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,10 @@ class Example:
 
     def runs(self):
         return self.function != ""
+
+    def transcripts(self):
+        """Of which there may be several: the kinds of their blocks in `attached`."""
+        return [kind for kind in self.attached if kind.split(" ")[0] == "transcript"]
 
     def has_tests(self):
         return any(re.match(r'test\s+"', line) for line in self.code)
@@ -152,8 +157,13 @@ def read_examples(document, text):
         elif block.kind == "c" and " " not in block.info and not (examples and examples[-1].runs()):
             continue  # illustrates a guide; only a block with a file name is written to disk, for a transcript
         elif block.kind in FILES:
-            if " " in block.info and examples:
+            name = block.info.partition(" ")[2]
+            if name and name != ILLUSTRATION and examples:
                 examples[-1].files.append(block)
+            elif block.kind == "python" and not name and document.parts[0] == "docs":  # the README's is run by python/tests
+                problems.append(f"{document}:{block.first}: a python block needs the name of its file, for a transcript, or `illustration`")
+        elif block.kind == "transcript" and examples and examples[-1].transcripts():
+            examples[-1].attached[f"transcript {len(examples[-1].transcripts()) + 1}"] = block
         elif block.kind in EXPECTATIONS or block.kind in PARTS:
             if not examples:
                 problems.append(f"{document}:{block.first}: there is no example before this {block.kind} block")
@@ -164,6 +174,9 @@ def read_examples(document, text):
     for number, line in enumerate(text.split("\n"), start=1):
         if line.startswith("```") and not FENCE.match(line):
             problems.append(f"{document}:{number}: this is not a fence, because of the backtick after ```")
+    for example in examples:
+        if not example.transcripts():
+            problems += [f"{document}:{block.first}: no transcript runs this file" for block in example.files if block.kind == "python"]
     for companion in companions:
         problems.append(f"{companion.name()}: no example uses this file")
     return examples, problems
