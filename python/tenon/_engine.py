@@ -36,7 +36,8 @@ hosts: weakref.WeakSet[Shared] = weakref.WeakSet()
 def _renew_locks() -> None:
     """In a forked process: a thread of the parent may have had them."""
     for engine in list(_engines):
-        engine.taking = threading.Condition()
+        engine.taking = threading.RLock()
+        engine._wakers.clear()
 
 
 os.register_at_fork(after_in_child=_renew_locks)
@@ -70,10 +71,11 @@ class Engine:
         finalizer.atexit = False
         self._runs: weakref.WeakValueDictionary[int, Run[Any]] = weakref.WeakValueDictionary()
         self._news: dict[int, list[asyncio.Future[None]]] = {}
-        self.taking = threading.Condition()
+        self.taking = threading.RLock()
         """Locked while events are taken and given to their runs, which so keep their order; and while a run starts, until it is known
         to whom its events are given."""
         self._blocked = 0  # threads that wait in the engine for an event
+        self._wakers: set[int] = set()  # descriptors, of threads that wait beside a loop that takes the events; with `taking`
         self._is_closed = False
         self._has_thread = False
         _engines.add(self)
@@ -91,6 +93,8 @@ class Engine:
         if self._connection.is_of_this_process():
             self._calls.core.close_calls()
         self._connection.close()
+        with self.taking:
+            self._wake_threads()
         for performed in self.externs.values():
             performed.close()
         if loop is not None and self._connection.is_of_this_process():
@@ -191,7 +195,7 @@ class Engine:
                 if self._blocked:
                     self.core.release_waits()  # the last one calls this again
                 elif self._take_all() or stopped:
-                    self.taking.notify_all()
+                    self._wake_threads()
 
     def _take_all(self) -> bool:
         has_taken = False
@@ -204,7 +208,11 @@ class Engine:
                 has_taken = True
         return has_taken
 
-    def taking_here(self) -> threading.Condition:
+    def _wake_threads(self) -> None:
+        for waker in self._wakers:
+            os.eventfd_write(waker, 1)
+
+    def taking_here(self) -> threading.RLock:
         """`taking`, for a thread that waits for the engine while it has that: not for a function that the engine waits for."""
         self.core.refuse_use_within()
         return self.taking
@@ -226,11 +234,16 @@ class Engine:
                 return True
             if core_run.wait(0.0) != 0:
                 return self._take_of(run, core_run)
-            if self._is_taken_elsewhere():
-                self.taking.wait(_LOOK_SECONDS)  # not longer: something may block the loop
-                return True
-            self._blocked += 1
-            releases = self.core.releases()
+            is_taken_elsewhere = self._is_taken_elsewhere()
+            if is_taken_elsewhere:
+                waker = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+                self._wakers.add(waker)
+            else:
+                self._blocked += 1
+                releases = self.core.releases()
+        if is_taken_elsewhere:
+            self._await_beside_loop(run, core_run, waker)
+            return True
         found = None
         try:
             self.before_wait()
@@ -247,6 +260,23 @@ class Engine:
             if loop is not None and not self._blocked and self._is_taken_elsewhere():
                 call_on(loop, weakly(self._take))
         return True
+
+    def _await_beside_loop(self, run: Run[Any], core_run: Any, waker: int) -> None:
+        """Waits until the loop that takes the events of all runs has taken some, or there are some for it: something may block it. Then
+        this thread takes those of its run. What is for others stays, so that it waits for the loop, and looks again after a moment."""
+        import select
+
+        watched = select.poll()
+        watched.register(waker, select.POLLIN)
+        watched.register(self._connection.watched, select.POLLIN)
+        try:
+            if not any(descriptor == waker for descriptor, _ in watched.poll()) and not self.take_events_of(run, core_run):
+                watched.unregister(self._connection.watched)
+                watched.poll(_LOOK_SECONDS * 1000)
+        finally:
+            with self.taking:
+                self._wakers.discard(waker)
+            os.close(waker)
 
     def _is_taken_elsewhere(self) -> bool:
         """Whether another thread runs the loop that takes the events of all runs."""

@@ -144,6 +144,8 @@ class Connection:
         self.lock = threading.RLock()
         self.dispatch_loop: asyncio.AbstractEventLoop | None = None  # starts coroutines
         self.loop: asyncio.AbstractEventLoop | None = None  # is woken by events and stops
+        self.watched = -1
+        """The descriptor of events and stops, once a loop was attached."""
         self._process = os.getpid()
         self._end_of_loop: _EndOfLoop | None = None
 
@@ -199,7 +201,7 @@ class Connection:
             descriptor = self.descriptor()
             if self.loop is not None:
                 _call_here_or_on(self.loop, self.loop.remove_reader, descriptor)
-            self.loop = loop
+            self.loop, self.watched = loop, descriptor
             loop.add_reader(descriptor, take)
         return loop
 

@@ -204,6 +204,40 @@ def test_a_thread_gets_events_also_while_the_event_loop_is_blocked(load):
 # --- One event loop at a time --------------------------------------------------------------------------------------------
 
 
+def test_a_thread_that_waits_for_events_beside_an_event_loop_does_not_look_again_and_again(load):
+    go = threading.Event()
+
+    @tenon.extern(blocking=True)
+    def price(item: str) -> int:
+        go.wait(WAIT)
+        return len(item)
+
+    program = load(price=price)
+    looks = []
+    await_events = program.engine.await_events
+
+    def counted(*arguments):
+        looks.append(1)
+        return await_events(*arguments)
+
+    program.engine.await_events = counted
+
+    async def main():
+        await program.five.aio()
+        following = asyncio.create_task(asyncio.to_thread(list, program.one.start("tea").events()))
+        while not looks:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)  # its first events
+        before = len(looks)
+        await asyncio.sleep(1)
+        during = len(looks) - before
+        go.set()
+        assert [event.type for event in await following] == ["prompt_started", "tool_call", "tool_result", "turn_end"]
+        return during
+
+    assert asyncio.run(asyncio.wait_for(main(), 2 * WAIT)) <= 4
+
+
 def test_event_loops_take_turns_with_that_of_the_package(load):
     async def price(item: str) -> int:
         run = program.five.start()
