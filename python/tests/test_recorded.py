@@ -261,3 +261,40 @@ def test_a_run_whose_model_was_a_function_is_resumed_without_it(tmp_path):
     run = tenon.resume(store, greet, model=model)
     assert run.result(30) == "Hello!"
     run.program.close()
+
+
+def test_the_command_line_resumes_a_run_whose_model_was_a_function(tmp_path):
+    from tenon_process import tenon as command
+
+    def model(request):
+        return "Hello!"
+
+    store, script = tmp_path / "runs.db", tmp_path / "model.script"
+    script.write_text('greet => "Hi!"')
+    with tenon.load(tmp_path / "own.tn", text=OWN, model=model, store=store) as program:
+        runs = [program.five.start(), program.colour.start(), program.greet.start()]
+        assert [run.wait() for run in runs] == ["returned", "asks", "asks"]
+        five, colour, greet = (run.name for run in runs)
+    done = command("resume", five, "--store", store)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "5\n", "")
+    done = command("resume", colour, "--store", store, "--input", "red")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "red\n", "")
+    done = command("resume", greet, "--store", store, "--input", "Ada")
+    assert done.returncode == 3 and "`tenon.resume(…, model=…)`" in done.stderr and "`--model`" in done.stderr, done.stderr
+    done = command("resume", greet, "--store", store, "--model", f"script:{script}")
+    assert (done.returncode, done.stdout) == (0, "Hi!\n"), done.stderr
+
+
+def test_the_command_line_says_that_the_model_of_a_conversation_was_a_function(tmp_path):
+    from tenon_process import tenon as command
+
+    text = "agent A { fn turn(ctx: Context, input: String) -> String { reply(ctx) } fn reply(ctx: Context) -> String {} }"
+    store, script = tmp_path / "runs.db", tmp_path / "model.script"
+    script.write_text('A::reply => "Hi!"')
+    with tenon.load(tmp_path / "own.tn", text=text, model=lambda request: "Hello!", store=store) as program:
+        chat = program.A.start()
+        assert chat.say("hello") == "Hello!"
+    done = command("chat", "--run", chat.name, "--store", store)
+    assert done.returncode == 1 and "`tenon.resume(…, model=…)`" in done.stderr and "`--model`" in done.stderr, done.stderr
+    done = command("chat", "--run", chat.name, "--store", store, "--model", f"script:{script}", input="again", stdin=None)
+    assert (done.returncode, done.stdout) == (0, "Hi!\n"), done.stderr

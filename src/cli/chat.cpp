@@ -303,6 +303,8 @@ int chat(const ChatCommand& command, const Environment& environment) {
   auto trace = Trace::open({command.trace, command.show_prompts}, *shown_image.loaded(), environment);
   if (!trace) return fail(trace.error(), environment);
   options.model_choice = beginning.model;
+  if (!is_new) options.model = engine::open_missing_model(beginning.model);
+  const bool has_model = options.model == nullptr;
   options.watched = watched_by(environment, shown_image.program());
   options.extern_threads = beginning.program.threads;
   // A person is present: the process waits for timers.
@@ -315,6 +317,12 @@ int chat(const ChatCommand& command, const Environment& environment) {
   if (const int begun = begin(command, beginning, **local, environment, run); begun != exit_done) return begun;
   runtime::Runtime& runtime = (*local)->runtime();
   if (runtime.end(run)) return report_run(runtime, run, shown_store(command.store), environment);
+  if (!has_model) {
+    return fail(
+        "the conversation's model was a function of the program that started it: continue it there, in Python with "
+        "`tenon.resume(…, model=…)`, or choose another model with `--model`",
+        environment);
+  }
   const int code = converse(runtime, run, (*local)->view(), shown_store(command.store),
                             std::chrono::seconds(command.grace_seconds), environment);
   (*local)->end_trace();

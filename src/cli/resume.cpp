@@ -193,7 +193,9 @@ static int resume_here(const ResumeCommand& command, std::unique_ptr<journal::St
   report(program->newer.warnings, environment);
   options.model_choice = command.model;
   const bool is_same_model = engine::complete_choice(options.model_choice, stored->started.settings);
-  if (stored->is_over) options.model = engine::open_no_model();
+  options.model = stored->is_over              ? engine::open_no_model()
+                  : command.model.spec.empty() ? engine::open_missing_model(options.model_choice)
+                                               : nullptr;
   options.watched = watched_by(environment, stored->program.loaded->program());
   if (command.waits_for_timers) options.runtime.patience = any_timer;
   auto trace = Trace::open({command.trace, command.show_prompts, true}, *program->image->loaded(), environment);

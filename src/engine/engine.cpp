@@ -78,7 +78,7 @@ Result<std::unique_ptr<Engine>, EngineError> Engine::open(EngineOptions options,
     if (!model) return failure(std::move(model.error()));
     options.model = std::move(*model);
   } else if (spec.empty()) {
-    spec = fmt::format("own:{}", options.model->name());
+    spec = fmt::format("{}{}", own_model_prefix, options.model->name());
   }
   if (options.store == nullptr && !options.store_choice.path.empty()) {
     auto store = open_store(options.store_choice, StoreUse::Change, system);

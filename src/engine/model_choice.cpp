@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
+#include <mutex>
 #include <system_error>
 
 #include "base/descriptor.h"
@@ -28,6 +30,39 @@ Opened open_all(const ModelChoice& choice, Watched watched, const System& system
   if (!judge) return judge;
   return std::make_unique<inference::JudgedModel>(std::move(*writer), std::move(*judge));
 }
+
+/// Cannot be reached.
+class MissingModel final : public Model {
+ public:
+  explicit MissingModel(std::string name) : name_(std::move(name)) {}
+
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  void start(inference::GenerationId generation, inference::GenerationRequest /*request*/,
+             inference::GenerationSink& sink) override {
+    const auto why = fmt::format(
+        "the run's model, `{}`, was a function of the program that started it: resume the run there, in Python with "
+        "`tenon.resume(…, model=…)`, or choose another model, on the command line with `--model`",
+        name_);
+    sink.on_finished(generation, inference::ModelError{inference::ModelErrorKind::Unreachable, why, {}});
+  }
+  void cancel(inference::GenerationId /*generation*/) override {}
+  void poll(std::chrono::milliseconds wait) override {
+    std::unique_lock lock(mutex_);
+    woken_.wait_for(lock, wait, [this] { return is_woken_; });
+    is_woken_ = false;
+  }
+  void wake() override {
+    const std::scoped_lock lock(mutex_);
+    is_woken_ = true;
+    woken_.notify_all();
+  }
+
+ private:
+  const std::string name_;
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  bool is_woken_ = false;
+};
 
 }  // namespace
 
@@ -58,6 +93,11 @@ Result<std::unique_ptr<Model>, EngineError> open_model(const ModelChoice& choice
       std::move(*model), [file, system, path = choice.record](std::string_view line) {
         if (!write_all(*file, line)) system.notify(NoticeKind::Warning, fmt::format("cannot write `{}`", path));
       });
+}
+
+std::unique_ptr<Model> open_missing_model(const ModelChoice& choice) {
+  if (!choice.spec.starts_with(own_model_prefix)) return nullptr;
+  return std::make_unique<MissingModel>(choice.spec.substr(own_model_prefix.size()));
 }
 
 std::unique_ptr<Model> open_no_model() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "base/result.h"
 #include "bytecode/program.h"
@@ -24,6 +25,13 @@ enum class Watched : bool { No, Yes };
 /// first asked. Copies `system`, whose files and clock outlive the model.
 [[nodiscard]] Result<std::unique_ptr<inference::Model>, EngineError> open_model(const ModelChoice& choice,
                                                                                 Watched watched, const System& system);
+
+/// What the names of models begin with that the program provides itself which starts a run.
+inline constexpr std::string_view own_model_prefix = "own:";
+
+/// In the place of a model of the run that another program has provided: the run can be read, answered and continued as
+/// far as it needs no model, and then waits for one that is given again. Null if the choice is of another model.
+[[nodiscard]] std::unique_ptr<inference::Model> open_missing_model(const ModelChoice& choice);
 
 /// A model without answers, for runs that do not use one.
 [[nodiscard]] std::unique_ptr<inference::Model> open_no_model();

@@ -21,24 +21,6 @@ EngineError engine_was_stopped() {
   return {EngineError::Kind::Conflict, "the engine was stopped"};
 }
 
-/// The prefix of the names of models that programs provide themselves.
-constexpr std::string_view own_model = "own:";
-
-/// In the place of a model that another program has provided for a run: the run can be read, answered and continued as
-/// far as it needs no model, and then waits for one that is given again.
-std::unique_ptr<inference::Model> missing_model(std::string name) {
-  static constexpr tenon_model functions = {
-      sizeof(tenon_model),
-      [](void* /*user*/, tenon_generation* generation, tenon_text /*request*/) {
-        static constexpr std::string_view why =
-            "the run's model was a function of the program that has started it, and was not given again";
-        tenon_generation_fail(generation, TENON_MODEL_UNREACHABLE, {why.data(), why.size()});
-      },
-      nullptr,
-  };
-  return std::make_unique<HostModel>(std::move(name), functions, nullptr, nullptr);
-}
-
 }  // namespace
 
 /// The right to open the engine, which one thread has at a time, without a lock: functions of the embedding program
@@ -151,8 +133,7 @@ Result<engine::SharedEngine*, EngineError> EngineState::open_for(const std::stri
     auto stored = engine::read_stored_run((*store)->journals(), journal::RunName{run});
     if (!stored) return failure(std::move(stored.error()));
     static_cast<void>(engine::complete_choice(settings.model, stored->started.settings));
-    const std::string& spec = settings.model.spec;
-    if (spec.starts_with(own_model)) model = missing_model(spec.substr(own_model.size()));
+    model = engine::open_missing_model(settings.model);
   }
   return open(opening, std::move(settings), engine::Watched::Yes, std::move(model));
 }
