@@ -25,7 +25,7 @@ nanobind_add_module(tenon_python STABLE_ABI NB_STATIC NOMINSIZE
   python/core/selector.cpp python/core/signal_watch.cpp python/core/types.cpp
   python/core/waiting.cpp
   $<TARGET_OBJECTS:tenon_library>)
-set_target_properties(tenon_python PROPERTIES OUTPUT_NAME _core TENON_IS_SHARED ON UNITY_BUILD OFF
+set_target_properties(tenon_python PROPERTIES OUTPUT_NAME _core TENON_IS_SHARED ON UNITY_BUILD_BATCH_SIZE 16
   LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/python.map)
 foreach(part nanobind-static-abi3 nanobind-static)
   if(TARGET ${part})

@@ -13,7 +13,7 @@ namespace {
 /// A thread that has nothing to do for so long ends.
 constexpr std::chrono::seconds idle_max{10};
 /// A call that takes longer blocks, as far as the next thread is concerned.
-constexpr std::chrono::microseconds quick_max{200};
+constexpr std::chrono::microseconds watch_max{200};
 
 /// The engine whose function this thread performs, if that may not use it.
 thread_local const void* served = nullptr;
@@ -153,7 +153,7 @@ bool CallQueue::is_needed(std::unique_lock<std::mutex>& lock) {
       return false;
     }
     const std::size_t before = taken_count_;
-    added_.wait_for(lock, quick_max, [this] { return is_closed_ || entering_ != Entering::Watching; });
+    added_.wait_for(lock, watch_max, [this] { return is_closed_ || entering_ != Entering::Watching; });
     if (is_closed_ || entering_ != Entering::Watching) return false;
     if (taken_count_ == before) break;
   }
