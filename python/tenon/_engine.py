@@ -78,6 +78,8 @@ class Engine:
         self._wakers: set[int] = set()  # descriptors, of threads that wait beside a loop that takes the events; with `taking`
         self._is_closed = False
         self._has_thread = False
+        self._abandoned: list[int] = []
+        self._abandoning = threading.Lock()  # locked while a thread is about to take what is in the list
         _engines.add(self)
 
     def close(self) -> None:
@@ -180,6 +182,22 @@ class Engine:
         if connection.dispatch_loop is not loop and self.completes_later:
             connection.dispatch_on(loop)
         return loop
+
+    def abandon(self, number: int) -> None:
+        """Cancels a call whose coroutine was cancelled. On another thread: it waits while a function keeps the engine's, and the loop
+        does not."""
+        self._abandoned.append(number)
+        if self._abandoning.acquire(blocking=False):
+            try:
+                self._background.threads.submit(self._abandon_all)
+            except RuntimeError:  # the engine was stopped, or there are no more threads
+                self._abandon_all()
+
+    def _abandon_all(self) -> None:
+        self._abandoning.release()
+        numbers, self._abandoned = self._abandoned, []
+        for number in numbers:
+            self.core.abandon(number)
 
     def add_run(self, run: Run[Any]) -> None:
         """A run whose events and stops are to be taken."""

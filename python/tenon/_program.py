@@ -78,7 +78,7 @@ class Function(_core.Function):
             return await future
         except BaseException:
             if future.cancelled():
-                engine.core.abandon(number)
+                engine.abandon(number)
             raise
 
     def start(self, /, *arguments: Any, **named_arguments: Any) -> Run[Any]:

@@ -201,6 +201,37 @@ def test_a_thread_gets_events_also_while_the_event_loop_is_blocked(load):
     assert asyncio.run(main())[-1] == "turn_end"
 
 
+def test_a_call_is_cancelled_without_waiting_for_a_function_that_keeps_the_engine(load):
+    begun, go = threading.Event(), threading.Event()
+
+    def price(item: str) -> int:
+        if item == "slow":
+            begun.set()
+            go.wait(WAIT)
+        return len(item)
+
+    program = load(price)
+
+    async def main():
+        for _ in range(100):
+            await program.one.aio("tea")  # it is quick, so that it is called on the engine's thread
+        slow = asyncio.create_task(program.one.aio("slow"))
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        slow.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await slow
+        return go.is_set()
+
+    timer = threading.Timer(3, go.set)
+    timer.start()
+    try:
+        assert not asyncio.run(main())
+    finally:
+        timer.cancel()
+        go.set()
+
+
 # --- One event loop at a time --------------------------------------------------------------------------------------------
 
 
