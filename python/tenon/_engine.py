@@ -5,6 +5,7 @@ import atexit
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Mapping
 
 from . import _core
@@ -78,8 +79,8 @@ class Engine:
         self._wakers: set[int] = set()  # descriptors, of threads that wait beside a loop that takes the events; with `taking`
         self._is_closed = False
         self._has_thread = False
-        self._abandoned: list[int] = []
-        self._abandoning = threading.Lock()  # locked while a thread is about to take what is in the list
+        self._abandoned: deque[int] = deque()
+        self._abandoning = threading.Lock()  # locked while a thread is about to take what is in the queue
         _engines.add(self)
 
     def close(self) -> None:
@@ -195,8 +196,11 @@ class Engine:
 
     def _abandon_all(self) -> None:
         self._abandoning.release()
-        numbers, self._abandoned = self._abandoned, []
-        for number in numbers:
+        while True:
+            try:
+                number = self._abandoned.popleft()
+            except IndexError:
+                return
             self.core.abandon(number)
 
     def add_run(self, run: Run[Any]) -> None:
