@@ -12,7 +12,8 @@ namespace {
 
 GenerationRequest request_for(std::vector<std::string> patterns) {
   GenerationRequest request;
-  request.messages = {{.text = "Which code?"}, {.text = "Answer with the text alone, a string."}};
+  for (const char* const text : {"Which code?", "Answer with the text alone, a string."})
+    request.messages.push_back({inference::Role::User, text, {}});
   request.text_form = std::make_shared<const TextForm>(TextForm{{}, 9, std::move(patterns)});
   request.form_note = FormNote{.message = 1};
   return request;
