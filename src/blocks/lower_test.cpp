@@ -206,8 +206,7 @@ TEST(Lower, ReportsAValueOfTheWrongFormOnce) {
   EXPECT_EQ(shown("delegate { agent: \"m::C\" }"), no_agent + "remove the quotation marks: `m::C` -> m::C");
   for (const std::string wrong : {"(B)", "[B]", "B()", "B {}", "B::run", "B::run(input)"})
     EXPECT_EQ(shown("delegate { agent: " + wrong + " }"), no_agent + "write only its name: `B` -> B") << wrong;
-  for (const std::string wrong :
-       {"3", "state.n", "S", "T", "i32", "String", "List<i32>", "E::A", "add", "_", "\"Some words.\""})
+  for (const std::string wrong : {"3", "state.n", "S", "T", "i32", "String", "E::A", "add", "_", "\"Some words.\""})
     EXPECT_EQ(shown("delegate { agent: " + wrong + ", handoff: true }"),
               no_agent + "write `agent: NAME`, where `agent NAME { … }` declares the agent")
         << wrong;
