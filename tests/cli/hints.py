@@ -34,6 +34,7 @@ def test_a_value_that_may_be_absent(work):
     for text in ('fn g(x: String?) -> String { "a" + x }', "fn g(x: i32?) -> i32 { x + 1 }", "fn g(x: i32?) -> i32 { -x }"):
         for word in ("may be `None`", "`??`", "`if let Some(x) = …`"):
             single(work, text, "E2138" if "-x" in text else "E2105", word)
+    single(work, "fn g(x: (i32, String)?) -> i32 { x.2 }", "E2004", "`??`")
     single(work, "fn g(x: i32?) -> Boolean { x == 1 }", "E2105", "compare it with `Some(…)`")
     single(work, "fn g(x: i32?) -> i32 { return x }", "E2104", "`??`")
     single(work, "fn g(x: i32?) -> i64 { x as i64 }", "E2120", "`??`")
@@ -460,7 +461,7 @@ def test_a_field_of_an_option(work):
     single(work, "fn f(o: String?) -> i32? { o.len }", "E2004", "use `?.len()`")
     single(work, "fn f(o: String?) -> String? { o.upper() }", "E2005", "use `?.to_uppercase()`")
     single(work, "fn f(o: i32?) -> Boolean { o.is_some }", "E2004", "it is a method: write `.is_some()`")
-    single(work, "fn f(o: (i32, i32)?) -> i32 { o.0 }", "E2004", "handle that with `??`")
+    single(work, "fn f(o: (i32, i32)?) -> i32 { o.0 }", "E2004", "use `?.0`")
     single(work, declared + "fn f(o: S?) -> i32? { o.value }", "E2004", "use `?.value`")
     single(work, declared + "fn f(o: S?) -> i32? { o.valeu }", "E2004", "use `?.value`")
     assert diagnose(work, declared + "fn f(o: S?) -> i32? { o?.value }\nfn g(o: String?) -> i32? { o?.len() }\n"

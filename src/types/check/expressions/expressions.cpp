@@ -502,7 +502,11 @@ void ExpressionChecker::hint_field_of_option(diagnostics::Diagnostic& report, Ty
   if (types_.kind(held) == TypeKind::Struct) {
     for (const Field& field : types_.struct_type(held).fields) fields.push_back(field.name);
   }
-  const bool is_field = std::ranges::find(fields, name) != fields.end();
+  bool is_field = std::ranges::find(fields, name) != fields.end();
+  if (types_.kind(held) == TypeKind::Tuple) {
+    const auto item = syntax::integer_value(name);
+    is_field = item && *item < types_.get(held).arguments.size();
+  }
   std::optional<std::string> meant = is_field ? std::string(name) : find_meant(name, fields);
   if (const auto own = meant ? std::nullopt : checker_.methods.find_meant_call(option, name)) {
     return *own == "unwrap()" ? checker_.assignability.hint_handling(report, option) : hint_call(report, *own, name);
