@@ -1,6 +1,5 @@
 // Hosts and gateways of tenon/tenon.h.
 #include <cstddef>
-#include <future>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -12,6 +11,7 @@
 #include "engine/process_system.h"
 #include "engine/store_access.h"
 #include "json/reader.h"
+#include "library/awaited.h"
 #include "library/callback_scope.h"
 #include "library/follower.h"
 #include "library/handles.h"
@@ -21,6 +21,7 @@
 
 using namespace tenon;
 using engine::EngineError;
+using library::AwaitedValue;
 using library::HostState;
 using library::report;
 using library::text_or_empty;
@@ -82,18 +83,16 @@ tenon_status report(const runtime::HostFailure& why, tenon_error** error) {
   return report(TENON_FAILED, why.message, error);
 }
 
-/// Waits for what a thread of the host gives. A host that is broken may never give it.
-template <class Given>
-tenon_status await(const HostState& state, std::future<Given>& given, std::uint64_t timeout, tenon_error** error) {
-  constexpr std::chrono::milliseconds look_interval{200};
-  auto left = library::milliseconds_of(timeout);
-  for (;;) {
-    const auto wait = std::min(left, look_interval);
-    if (given.wait_for(wait) == std::future_status::ready) return TENON_OK;
-    left -= wait;
-    if (const auto broken = state.broken()) return report(TENON_INTERNAL, *broken, error);
-    if (left.count() <= 0) return TENON_NOT_YET;
-  }
+/// Waits for what a thread of the host gives, and passes it to `use`. A host that is broken may never give it.
+template <class Given, class Use>
+tenon_status await(HostState& state, AwaitedValue<Given>& awaited, std::uint64_t timeout, tenon_error** error,
+                   Use use) {
+  state.expect(awaited);
+  auto given = awaited.wait(library::milliseconds_of(timeout));
+  state.forget(awaited);
+  if (given) return use(std::move(*given));
+  if (const auto broken = state.broken()) return report(TENON_INTERNAL, *broken, error);
+  return TENON_NOT_YET;
 }
 
 tenon_status report(const journal::StoreError& why, tenon_error** error) {
@@ -216,17 +215,17 @@ tenon_status tenon_host_release(tenon_host* host, size_t count, uint64_t timeout
                                 tenon_error** error) {
   if (!library::prepare(error, {host}, released)) return TENON_USAGE;
   return guarded_wait(*host->state, error, [&]() -> tenon_status {
-    const auto promise = std::make_shared<std::promise<std::size_t>>();
-    auto done = promise->get_future();
+    const auto given_up = std::make_shared<AwaitedValue<std::size_t>>();
     const bool is_stopped = host->state->with_hosting([&](engine::Hosting* hosting) {
       if (host->state->is_stopped() || hosting == nullptr) return true;
-      hosting->host().release_waiting(count, [promise](std::size_t given_up) { promise->set_value(given_up); });
+      hosting->host().release_waiting(count, [given_up](std::size_t number) { given_up->give(number); });
       return false;
     });
     if (is_stopped) return report(TENON_CONFLICT, "the host was stopped", error);
-    if (const tenon_status status = await(*host->state, done, timeout, error); status != TENON_OK) return status;
-    *released = done.get();
-    return TENON_OK;
+    return await(*host->state, *given_up, timeout, error, [&](std::size_t number) {
+      *released = number;
+      return TENON_OK;
+    });
   });
 }
 
@@ -314,16 +313,15 @@ template <class Use>
 static tenon_status ask(tenon_host* host, const tenon_request& request, std::uint64_t timeout, tenon_error** error,
                         Use use) {
   return guarded_wait(*host->state, error, [&]() -> tenon_status {
-    const auto promise = std::make_shared<std::promise<runtime::HostReply>>();
-    auto replied = promise->get_future();
-    tenon_status status = send(
-        host, request, [promise](runtime::HostReply reply) { promise->set_value(std::move(reply)); }, error);
-    if (status == TENON_OK) status = await(*host->state, replied, timeout, error);
+    const auto replied = std::make_shared<AwaitedValue<runtime::HostReply>>();
+    const tenon_status status = send(
+        host, request, [replied](runtime::HostReply reply) { replied->give(std::move(reply)); }, error);
     if (status != TENON_OK) return status;
-    const runtime::HostReply reply = replied.get();
-    if (!reply) return report(reply.error(), error);
-    use(*reply);
-    return TENON_OK;
+    return await(*host->state, *replied, timeout, error, [&](const runtime::HostReply& reply) -> tenon_status {
+      if (!reply) return report(reply.error(), error);
+      use(*reply);
+      return TENON_OK;
+    });
   });
 }
 

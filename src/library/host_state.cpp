@@ -62,10 +62,7 @@ HostState::HostState(Options options)
       hub_(
           server::Limits{}.queue_bytes,
           [this](std::string_view message) { system_.notify(engine::NoticeKind::Warning, std::string(message)); },
-          [this](std::string_view message) {
-            const std::scoped_lock lock(broken_mutex_);
-            broken_ = message;
-          }) {}
+          [this](std::string_view message) { note_broken(message); }) {}
 
 HostState::~HostState() {
   if (is_of_parent()) {  // its threads do not exist here
@@ -89,6 +86,23 @@ bool HostState::is_of_parent() const {
 std::optional<std::string> HostState::broken() const {
   const std::scoped_lock lock(broken_mutex_);
   return broken_;
+}
+
+void HostState::note_broken(std::string_view why) {
+  const std::scoped_lock lock(broken_mutex_);
+  broken_ = why;
+  for (Awaited* const awaited : awaited_) awaited->give_up();
+}
+
+void HostState::expect(Awaited& awaited) {
+  const std::scoped_lock lock(broken_mutex_);
+  awaited_.insert(&awaited);
+  if (broken_) awaited.give_up();
+}
+
+void HostState::forget(Awaited& awaited) {
+  const std::scoped_lock lock(broken_mutex_);
+  awaited_.erase(&awaited);
 }
 
 Result<engine::HostedPrograms, EngineError> HostState::load(journal::OwnerRole role,

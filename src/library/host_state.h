@@ -11,6 +11,7 @@
 #include <set>
 #include <shared_mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "engine/event_hub.h"
 #include "engine/hosting.h"
 #include "engine/system.h"
+#include "library/awaited.h"
 #include "library/options.h"
 #include "server/catalog.h"
 #include "server/run_programs.h"
@@ -52,6 +54,9 @@ class HostState final {
   void remove_waker(const Waker& waker);
   /// Why the host does nothing any more.
   [[nodiscard]] std::optional<std::string> broken() const;
+  /// Is given up if the host does nothing any more, until `forget`.
+  void expect(Awaited& awaited);
+  void forget(Awaited& awaited);
   /// Calls `use` with the host, which is not closed meanwhile; with null if it was stopped.
   template <class Use>
   auto with_hosting(Use use) {
@@ -80,6 +85,7 @@ class HostState final {
                                                                          const std::vector<std::string>& files) const;
   [[nodiscard]] std::string make_status(engine::Hosting& hosting) const;
   void end(std::chrono::milliseconds grace);
+  void note_broken(std::string_view why);
   void close_store();
 
   Options options_;
@@ -89,6 +95,7 @@ class HostState final {
   const std::uint64_t process_;
   mutable std::mutex broken_mutex_;
   std::optional<std::string> broken_;
+  std::set<Awaited*> awaited_;  ///< with the mutex above
   engine::EventHub hub_;
   std::shared_mutex hosting_mutex_;
   std::unique_ptr<engine::Hosting> hosting_;  ///< null after the end
