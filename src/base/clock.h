@@ -5,6 +5,8 @@
 #include <ctime>
 #include <thread>
 
+#include "base/waker.h"
+
 namespace tenon {
 
 /// An interface to time; tests have their own implementation.
@@ -16,6 +18,8 @@ class Clock {
   [[nodiscard]] virtual std::chrono::system_clock::time_point wall() = 0;
   /// Waits for this duration.
   virtual void wait(std::chrono::milliseconds time) = 0;
+  /// The same, unless it is woken earlier.
+  virtual void wait(std::chrono::milliseconds time, const Waker& waker) = 0;
 };
 
 class RealClock final : public Clock {
@@ -28,6 +32,7 @@ class RealClock final : public Clock {
   }
   [[nodiscard]] std::chrono::system_clock::time_point wall() override { return std::chrono::system_clock::now(); }
   void wait(std::chrono::milliseconds time) override { std::this_thread::sleep_for(time); }
+  void wait(std::chrono::milliseconds time, const Waker& waker) override { waker.wait(time); }
 };
 
 /// The same moment by both clocks.

@@ -21,8 +21,8 @@ namespace {
 
 using runtime::RunId;
 
-/// How long a `next_event` waits for a timer or a commit before it looks whether it was woken.
-constexpr std::chrono::milliseconds idle_wait{50};
+/// How long a step waits for a commit before it looks whether it was woken.
+constexpr std::chrono::milliseconds commit_wait{50};
 /// The slice of a run in `step_briefly`: it takes less than a millisecond.
 constexpr std::uint64_t brief_instructions = 20'000;
 
@@ -113,22 +113,16 @@ Engine::Engine(EngineOptions options, Telemetry telemetry, const System& system)
         std::move(options_.functions), std::move(options_.function_hooks), std::move(options_.extern_caller),
         [&model] { model.wake(); }, std::move(may_begin));
   }
+  waker_.set(model, *options_.extern_caller);
   journal::Store* const store = options_.store ? &options_.store->journals() : nullptr;
   if (store != nullptr) {
-    committer_.emplace(*store, [&model, &caller = *options_.extern_caller] {
-      model.wake();
-      caller.wake();
-    });
-    const auto wake = [&model, &caller = *options_.extern_caller] {
-      model.wake();
-      caller.wake();
-    };
+    committer_.emplace(*store, [this] { waker_.stir(); });
     inbox_.emplace(runtime::VisitorInbox::Parts{.store = *options_.store,
                                                 .committer = *committer_,
                                                 .model = model,
                                                 .clock = system_.clock,
                                                 .secrets = &secrets_,
-                                                .wake = wake});
+                                                .wake = [this] { waker_.stir(); }});
   }
   runtime_.emplace(runtime::RuntimeDependencies{.model = model,
                                                 .extern_caller = options_.extern_caller.get(),
@@ -280,7 +274,7 @@ std::optional<RunEvent> Engine::take_event(std::optional<RunId> run) {
 bool Engine::step(std::chrono::milliseconds wait) {
   if (is_stopped_) return true;
   // A wake ends the wait, not the work: the runs that can continue get their slice first.
-  const bool was_woken = is_woken_.exchange(false);
+  const bool was_woken = waker_.begin();
   if (was_woken) wait = std::chrono::milliseconds{0};
   const bool is_busy = runtime_->poll(wait);
   const auto timer = is_busy ? std::nullopt : runtime_->time_to_timer();
@@ -288,11 +282,11 @@ bool Engine::step(std::chrono::milliseconds wait) {
   can_continue_ = is_busy || timer.has_value() || is_committing;
   forget_gone();
   if (is_busy || !can_continue_ || wait.count() == 0 || has_event()) return was_woken;
-  wait = std::min({timer.value_or(wait), wait, idle_wait});
+  wait = std::min(timer.value_or(wait), wait);
   if (is_committing) {
-    committer_->wait_for(wait);
+    committer_->wait_for(std::min(wait, commit_wait));
   } else if (timer) {
-    system_.clock.wait(wait);
+    waker_.wait(system_.clock, wait);
   }
   return was_woken;
 }
@@ -326,8 +320,7 @@ void Engine::on_command(std::function<void()> notify) {
 }
 
 void Engine::wake() {
-  is_woken_ = true;
-  runtime_->wake();
+  waker_.wake();
 }
 
 std::vector<runtime::PendingInput> Engine::questions(RunId run) const {

@@ -17,6 +17,7 @@
 #include "engine/event_queue.h"
 #include "engine/model_choice.h"
 #include "engine/program.h"
+#include "engine/step_waker.h"
 #include "engine/store_access.h"
 #include "engine/system.h"
 #include "engine/telemetry_setup.h"
@@ -202,6 +203,7 @@ class Engine final {
   effects::SecretVault secrets_;
   std::vector<std::string> provided_;  ///< the names of the provided functions
   std::optional<EventQueue> events_;
+  StepWaker waker_;
   std::unique_ptr<runtime::Listeners> listeners_;
   std::optional<journal::ThreadCommitter> committer_;
   std::optional<runtime::VisitorInbox> inbox_;
@@ -209,7 +211,6 @@ class Engine final {
   std::set<runtime::RunId> let_go_;
   bool can_continue_ = true;
   bool is_stopped_ = false;
-  std::atomic<bool> is_woken_{false};
 };
 
 }  // namespace tenon::engine

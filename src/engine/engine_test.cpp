@@ -417,6 +417,47 @@ TEST_F(EngineTests, ACommitOnAnotherThreadIsWaitedFor) {
   EXPECT_THAT(drive(*engine), ElementsAre("prompt_started", "wait_for_input"));
 }
 
+/// Keeps the waits, and waits only if `really`.
+class CountingClock final : public Clock {
+ public:
+  [[nodiscard]] std::chrono::nanoseconds monotonic() override { return real_.monotonic(); }
+  [[nodiscard]] std::chrono::system_clock::time_point wall() override { return real_.wall(); }
+  void wait(milliseconds time) override { waits.push_back(time); }
+  void wait(milliseconds time, const Waker& waker) override {
+    waits.push_back(time);
+    if (really) real_.wait(time, waker);
+  }
+
+  std::vector<milliseconds> waits;
+  bool really = false;
+
+ private:
+  RealClock real_;
+};
+
+TEST_F(EngineTests, ATimerIsWaitedForAtOnceUntilTheEngineIsWoken) {
+  CountingClock counting;
+  EngineOptions options;
+  options.model = std::make_unique<test::FixedModel>("");
+  System timed{system.files, counting, system.variable, system.variables, system.random_unit};
+  auto engine = Engine::open(std::move(options), timed);
+  ASSERT_TRUE(engine.has_value()) << describe(engine.error());
+  const Program program = load(**engine, "fn main() -> i32 { sleep(3600000)\n 1 }");
+  ASSERT_TRUE((*engine)->start(program, "main", "{}").has_value());
+  for (int step = 0; step < 3; ++step) static_cast<void>((*engine)->step(milliseconds{0}));
+  ASSERT_THAT(counting.waits, IsEmpty());
+  EXPECT_FALSE((*engine)->step(patience));
+  EXPECT_THAT(counting.waits, ElementsAre(patience));
+  // A wake before the wait ends it, too.
+  counting.really = true;
+  (*engine)->wake();
+  EXPECT_TRUE((*engine)->step(std::chrono::hours{1}));
+  std::thread waking([&] { (*engine)->wake(); });
+  while (!(*engine)->step(std::chrono::hours{1})) {
+  }
+  waking.join();
+}
+
 TEST_F(EngineTests, AFunctionOfTheCallersOwnThatFailsIsBlamed) {
   for (const auto& [function, reason] : std::vector<std::pair<tools::ProvidedFunction, std::string>>{
            {[](tenon_call* call) { tenon_fail(call, "sold out"); }, "sold out"},

@@ -11,8 +11,10 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// The longest step. An engine that waits is woken earlier by its effects and by callers.
-constexpr std::chrono::milliseconds step_max{1'000};
+/// The longest step. An engine that waits is woken earlier by its effects, by callers and by other processes. A notice
+/// of another process may be lost, and a wait for a time does not notice that the machine was suspended or that the
+/// wall clock was set.
+constexpr std::chrono::milliseconds step_max{5'000};
 /// A longer time is as good as none, and can be added to now.
 constexpr std::chrono::milliseconds timeout_max = std::chrono::hours{24 * 365};
 

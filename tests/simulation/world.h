@@ -60,6 +60,7 @@ class SimulatedClock final : public Clock {
     return std::chrono::system_clock::time_point(std::chrono::milliseconds(now_ms_));
   }
   void wait(std::chrono::milliseconds time) override { now_ms_ += time.count(); }
+  void wait(std::chrono::milliseconds time, const Waker& /*waker*/) override { wait(time); }
   [[nodiscard]] std::int64_t now_ms() const { return now_ms_; }
   void advance_to(std::int64_t ms) { now_ms_ = std::max(now_ms_, ms); }
 

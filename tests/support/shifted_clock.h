@@ -18,6 +18,7 @@ class ShiftedClock final : public Clock {
     return real_.wall() + std::chrono::milliseconds(shift_ms_.load());
   }
   void wait(std::chrono::milliseconds time) override { real_.wait(time); }
+  void wait(std::chrono::milliseconds time, const Waker& waker) override { real_.wait(time, waker); }
 
  private:
   RealClock real_;
