@@ -238,7 +238,9 @@ Keeper::Done Keeper::renew_lease(Session& session) {
   if (*renewed == Renewal::Marked) {
     on_marked();
   } else {
+    const bool was_held = lease_.state() == LeaseState::Held;
     hold_lease(session, asked_at);
+    if (!was_held) notify_listeners();  // effects wait for it
   }
   return {};
 }

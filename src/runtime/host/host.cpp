@@ -11,8 +11,9 @@
 namespace tenon::runtime {
 namespace {
 
-/// How long the loop waits at most, in case a wake-up is lost while the model is waited for.
-constexpr std::chrono::milliseconds poll_interval_max{100};
+/// How long the loop sleeps at most when nothing is due earlier and nothing wakes it. A wait for a time does not notice
+/// that the machine was suspended, or that the wall clock was set, which the times of stored runs follow.
+constexpr std::chrono::milliseconds look_interval{5'000};
 
 /// Work with the store that is in progress ends, and so does what follows from it.
 void finish_work(journal::AsyncStore& store) {
@@ -142,7 +143,7 @@ void Host::begin(DrivenBy driver) {
   std::promise<void> ended;
   has_ended_ = ended.get_future();
   thread_ = std::thread([this, ended = std::move(ended)]() mutable {
-    while (run_once(poll_interval_max)) {
+    while (run_once(look_interval)) {
     }
     ended.set_value();
   });
@@ -236,7 +237,7 @@ bool Host::step(std::chrono::milliseconds wait) {
     }
   }
   const auto now = std::chrono::milliseconds{0};
-  const auto next = std::min({wait, time_to_next(), poll_interval_max});
+  const auto next = std::min(wait, time_to_next());
   const bool has_worked = runtime_->poll(residents_->has_touched() ? now : next);
   retry_detached();
   if (is_broken_) return true;
@@ -269,11 +270,13 @@ void Host::release_waiting(std::size_t count, std::function<void(std::size_t rel
 
 std::chrono::milliseconds Host::time_to_next() {
   if (!later_.empty()) return std::chrono::milliseconds{0};
-  auto next = forwarder_->time_to_next();
+  auto next = std::chrono::milliseconds::max();
+  if (const auto time = runtime_->time_to_timer()) next = *time;
+  if (lease_->is_without_lease()) return std::min(next, lease_->time_to_next());
+  next = std::min(next, forwarder_->time_to_next());
   if (is_gateway()) return next;
   next = std::min(next, inbox_->time_to_next());
   if (const auto time = schedule_->time_to_next()) next = std::min(next, *time);
-  if (const auto time = runtime_->time_to_timer()) next = std::min(next, *time);
   return next;
 }
 

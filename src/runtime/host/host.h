@@ -91,7 +91,7 @@ class Host final {
   /// with the store. It says nothing about timers (`time_to_next`), nor about generations and calls in progress
   /// (HostCounts::effects_under_way): while there are some, `run_once` itself has to wait.
   [[nodiscard]] int wake_descriptor() const { return waker_.descriptor(); }
-  /// With `DrivenBy::Caller`: `run_once` has something to do by then.
+  /// With `DrivenBy::Caller`: `run_once` has something to do by then. The longest time: not before it is woken.
   [[nodiscard]] std::chrono::milliseconds time_to_next();
 
   // Any thread.

@@ -403,6 +403,22 @@ TEST_F(HostTest, ARunThatIsDetachedIsLoadedAgain) {
   }
 }
 
+/// Nothing but its slow look at the inbox, for which a notice may have been lost.
+TEST_F(HostTest, AnIdleHostSleeps) {
+  make_host(44, 0);
+  const RunName run = start("two");
+  const auto sleeps = [this] { return host->time_to_next() > seconds(3); };
+  ASSERT_TRUE(drive_until([&] { return host->counts().resident == 0 && sleeps(); }));
+  ASSERT_TRUE(resume(run, "a").has_value());
+  EXPECT_TRUE(drive_until(sleeps));
+  // A run that rests is continued by its own time.
+  auto resting = start_of("rest");
+  resting.arguments = Json::object({{"ms", 3'600'000}});
+  ASSERT_TRUE(ask([&](OnReply reply) { host->start(resting, {}, std::move(reply)); }).has_value());
+  EXPECT_TRUE(drive_until(sleeps));
+  end_host();
+}
+
 TEST_F(HostTest, AThreadOfItsOwnDrivesIt) {
   journal::ThreadedStore threaded(
       std::move(store), open({.durability = journal::Durability::Process, .access = journal::Access::Reader}));

@@ -1,5 +1,6 @@
 #include "runtime/host/lease_follower.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -22,6 +23,11 @@ void LeaseFollower::poll() {
   parts_.runtime.detach_recorded();  // before it has a lease again
   parts_.loader.forget_claims();
   rejoin();
+}
+
+std::chrono::milliseconds LeaseFollower::time_to_next() const {
+  if (!rejoin_at_) return std::chrono::milliseconds::max();
+  return std::chrono::milliseconds(std::max<std::int64_t>(*rejoin_at_ - parts_.now_ms(), 0));
 }
 
 void LeaseFollower::rejoin() {

@@ -30,6 +30,8 @@ class LeaseFollower {
 
   /// Looks whether the lease was lost.
   void poll();
+  /// Until `poll` has something to do; the longest time: not before the host is woken.
+  [[nodiscard]] std::chrono::milliseconds time_to_next() const;
   /// Whether this process owns no runs, and cannot claim any, because it has not joined again.
   [[nodiscard]] bool is_without_lease() const { return is_without_lease_; }
   /// `resident`: how many runs the host has in memory. `released`: those that have left it, and only wait.

@@ -8,9 +8,11 @@ namespace {
 
 /// Commands that are read together.
 constexpr std::size_t commands_per_read = 256;
-/// How often the inbox is read without a notice, which may have been lost, and how often commands of owners that have
-/// died are looked for.
+/// How often the inbox is read without a notice, which may have been lost, or where the system offers none, and how often
+/// commands of owners that have died are looked for.
 constexpr std::int64_t read_interval_ms = 1'000;
+/// The same for a store whose notices are lost only if their sender ends between the command and the notice.
+constexpr std::int64_t noticed_interval_ms = 5'000;
 
 }  // namespace
 
@@ -50,9 +52,11 @@ void InboxReader::poll() {
 }
 
 std::chrono::milliseconds InboxReader::time_to_next() const {
-  if (is_reading_) return std::chrono::milliseconds(read_interval_ms);
+  if (is_reading_) return std::chrono::milliseconds::max();
   if (has_notice_) return std::chrono::milliseconds{0};
-  return std::chrono::milliseconds(std::max<std::int64_t>(read_at_ + read_interval_ms - parts_.now_ms(), 0));
+  const bool is_noticed = subscription_ != nullptr && parts_.store.owner().ownership().is_sole();
+  const std::int64_t interval_ms = is_noticed ? noticed_interval_ms : read_interval_ms;
+  return std::chrono::milliseconds(std::max<std::int64_t>(read_at_ + interval_ms - parts_.now_ms(), 0));
 }
 
 void InboxReader::on_read(const Read& read) {

@@ -33,7 +33,7 @@ class InboxReader {
 
   /// Looks into the inbox if there may be something.
   void poll();
-  /// Until `poll` looks by itself.
+  /// Until `poll` looks by itself; the longest time: not before the host is woken.
   [[nodiscard]] std::chrono::milliseconds time_to_next() const;
   /// Another owner has the command's run.
   void redirect(std::uint64_t command);

@@ -120,7 +120,7 @@ void RequestForwarder::poll() {
 }
 
 std::chrono::milliseconds RequestForwarder::time_to_next() const {
-  if (sent_.empty() || is_reading_) return std::chrono::milliseconds(reply_interval_ms);
+  if (sent_.empty() || is_reading_) return std::chrono::milliseconds::max();
   if (has_notice_) return std::chrono::milliseconds{0};
   return std::chrono::milliseconds(std::max<std::int64_t>(read_at_ - parts_.now_ms(), 0));
 }

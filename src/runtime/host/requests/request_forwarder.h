@@ -40,7 +40,7 @@ class RequestForwarder {
                std::optional<HostFailure> refused = std::nullopt);
   /// Takes replies that have come.
   void poll();
-  /// Until `poll` looks by itself.
+  /// Until `poll` looks by itself; the longest time: not before the host is woken.
   [[nodiscard]] std::chrono::milliseconds time_to_next() const;
   void fail_all(const HostFailure& why);
 
