@@ -9,7 +9,8 @@
 #include "checks.h"
 
 typedef struct Interrupting {
-  tenon_run* run; /* one of them is NULL */
+  tenon_engine* engine; /* two of them are NULL */
+  tenon_run* run;
   tenon_follower* follower;
   bool is_over; /* used by both threads */
   pthread_t thread;
@@ -20,6 +21,7 @@ static void* interrupt_until_over(void* given) {
   Interrupting* interrupting = given;
   const struct timespec pause = {0, 1000000};
   while (!__atomic_load_n(&interrupting->is_over, __ATOMIC_RELAXED)) {
+    tenon_engine_interrupt(interrupting->engine);
     tenon_run_interrupt(interrupting->run);
     tenon_follower_interrupt(interrupting->follower);
     nanosleep(&pause, NULL);
