@@ -129,6 +129,7 @@ class World {
       const tenon_status status =
           tenon_call_make(made, random() % 3, &value, &outcome, random() % 3 == 0 ? nullptr : &run, &error);
       check(status, error);
+      if (value != nullptr) read_value(made, value, random, 0);
       free_outcome(outcome);
     } else {
       tenon_run_state state = TENON_RUN_RUNNING;
@@ -138,6 +139,7 @@ class World {
       });
       const tenon_value* value = nullptr;
       if (run != nullptr) done([&](tenon_error** error) { return tenon_call_value(made, run, &value, error); });
+      if (value != nullptr) read_value(made, value, random, 0);
     }
     runs_.add(run);
   }
