@@ -8,8 +8,8 @@ namespace {
 
 /// Commands that are read together.
 constexpr std::size_t commands_per_read = 256;
-/// How often the inbox is read without a notice, which may have been lost, or where the system offers none, and how often
-/// commands of owners that have died are looked for.
+/// How often the inbox is read without a notice, which may have been lost, or where the system offers none, and how
+/// often commands of owners that have died are looked for.
 constexpr std::int64_t read_interval_ms = 1'000;
 /// The same for a store whose notices are lost only if their sender ends between the command and the notice.
 constexpr std::int64_t noticed_interval_ms = 5'000;
