@@ -2,10 +2,9 @@
 import contextlib
 import http.server
 import json
-import threading
 import time
 
-from tenon_process import tenon
+from tenon_process import serve, tenon
 
 PROGRAM = '''
 fn number(ctx: Context) -> i32
@@ -117,7 +116,7 @@ def slow_endpoint():
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    serve(server)
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/v1"
     finally:

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 
-from tenon_process import tenon
+from tenon_process import serve, tenon
 
 PROGRAM = '''\
 fn words(ctx: Context, most: i32) -> String
@@ -72,7 +72,7 @@ class Endless:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        serve(self.server)
 
     def run(self, work, function, *arguments):
         file = work / "program.tn"

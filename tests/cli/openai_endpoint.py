@@ -3,10 +3,9 @@ import contextlib
 import http.server
 import json
 import re
-import threading
 import time
 
-from tenon_process import tenon
+from tenon_process import serve, tenon
 
 KEY = "sk-this-key-is-secret-0123456789"
 SECONDS_MAX = 60
@@ -73,7 +72,6 @@ class Endpoint:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
 
     @property
     def url(self):
@@ -81,7 +79,7 @@ class Endpoint:
 
     @contextlib.contextmanager
     def running(self):
-        self.thread.start()
+        serve(self.server)
         try:
             yield self
         finally:

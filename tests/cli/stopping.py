@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from tenon_process import TENON, build_library, count_calls, find_run, tenon, wait_for_calls
+from tenon_process import TENON, build_library, count_calls, find_run, serve, tenon, wait_for_calls
 
 SECONDS_WITHOUT_GRACE = 8  # a process that ends within them has not waited the default grace period, 10 s
 
@@ -499,7 +499,7 @@ def endpoint(seconds):
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    serve(server)
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/v1", asked
     finally:

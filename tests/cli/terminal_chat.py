@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from tenon_process import TENON, tenon
+from tenon_process import TENON, serve, tenon
 
 SECONDS_MAX = 60
 PROGRAM = '''\
@@ -77,7 +77,7 @@ class Terminal:
         Model.may_continue.set()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
         self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        serve(self.server)
         (work / "keep.c").write_text("void keep(const char* word) { (void)word; }\n")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", work / "libkeep.so", work / "keep.c"], check=True)
         file = work / "program.tn"

@@ -4,6 +4,7 @@ import json
 import threading
 
 from server_process import SECONDS_MAX, Server, Stream, events_of
+from tenon_process import serve
 
 PROGRAM = '''\
 /// Asks.
@@ -416,7 +417,7 @@ class CuttingModel:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        serve(self.server)
 
     def go_on(self, pieces=1):
         """This many pieces have been seen, so the following ones can be sent."""

@@ -7,12 +7,11 @@ import os
 import shutil
 import signal
 import subprocess
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from server_process import SECONDS_MAX, Server, Stream
-from tenon_process import build_library, free_port, tenon, wait_for_calls
+from tenon_process import build_library, free_port, serve, tenon, wait_for_calls
 
 
 def test_acknowledged_starts_survive(work):
@@ -312,7 +311,7 @@ def test_a_run_waits_for_its_model_and_continues_by_itself(work):
         server.start()
         assert len(server.events(runs[0])) >= before
         endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", port), Answering)
-        threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+        serve(endpoint)
         try:
             for run in runs:
                 assert server.wait_for(run, "done")["end"]["value"] == "At last"
@@ -336,7 +335,7 @@ def test_a_run_whose_retries_are_over_is_resumed_by_hand(work):
                     break
             assert "next_at" not in shown["unavailable"][0], shown
         endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", port), Answering)
-        threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+        serve(endpoint)
         try:
             assert server.post(f"/v1/runs/{runs[0]}/resume", {}).status == 202
             assert server.wait_for(runs[0], "done")["end"]["value"] == "At last"
@@ -360,7 +359,7 @@ class OfKey(Answering):
 
 def test_runs_wait_until_the_server_has_the_right_key(work):
     endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OfKey)
-    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+    serve(endpoint)
     url = f"http://127.0.0.1:{endpoint.server_address[1]}/v1"
     environment = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "wrong", "NO_PROXY": "127.0.0.1"}
     try:

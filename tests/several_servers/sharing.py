@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from cluster import SECONDS_MAX, Cluster, Follower
 from server_process import Stream
+from tenon_process import serve
 
 
 def test_any_server_serves_any_run(work):
@@ -96,7 +97,7 @@ class Writing(http.server.BaseHTTPRequestHandler):
 
 def test_an_answer_is_shown_at_other_servers_while_it_is_written(work):
     endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Writing)
-    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+    serve(endpoint)
     environment = {"OPENAI_BASE_URL": f"http://127.0.0.1:{endpoint.server_address[1]}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
     try:
         with Cluster(work) as cluster:
@@ -122,7 +123,7 @@ def test_an_answer_is_shown_at_other_servers_while_it_is_written(work):
 def test_answers_are_streamed_however_quick_the_model_begins(work):
     """The first word comes before anyone can have begun to follow the run, the others some time later."""
     endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Writing)
-    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+    serve(endpoint)
     environment = {"OPENAI_BASE_URL": f"http://127.0.0.1:{endpoint.server_address[1]}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
     try:
         with Cluster(work) as cluster:

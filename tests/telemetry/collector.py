@@ -2,11 +2,11 @@
 import base64
 import http.server
 import json
-import threading
 import time
 
 from google.protobuf import json_format
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from tenon_process import serve
 
 
 def value_of(any_value):
@@ -68,7 +68,7 @@ class Collector:
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        serve(self.server)
 
     def read(self, body):
         try:
