@@ -11,6 +11,7 @@ import time
 from tenon_process import TENON, build_library, count_calls, find_run, serve, tenon, wait_for_calls
 
 SECONDS_WITHOUT_GRACE = 8  # a process that ends within them has not waited the default grace period, 10 s
+TESTS_AT_ONCE = 4  # they wait, for clocks and for processes that end
 
 LIBRARY = r'''
 #include <errno.h>

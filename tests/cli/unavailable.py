@@ -6,6 +6,8 @@ import time
 from openai_endpoint import KEY, Endpoint, answer, error
 from tenon_process import build_library, find_run, free_port, tenon
 
+TESTS_AT_ONCE = 4  # they wait, for clocks and for processes that end
+
 PROGRAM = '''
 fn say(ctx: Context) -> String { "Say a word"! }
 fn caught(ctx: Context) -> String { say(ctx) catch f { "caught {{ f.kind == FailureKind::ModelUnavailable }}" } }

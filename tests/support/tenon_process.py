@@ -137,18 +137,20 @@ def shard_of(tests):
 
 
 class Counter:
-    """Counts passed and failed tests, and prints the failures."""
+    """Counts passed and failed tests, and prints the failures. Threads may share it."""
 
     def __init__(self):
         self.passed = 0
         self.failed = 0
+        self._lock = threading.Lock()
 
     def note(self, name, problem):
-        if problem is None:
-            self.passed += 1
-            return
-        self.failed += 1
-        print(f"{name}: FAILED\n{str(problem).rstrip()}")
+        with self._lock:
+            if problem is None:
+                self.passed += 1
+                return
+            self.failed += 1
+            print(f"{name}: FAILED\n{str(problem).rstrip()}")
 
     def run(self, name, test):
         """Runs a test, which takes a folder of its own."""
