@@ -15,6 +15,8 @@ from steps_program import STEPS, STEPS_SCRIPT
 from store_places import new_store
 from tenon_process import TENON, find_run, free_port, open_wait, tenon, tenon_at_last
 
+TESTS_AT_ONCE = 4  # they wait, for clocks and for processes that end
+
 PROGRAM = '''\
 struct Trip { city: String, nights: i32 in 1..=30 }
 

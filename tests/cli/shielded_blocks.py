@@ -6,6 +6,8 @@ import time
 
 from tenon_process import TENON, build_library, find_run, tenon
 
+TESTS_AT_ONCE = 4  # they wait, for clocks and for processes that end
+
 LIBRARY = r'''
 #include <stdint.h>
 #include <stdio.h>
