@@ -192,6 +192,11 @@ def python(folder, *arguments):
                           check=False)
 
 
+def mypy(folder, *arguments):
+    """With a cache that the tests share, as reading the standard library takes most of the time."""
+    return python(folder, "-m", "mypy", "--strict", "--cache-dir", folder.parent / "mypy", *arguments)
+
+
 def test_stubs_pass_mypy(folder):
     written = python(folder, "-m", "tenon", "stubs", "types_of_shop.tn")
     assert written.returncode == 0, written.stderr
@@ -199,9 +204,9 @@ def test_stubs_pass_mypy(folder):
     assert '"""What is ordered."""' in stub and '"""Its name."""' in stub and '"""Gives the order back.' in stub
     (folder / "use.py").write_text(USE)
     (folder / "misuse.py").write_text(MISUSE)
-    checked = python(folder, "-m", "mypy", "--strict", "use.py", "types_of_shop.pyi")
+    checked = mypy(folder, "use.py", "types_of_shop.pyi")
     assert checked.returncode == 0, checked.stdout
-    wrong = python(folder, "-m", "mypy", "--strict", "misuse.py")
+    wrong = mypy(folder, "misuse.py")
     lines = MISUSE.splitlines()
     first = lines.index("shop.same(3)") + 1
     found = {int(line.split(":")[1]) for line in wrong.stdout.splitlines() if ": error:" in line}
@@ -215,7 +220,7 @@ def test_stubs_pass_mypy(folder):
 def test_what_is_accepted_passes_mypy(folder, use, printed):
     assert python(folder, "-m", "tenon", "stubs", "types_of_shop.tn").returncode == 0
     (folder / "use.py").write_text(use)
-    checked = python(folder, "-m", "mypy", "--strict", "use.py")
+    checked = mypy(folder, "use.py")
     assert checked.returncode == 0, checked.stdout
     done = python(folder, "-c", "import tenon; tenon.install_import_hook(); import use")
     assert (done.stdout, done.stderr) == (printed, "")
@@ -226,7 +231,7 @@ def test_names_of_python_are_names_of_a_program_too(tmp_path):
     (tmp_path / "use.py").write_text(USE_OF_NAMES)
     written = python(tmp_path, "-m", "tenon", "stubs", "names_of_python.tn")
     assert written.returncode == 0, written.stderr
-    checked = python(tmp_path, "-m", "mypy", "--strict", "use.py", "names_of_python.pyi")
+    checked = mypy(tmp_path, "use.py", "names_of_python.pyi")
     assert checked.returncode == 0, checked.stdout
     used = python(tmp_path, "-c", "import tenon; tenon.install_import_hook(); import use")
     assert used.stdout == "3 4 5 {'a': 1} Ok(7) hi 8 9\n3 4 10 ho 6 7 16 9 True\n", used.stdout + used.stderr
@@ -235,7 +240,7 @@ def test_names_of_python_are_names_of_a_program_too(tmp_path):
 @CHECKED_ONCE
 def test_the_package_passes_mypy(folder):
     """Except `tenon.ray`, which is checked in tests/ray, where Ray is installed."""
-    checked = python(folder, "-m", "mypy", "--strict", "-p", "tenon", "--exclude", "/tenon/ray/")
+    checked = mypy(folder, "-p", "tenon", "--exclude", "/tenon/ray/")
     assert checked.returncode == 0, checked.stdout
 
 
