@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -26,6 +27,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background
 
 def run(text, timeout=30):
     return subprocess.run([sys.executable, "-c", BEGIN + text], capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def run_often(text, times):
+    """Several at once, as they wait."""
+    with ThreadPoolExecutor(3) as pool:
+        return list(pool.map(lambda _: run(text), range(times)))
 
 
 def test_there_is_no_thread_before_one_is_needed():
@@ -101,7 +108,7 @@ except KeyboardInterrupt:
 
 def test_a_wait_does_not_wake_up_to_look_for_signals():
     done = run("""
-async def nap(): await asyncio.sleep(3); return 1
+async def nap(): await asyncio.sleep(1); return 1
 def wakeups():
     return int(open(f"/proc/self/task/{os.getpid()}/status").read().split("\\nvoluntary_ctxt_switches:")[1].split()[0])
 with tenon.load("nap.tn", text="extern fn nap() -> i32\\nfn sleeps() -> i32 { nap() }", externs=[nap]) as program:
@@ -181,14 +188,13 @@ for at in range(2):
     "desk.start('spin')",
 ])
 def test_a_process_ends_with_runs_in_progress(how):
-    for _ in range(9):  # six ways: 54 exits
-        done = run(f"""
+    for done in run_often(f"""
 try:
     {how}
 except TimeoutError:
     pass
 print("end", flush=True)
-""")
+""", 9):  # six ways: 54 exits
         assert (done.stdout, done.stderr, done.returncode) == ("end\n", "", 0)
 
 
@@ -251,8 +257,7 @@ atexit.register(late)
 
 
 def test_a_thread_that_is_cut_off_by_the_end_says_nothing():
-    for _ in range(10):  # at another moment each time
-        done = run("""
+    for done in run_often("""
 import tenon._background
 def slow():  # until the interpreter is about to end
     threading.main_thread().join()
@@ -262,7 +267,7 @@ tenon._engine.background_loop = slow
 threading.Thread(target=desk.total, daemon=True).start()
 time.sleep(0.05)
 print("end", flush=True)
-""")
+""", 10):  # at another moment each time
         assert (done.stdout, done.stderr, done.returncode) == ("end\n", "", 0)
 
 
