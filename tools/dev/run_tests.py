@@ -47,7 +47,7 @@ IDLE_SECONDS = 2
 SEPARATE_RUNNERS = {"ray", "studio"}  # `./dev test NAME` calls them
 # What takes the longest, in how many shards. It begins first, so that nothing long is left alone at the end.
 SHARDS = {"tests/python/run": 2, "tests/cli/run": 7, "journal": 9, "trust": 6, "inference": 3, "syntax": 2, "types": 2,
-          "tests/several_servers/run": 3, "tests/server/run": 2, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1,
+          "tests/several_servers/run": 3, "tests/server/run": 3, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1,
           "json_schema": 1, "graph": 1, "json": 1}
 KNOWN_PROPERTIES = {"WORKING_DIRECTORY"}  # of ctest's tests
 SANITIZER_STACK_BYTES = 64 * 1024 * 1024
