@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+
+#include "syntax/builtin_types.h"
 
 namespace tenon::blocks {
 
@@ -33,13 +34,6 @@ bool is_block_agent(const SyntaxTree& tree, NodeId agent) {
 }
 
 namespace {
-
-/// A type that every program has, and that no agent can be meant with.
-bool is_value_type(std::string_view name) {
-  constexpr std::array<std::string_view, 10> types = {"String", "i32", "i64",    "f64",    "Boolean",
-                                                      "List",   "Map", "Option", "Result", "Context"};
-  return std::find(types.begin(), types.end(), name) != types.end();
-}
 
 Sequence read_sequence(const SyntaxTree& tree, NodeId owner, const std::string& path);
 
@@ -137,7 +131,7 @@ bool has_usable_form(const SyntaxTree& tree, NodeId value, std::string_view opti
     if (tree.kind(value) != NodeKind::NameExpression) return false;
     const auto path = tree.path(value);
     const NodeId item = path.empty() ? NodeId{} : find_item(tree, tree.text(path.front()));
-    if (!item.exists()) return path.empty() || !is_value_type(tree.text(path.front()));
+    if (!item.exists()) return path.empty() || !syntax::is_builtin_type(tree.text(path.front()));
     return tree.kind(item) == NodeKind::AgentItem && path.size() == 1;
   }
   if (option == "into") return find_field_name(tree, value).has_value();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "diagnostics/kinds.h"
+#include "syntax/builtin_types.h"
 #include "syntax/damage.h"
 
 namespace tenon::types {
@@ -262,10 +263,9 @@ void drop_consequences(const CheckedProgram& program, diagnostics::Diagnostics& 
     is_cut = is_cut || file.is_cut();
     lacks_name = lacks_name || file.lacks_name();
   }
-  for (const std::string_view builtin : {"String", "Boolean", "i32", "i64", "f64", "Context", "List", "Map", "Option",
-                                         "Result", "Tools", "Failure", "Some", "None", "Ok", "Err"}) {
-    if (const auto found = names.find(builtin); found != names.end()) names.erase(found);
-  }
+  std::erase_if(names, [](std::string_view name) {
+    return syntax::is_builtin_type(name) || name == "Some" || name == "None" || name == "Ok" || name == "Err";
+  });
   const auto file_of = [&](const diagnostics::Diagnostic& found) -> const DamagedFile* {
     const std::size_t module = found.span.file.exists() ? found.span.file.index : SIZE_MAX;
     return module != SIZE_MAX && by_module[module] != SIZE_MAX ? &damaged[by_module[module]] : nullptr;
