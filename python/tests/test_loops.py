@@ -207,7 +207,7 @@ def test_a_call_is_cancelled_without_waiting_for_a_function_that_keeps_the_engin
     def price(item: str) -> int:
         if item == "slow":
             begun.set()
-            go.wait(WAIT)
+            go.wait()
         return len(item)
 
     program = load(price)
@@ -223,7 +223,7 @@ def test_a_call_is_cancelled_without_waiting_for_a_function_that_keeps_the_engin
             await slow
         return go.is_set()
 
-    timer = threading.Timer(3, go.set)
+    timer = threading.Timer(WAIT, go.set)
     timer.start()
     try:
         assert not asyncio.run(main())
