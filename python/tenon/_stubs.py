@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ._types import attribute, is_plain_enum
@@ -69,19 +69,11 @@ class _Writer:
             return _SIMPLE[kind] if kind == "unit" else self.std(_SIMPLE[kind])
         if kind in ("enum", "union") and one.get("name") and not is_definition:
             return self._types.name_of(one)
-        if kind == "list":
-            return f"{self.std('list')}[{self.annotation(one['item'])}]"
-        if kind == "map":
-            return f"{self.std('dict')}[{self.std('str')}, {self.annotation(one['item'])}]"
-        if kind == "option":
-            return f"{self.std('Optional')}[{self.annotation(one['item'])}]"
+        if (composed := self._composed(one, self.annotation, "list", "dict")) is not None:
+            return composed
         if kind == "result":
             package = self.names.package
             return f"{self.std('Union')}[{package}.Ok[{self.annotation(one['item'])}], {package}.Err]"
-        if kind == "tuple":
-            return f"{self.std('tuple')}[{', '.join(self.annotation(item) for item in one['items'])}]"
-        if kind in ("refined", "secret"):
-            return self.annotation(one["base"] if kind == "refined" else one["item"])
         if kind == "struct" or (kind == "enum" and not is_plain_enum(one)):
             return self._types.name_of(one)
         if kind == "enum":
@@ -93,20 +85,24 @@ class _Writer:
     def parameter(self, index: int) -> str:
         """The annotation of an argument: a list may be any iterable, a struct a dictionary or an object with its fields."""
         one = self._types.described[index]
+        if (composed := self._composed(one, self.parameter, "ListLike", "Mapping")) is not None:
+            return composed
+        return self._struct_like(index) if one["kind"] == "struct" else self.annotation(index)
+
+    def _composed(self, one: Mapping[str, Any], of: Callable[[int], str], list_name: str, map_name: str) -> str | None:
+        """The annotation of a type that consists of others, whose annotations `of` gives; None for other types."""
         kind = one["kind"]
         if kind == "list":
-            return f"{self.std('ListLike')}[{self.parameter(one['item'])}]"
+            return f"{self.std(list_name)}[{of(one['item'])}]"
         if kind == "map":
-            return f"{self.std('Mapping')}[{self.std('str')}, {self.parameter(one['item'])}]"
+            return f"{self.std(map_name)}[{self.std('str')}, {of(one['item'])}]"
         if kind == "option":
-            return f"{self.std('Optional')}[{self.parameter(one['item'])}]"
+            return f"{self.std('Optional')}[{of(one['item'])}]"
         if kind == "tuple":
-            return f"{self.std('tuple')}[{', '.join(self.parameter(item) for item in one['items'])}]"
+            return f"{self.std('tuple')}[{', '.join(of(item) for item in one['items'])}]"
         if kind in ("refined", "secret"):
-            return self.parameter(one["base"] if kind == "refined" else one["item"])
-        if kind == "struct":
-            return self._struct_like(index)
-        return self.annotation(index)
+            return of(one["base"] if kind == "refined" else one["item"])
+        return None
 
     def _struct_like(self, index: int) -> str:
         """The name of what is accepted as a struct, which `struct_likes` writes."""
