@@ -39,6 +39,7 @@ def _renew_locks() -> None:
     for engine in list(_engines):
         engine.taking = threading.RLock()
         engine._wakers.clear()
+        engine._abandoning = threading.Lock()
 
 
 os.register_at_fork(after_in_child=_renew_locks)
