@@ -299,11 +299,16 @@ class ControlRegions::FunctionRegions {
     for (std::size_t at = 0; at < function_.handlers.size(); ++at) {
       const Handler& handler = function_.handlers[at];
       const std::uint32_t end = end_of_handler(handler);
-      HandlerFacts facts{tried_by(handler, end), false, order_[handler.target] != unknown};
-      walk({handler.target}, end, handler.target,
-           [&](std::uint32_t pc) { facts.can_fail_again |= can_fail(function_.code[pc]); });
-      handler_facts_.push_back(facts);
+      handler_facts_.push_back(
+          {tried_by(handler, end), can_fail_on(handler.target, end), order_[handler.target] != unknown});
     }
+  }
+
+  /// Whether an instruction on the paths from `begin` to `end` can fail.
+  [[nodiscard]] bool can_fail_on(std::uint32_t begin, std::uint32_t end) const {
+    bool found = false;
+    walk({begin}, end, begin, [&](std::uint32_t pc) { found |= can_fail(function_.code[pc]); });
+    return found;
   }
 
   /// What the paths from the handler's body to the region's end call, but for those through the handler.
@@ -379,6 +384,8 @@ class ControlRegions::FunctionRegions {
     const Handler& taken = function_.handlers[handler];
     region.registers.push_back(taken.failure);
     add_writes(region, {taken.begin, taken.target}, taken.target);
+    // What fails in the rest of the body comes to the same handler.
+    region.can_fail = can_fail_on(taken.target, region.end);
     return region;
   }
 

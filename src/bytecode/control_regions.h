@@ -34,7 +34,8 @@ struct ControlRegion {
   std::uint32_t end = 0;
   std::vector<std::uint16_t> registers;  ///< that some path to the end writes; ascending
   StateWrites state;                     ///< likewise, by the functions that it calls, too; of a whole function as well
-  bool can_fail = false;                 ///< some path to the end has an instruction that can fail
+  /// Some path to the end has an instruction that can fail; of a failure that a handler receives, only the handler's.
+  bool can_fail = false;
 };
 
 /// What is called only where the body of a handler has not failed: in the body, or after it where the handler does not

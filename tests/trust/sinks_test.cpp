@@ -69,6 +69,24 @@ TEST(Sinks, WhatAModelFillsInIsAsGoodAsWhatItSaw) {
             "value \"eve\"");
 }
 
+std::string end_after(std::string_view handler) {
+  return run(R"(fn check() { if is_urgent() { fail("urgent") } }
+                fn main() -> String {
+                  let is_done = false
+                  { check() catch _ { )" +
+             std::string(handler) + R"( }
+                    is_done = true } catch _ { }
+                  if is_done { send_mail("ann", "hello") } else { "" }
+                })")
+      .end;
+}
+
+TEST(Sinks, AFailureThatIsHandledWithinAnotherTrialSaysNothingAfterIt) {
+  EXPECT_EQ(end_after(""), "value \"eve\"");
+  // Whether it comes to the end depends on what the handler does.
+  EXPECT_THAT(end_after("[0][read_inbox().len() % 1]"), HasSubstr("depends on extern"));
+}
+
 TEST(Sinks, TheDecisionToCallMustBeTrusted) {
   EXPECT_THAT(
       run(R"(fn main() -> String { if is_urgent() { send_mail("ann", "hello") } else { "" } })").end,
