@@ -32,34 +32,43 @@ TEST(RunName, SortsByTheTimeAtWhichItWasMade) {
   EXPECT_LT(last, make_run_name(1'600'000'000'000).text);  // the clock went back
 }
 
-TEST(RunName, HasVersionAndVariantOfAUuid) {
-  // Later than those of the test above, so that the time is in it.
-  const std::string name = make_run_name(0x0200'0000'0000).text;
+/// A name's 130 bits, the highest first: two zeros, and a UUID.
+std::string bits_of(const RunName& name) {
   constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
   std::string bits;
-  for (const char digit : name)
+  for (const char digit : name.text)
     for (int bit = 4; bit >= 0; --bit) bits += (digits.find(digit) >> static_cast<unsigned>(bit) & 1U) != 0 ? '1' : '0';
+  return bits;
+}
+
+std::int64_t milliseconds_of(const RunName& name) {
+  return std::stoll(bits_of(name).substr(2, 48), nullptr, 2);
+}
+
+TEST(RunName, HasVersionAndVariantOfAUuid) {
+  // Later than all names of this process, so that the time is in it.
+  const std::int64_t now_ms = milliseconds_of(make_run_name(1)) + 1'000;
+  const RunName name = make_run_name(now_ms);
+  const std::string bits = bits_of(name);
   ASSERT_EQ(bits.size(), 130U);
   EXPECT_EQ(bits.substr(0, 2), "00");
-  bits = bits.substr(2);
-  EXPECT_EQ(bits.substr(0, 48), "000000100000000000000000000000000000000000000000");
-  EXPECT_EQ(bits.substr(48, 4), "0111");
-  EXPECT_EQ(bits.substr(64, 2), "10");
+  EXPECT_EQ(milliseconds_of(name), now_ms);
+  EXPECT_EQ(bits.substr(50, 4), "0111");
+  EXPECT_EQ(bits.substr(66, 2), "10");
 }
 
 TEST(RunName, FollowsANewerName) {
-  // Later than those of the tests above, which this process has made.
-  const RunName newer{"02ayzzzzzzfwbyqvk0abcdefgh"};
+  const RunName newer{make_run_name(1).text.substr(0, 10) + "zzzzzzzzzzzzzzzz"};  // the last of its millisecond
   make_run_names_after(newer);
-  const RunName next = make_run_name(1'700'000'000'000);
+  const RunName next = make_run_name(1);
   EXPECT_LT(newer.text, next.text);
   EXPECT_TRUE(is_run_name(next.text)) << next.text;
-  make_run_names_after({"01a00000000000000000000000"});  // an older one changes nothing
+  make_run_names_after({"00000000000000000000000000"});  // an older one changes nothing
   make_run_names_after({"7zzzzzzzzzzzzzzzzzzzzzzzzz"});  // nor does one that leaves no room
   make_run_names_after({"not a name"});
-  const RunName later = make_run_name(1'700'000'000'000);
+  const RunName later = make_run_name(1);
   EXPECT_LT(next.text, later.text);
-  EXPECT_LT(later.text, "02b");
+  EXPECT_LE(milliseconds_of(later), milliseconds_of(next) + 1);
 }
 
 TEST(RunName, RejectsInvalidNames) {
