@@ -1,5 +1,7 @@
 // OpenAiModel against the servers of server.mjs; `run` starts both and passes their addresses.
 #include <cstdlib>
+#include <set>
+#include <string>
 
 #include "tests/support/openai_testing.h"
 
@@ -176,10 +178,13 @@ TEST(Http2, ManyRequestsShareAConnection) {
   GenerationRecorder recorder;
   for (std::size_t id = 0; id < 80; ++id) model->start(id, ask("hello"), recorder);
   ASSERT_TRUE(recorder.wait_for(*model, 80));
+  std::set<std::string> connections;
   for (const auto& [id, outcome] : recorder.outcomes) {
     ASSERT_TRUE(std::holds_alternative<Answer>(outcome)) << std::get<ModelError>(outcome).message;
-    EXPECT_EQ(std::get<Answer>(outcome).text, "POST 1");
+    connections.insert(std::get<Answer>(outcome).text);
   }
+  ASSERT_EQ(connections.size(), 1U) << testing::PrintToString(connections);
+  EXPECT_EQ(connections.begin()->substr(0, 5), "POST ");
 }
 
 TEST(Http2, AStreamThatIsResetIsAskedForAgain) {
