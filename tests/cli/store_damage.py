@@ -136,6 +136,8 @@ def as_another_user(work):
     binary = work / "tenon"
     shutil.copy(TENON, binary)
     binary.chmod(0o755)
+    for file in [*work.glob("*.tn"), *work.glob("*.script")]:
+        file.chmod(0o644)  # whatever the umask is
     return {"user": OTHER_USER, "cwd": work, "binary": binary, "environment": {"HOME": str(work)}}
 
 
