@@ -176,7 +176,7 @@ class Program(Test):
         report = ROOT / "build" / self._preset / "test_reports" / f"{self.name.replace('/', '_')}.json"
         report.parent.mkdir(parents=True, exist_ok=True)
         report.unlink(missing_ok=True)
-        environment = dict(os.environ, GTEST_OUTPUT=f"json:{report}", GTEST_BRIEF="1", **variables)
+        environment = dict(os.environ, GTEST_OUTPUT=f"json:{report}", **variables)
         output, problem = run_to_its_end(self._command, self._folder, environment, None if self._preset == "release" else widen_stack)
         if not report.exists():
             end = "\n".join(output.splitlines()[-FAILURE_LINES_MAX:])
