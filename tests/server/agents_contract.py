@@ -124,16 +124,23 @@ agent Boss { fn turn(ctx: Context, input: String) -> String { Heir::handoff(inpu
         assert pieces and {(piece["agent"], piece["depth"]) for piece in pieces} == {("Heir", 0)}, pieces
 
 
-def said_in_pieces(server, model, agent="Boss"):
-    """The pieces that a chat with the agent streams. The model sends a piece when the previous one has arrived."""
+def chat_in_pieces(server, model, agent="Boss"):
+    """The events of a chat with the agent, and the pieces of text in them. The model sends a piece when the previous one has arrived."""
     body = {"model": agent, "stream": True, "messages": [{"role": "user", "content": "hi"}]}
-    texts = []
+    events, texts = [], []
     for _, data in Stream(server, "POST", "/v1/chat/completions", body, {"Content-Type": "application/json"}):
-        choices = [] if data == "[DONE]" else json.loads(data)["choices"]
+        if data == "[DONE]":
+            continue
+        events.append(json.loads(data))
+        choices = events[-1].get("choices")
         if text := choices and choices[0]["delta"].get("content"):
             texts.append(text)
             model.go_on()
-    return texts
+    return events, texts
+
+
+def said_in_pieces(server, model, agent="Boss"):
+    return chat_in_pieces(server, model, agent)[1]
 
 
 SAID = {
@@ -259,12 +266,9 @@ def test_a_turn_that_fails_after_its_answer_was_streamed_ends_with_the_error(wor
 }
 """
     model = CuttingModel(cuts=0)
-    model.go_on(1000)
     with Server(work, program=program, model="openai:cutting", environment=model.environment) as server:
-        body = {"model": "Boss", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
-        stream = Stream(server, "POST", "/v1/chat/completions", body, {"Content-Type": "application/json"})
-        events = [json.loads(data) for _, data in stream if data != "[DONE]"]
-        assert "".join(event["choices"][0]["delta"].get("content", "") for event in events[:-1]) == "There was an owl.", events
+        events, texts = chat_in_pieces(server, model)
+        assert texts == ["There", " was", " an owl."], events
         assert "does not fit" in events[-1]["error"]["message"], events
 
 
