@@ -37,6 +37,8 @@ CLOSING_LINE = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed", re.MULTILINE
 FAILURE = re.compile(r"^.*: FAILED$", re.MULTILINE)
 FAILURE_LINES_MAX = 40
 TEST_SECONDS_MAX = 600
+BUILDING_SECONDS_MAX = 1800  # of a runner that compiles, with an empty compiler cache, on a busy machine
+BUILDING_RUNNERS = {"tests/python/run"}
 STACKS_SECONDS = 2
 QUIET_SECONDS_MAX = 30
 PROCESSORS = os.cpu_count() or 1
@@ -80,19 +82,19 @@ def shortened(text):
     return "\n".join(lines[:FAILURE_LINES_MAX] + ([f"({left} more lines above)"] if left > 0 else []))
 
 
-def run_to_its_end(command, cwd, environment, prepare=None):
+def run_to_its_end(command, cwd, environment, prepare=None, seconds_max=TEST_SECONDS_MAX):
     """The output and the problem of a process, None if it exits with 0."""
     # A session of its own, so that a test that takes too long ends with all that it started.
     with subprocess.Popen(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace", start_new_session=True, preexec_fn=prepare) as process:
         try:
-            output, _ = process.communicate(timeout=TEST_SECONDS_MAX)
+            output, _ = process.communicate(timeout=seconds_max)
         except subprocess.TimeoutExpired:
             os.kill(process.pid, signal.SIGABRT)  # Python prints what each of its threads does
             time.sleep(STACKS_SECONDS)
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
-            return output, f"timed out after {TEST_SECONDS_MAX} s"
+            return output, f"timed out after {seconds_max} s"
     return output, f"exited with {process.returncode}" if process.returncode else None
 
 
@@ -209,7 +211,8 @@ class Runner(Test):
         self._environment = environment
 
     def run(self):
-        output, problem = run_to_its_end([str(self._path)], ROOT, {**self._environment, **self._shard})
+        seconds_max = BUILDING_SECONDS_MAX if self.base_name in BUILDING_RUNNERS else TEST_SECONDS_MAX
+        output, problem = run_to_its_end([str(self._path)], ROOT, {**self._environment, **self._shard}, seconds_max=seconds_max)
         counts = CLOSING_LINE.findall(output)
         passed, failed = (int(number) for number in counts[-1]) if counts else (0, 0)
         if failed and problem == "exited with 1":
