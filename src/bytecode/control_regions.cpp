@@ -12,6 +12,7 @@ namespace {
 
 /// What an agent changes that takes over.
 const StateWrites whole_turn{.all = true, .hands_off = true};
+const StateWrites question{.asks = true};
 
 Opcode opcode_of(Instruction instruction) {
   return static_cast<Opcode>(instruction.opcode);
@@ -19,6 +20,10 @@ Opcode opcode_of(Instruction instruction) {
 
 bool calls_tool(Instruction instruction) {
   return opcode_of(instruction) == Opcode::CallTool || opcode_of(instruction) == Opcode::CallToolInParts;
+}
+
+bool asks_by(const Program& program, Instruction instruction) {
+  return opcode_of(instruction) == Opcode::CallExtern && may_ask(program.externs[instruction.wide()]);
 }
 
 std::uint32_t jump_target(std::uint32_t pc, Instruction instruction) {
@@ -144,6 +149,7 @@ void StateWrites::add(const StateWrites& other) {
   }
   for (const std::uint16_t entry : other.entries) add(entry);
   hands_off |= other.hands_off;
+  asks |= other.asks;
 }
 
 Decision decision_of_handler(const Function& function, std::size_t handler) {
@@ -218,6 +224,10 @@ class ControlRegions::FunctionRegions {
     return actions_from(handler.begin, end_of_handler(handler), handler.begin);
   }
   [[nodiscard]] Actions actions() const { return actions_from(0, size_, size_); }
+
+  [[nodiscard]] bool branches_ask(std::uint32_t pc) const {
+    return asks_on(branches_at(regions_.program_, function_, pc), size_, pc);
+  }
 
  private:
   static constexpr std::uint32_t unknown = UINT32_MAX;
@@ -393,16 +403,28 @@ class ControlRegions::FunctionRegions {
   /// region.
   void add_writes(ControlRegion& region, const std::vector<std::uint32_t>& begins, std::uint32_t origin) {
     std::set<std::uint16_t> registers(region.registers.begin(), region.registers.end());
+    bool has_branches = false;
     walk(begins, region.end, origin, [&](std::uint32_t pc) {
       const Instruction instruction = function_.code[pc];
       add_written_registers(regions_.program_, function_, instruction, registers);
       regions_.add_state_writes(function_, pc, region.state);
       region.can_fail |= can_fail(instruction);
+      has_branches |= !branches_at(regions_.program_, function_, pc).empty();
       for (const Handler& handler : function_.handlers) {
         if (is_in(pc, handler) && !is_in(origin, handler)) registers.insert(handler.failure);
       }
     });
     region.registers.assign(registers.begin(), registers.end());
+    // What branches do to the state ends with them, and what they ask does not.
+    if (has_branches && !region.state.asks) region.state.asks = asks_on(begins, region.end, origin);
+  }
+
+  /// Whether a person may be asked on the paths from `begins` to `end`, also in branches. `origin`: as of `walk`.
+  [[nodiscard]] bool asks_on(const std::vector<std::uint32_t>& begins, std::uint32_t end, std::uint32_t origin) const {
+    StateWrites writes;
+    const auto visit = [&](std::uint32_t pc) { regions_.add_state_writes(function_, pc, writes); };
+    walk(begins, end, origin, visit, Into::Branches);
+    return writes.asks;
   }
 
   /// The branches of `parallel` have registers and an agent's state of their own.
@@ -455,6 +477,9 @@ void ControlRegions::add_state_writes(const Function& function, std::uint32_t pc
     case Opcode::Call:
       writes.add(writes_of_calls()[instruction.wide()]);
       return;
+    case Opcode::CallExtern:
+      if (asks_by(program_, instruction)) writes.add(question);
+      return;
     case Opcode::CallTool:
     case Opcode::CallToolInParts:
       for (const Tool& tool : program_.tools) writes.add(writes_of_calls()[tool.function]);
@@ -478,6 +503,7 @@ const std::vector<StateWrites>& ControlRegions::writes_of_calls() const {
         const Instruction instruction = function.code[pc];
         if (opcode_of(instruction) == Opcode::StoreState) writes[index].add(writes_of_store(function, pc));
         if (opcode_of(instruction) == Opcode::SwapState) writes[index].add(whole_turn);
+        if (asks_by(program_, instruction)) writes[index].add(question);
         if (opcode_of(instruction) == Opcode::Call) callers[instruction.wide()].push_back(index);
         if (!calls_tool(instruction)) continue;
         for (const Tool& tool : program_.tools) callers[tool.function].push_back(index);
@@ -507,6 +533,7 @@ bool ControlRegions::may_act(Instruction instruction) const {
 ControlRegions::ControlRegions(const Program& program)
     : program_(program),
       has_actions_(std::ranges::any_of(program.externs, acts)),
+      has_questions_(std::ranges::any_of(program.externs, may_ask)),
       functions_that_act_(has_actions_ ? program.functions.size() : 0, false),
       functions_(program.functions.size()) {
   if (has_actions_) find_functions_that_act();
@@ -561,6 +588,14 @@ Actions ControlRegions::tried_actions(std::uint32_t function, std::size_t handle
 
 Actions ControlRegions::actions(std::uint32_t function) const {
   return has_actions_ ? of(function).actions() : Actions();
+}
+
+bool ControlRegions::asks(std::uint32_t function) const {
+  return has_questions_ && writes_of_calls()[function].asks;
+}
+
+bool ControlRegions::branches_ask(std::uint32_t function, std::uint32_t pc) const {
+  return has_questions_ && of(function).branches_ask(pc);
 }
 
 ControlRegions::FunctionRegions& ControlRegions::of(std::uint32_t function) const {

@@ -20,8 +20,9 @@ struct StateWrites {
   bool all = false;
   std::vector<std::uint16_t> entries = {};  ///< ascending; empty when it is all of them
   bool hands_off = false;                   ///< another agent may get the turn
+  bool asks = false;                        ///< a person may be asked, which the conversation has then
 
-  [[nodiscard]] bool is_empty() const { return !all && entries.empty() && !hands_off; }
+  [[nodiscard]] bool is_empty() const { return !all && entries.empty() && !hands_off && !asks; }
   void add(std::uint16_t entry);
   void add(const StateWrites& other);
   friend bool operator==(const StateWrites&, const StateWrites&) = default;
@@ -71,6 +72,10 @@ inline constexpr Decision whole_function = UINT32_MAX;
 [[nodiscard]] Decision decision_of_cleanup(const Function& function, std::size_t finally_handler);
 /// Whether a region can begin with it.
 [[nodiscard]] bool is_decision(const Function& function, Decision decision);
+/// Whether a person may be asked when it is called: by it, or about the call.
+[[nodiscard]] inline bool may_ask(const Extern& callee) {
+  return types::asks_person(callee.builtin_effect) || callee.approval != no_extern;
+}
 /// Whether the instruction continues at more than one place, or calls what a value says.
 [[nodiscard]] bool decides(Opcode opcode);
 /// Whether the instruction can fail because of what its operands are, not only because they are too large; or does.
@@ -108,6 +113,10 @@ class ControlRegions {
   [[nodiscard]] bool may_act(Instruction instruction) const;
   /// Whether the program calls externs that act.
   [[nodiscard]] bool has_actions() const { return has_actions_; }
+  /// Whether a call of the function may ask a person, in the conversation that its caller has.
+  [[nodiscard]] bool asks(std::uint32_t function) const;
+  /// Whether the branches that the instruction begins may, a loop's that runs in parallel.
+  [[nodiscard]] bool branches_ask(std::uint32_t function, std::uint32_t pc) const;
 
  private:
   class FunctionRegions;
@@ -121,6 +130,7 @@ class ControlRegions {
 
   const Program& program_;
   const bool has_actions_;
+  const bool has_questions_;              ///< it calls externs about which a person may be asked
   std::vector<bool> functions_that_act_;  ///< or may come to a call that does; empty if there are none
   mutable std::vector<std::atomic<FunctionRegions*>> functions_;
   mutable std::once_flag calls_once_;

@@ -123,7 +123,7 @@ bool FrameAnalysis::step(std::uint32_t strand, std::uint32_t pc, FrameState& sta
     case Opcode::EndShield:
       return use_budget(strand, pc, state);
     default:
-      if (program_.facts().has_budgets()) spend(strand, state, program_.transfer().label_of_operands(state, i));
+      if (program_.facts().watches_spending()) spend(strand, state, program_.transfer().label_of_operands(state, i));
       if (bytecode::can_fail(i)) doubt(strand, pc, {program_.transfer().label_of_failure(state, i)});
       if (Transfer::can_fail(opcode_at(pc))) fail(strand, pc, state, program_.transfer().label_of_failure(state, i));
       ENSURE(program_.transfer().apply(state, i, at(pc)));
@@ -226,6 +226,7 @@ bool FrameAnalysis::call_extern(std::uint32_t strand, std::uint32_t pc, FrameSta
   Label source;
   if (types::asks_person(callee.builtin_effect)) {
     program_.ask(label);
+    program_.add_question(summary_, control);
     source = program_.person(at(pc));
   } else if (callee.builtin_effect == types::BuiltinEffect::Native) {
     source = labels_.of(Source{i.wide()}, at(pc));
@@ -249,6 +250,7 @@ void FrameAnalysis::may_ask_about_call(std::uint32_t strand, std::uint32_t pc, F
   // Where one source is followed, others may be the reason.
   if (call.is_none() && !labels_.is_traced()) return;
   program_.ask(call);
+  program_.add_question(summary_, control_of(strand, state));
   const Label asked = labels_.join(call, program_.person(at(pc)));
   spend(strand, state, asked);
   fail(strand, pc, state, asked);
@@ -272,6 +274,8 @@ CallSummary FrameAnalysis::call_function(std::uint32_t pc, std::uint32_t functio
   inputs.control = labels_.step(inputs.control, at(pc, StepKind::Passed));
   for (ValueId& argument : inputs.arguments) argument = values_.step(argument, at(pc, StepKind::Passed));
   CallSummary summary = program_.call(call_, std::move(inputs));
+  // A called agent has a conversation of its own.
+  if (!program_.program().functions[function].is_agent_run) program_.add_question(summary_, summary.questions);
   if (summary.returned) summary.returned->value = values_.step(summary.returned->value, at(pc, StepKind::Returned));
   return summary;
 }
@@ -361,6 +365,8 @@ bool FrameAnalysis::run_branches(std::uint32_t strand, std::uint32_t pc, FrameSt
   begin.kept_states = Values::clean;
   if (is_loop) begin.registers[i.a + 2] = values_.take(list, 0);
   spend(strand, state, items);
+  // Also that there are no items, and so no branches that ask.
+  if (is_loop && program_.facts().regions().branches_ask(index_, pc)) program_.add_question(summary_, items);
   for (std::uint32_t branch = 0; branch < targets.size(); ++branch) {
     const std::uint32_t other = strand_of_branch(strand, pc, branch);
     begin.spent = labels_.join(begin.spent, strands_[other].spent);

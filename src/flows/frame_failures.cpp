@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/ensure.h"
+#include "bytecode/left_regions.h"
 #include "flows/frame_analysis.h"
 
 namespace tenon::flows {
@@ -168,7 +169,7 @@ void FrameAnalysis::open_region(std::uint32_t strand, FrameState& state, Decisio
 void FrameAnalysis::drop_regions(FrameState& state, std::uint32_t begin, std::uint32_t end) const {
   std::erase_if(state.regions, [&](const OpenRegion& open) {
     const std::uint32_t ends_at = program_.facts().regions().region(index_, open.decision).end;
-    return ends_at >= begin && ends_at < end;
+    return bytecode::is_left_with(function_, open.decision, ends_at, begin, end);
   });
 }
 
@@ -186,6 +187,8 @@ void FrameAnalysis::end_regions(std::uint32_t pc, FrameState& state) {
 void FrameAnalysis::raise_state(FrameState& state, const bytecode::StateWrites& writes, Label label) {
   if (writes.is_empty()) return;
   if (writes.hands_off) state.kept_states = values_.raise(state.kept_states, label);
+  if (writes.asks) program_.add_question(summary_, label);
+  if (!writes.all && writes.entries.empty()) return;
   if (writes.all || values_.shape(state.agent_state) != Shape::Record) {
     state.agent_state = values_.raise(state.agent_state, label);
     return;

@@ -106,7 +106,8 @@ ProgramFacts::ProgramFacts(const bytecode::Program& program)
       regions_(program),
       leaders_(program.functions.size()),
       uses_state_(find_users(program, works_on_state)),
-      has_cleanup_(find_users(program, [](Opcode opcode) { return opcode == Opcode::BeginCleanup; })) {}
+      has_cleanup_(find_users(program, [](Opcode opcode) { return opcode == Opcode::BeginCleanup; })),
+      watches_spending_(!program.budgets.empty() || std::ranges::any_of(program.externs, bytecode::may_ask)) {}
 
 const std::vector<std::uint32_t>& ProgramFacts::leaders_of(std::uint32_t function) const {
   std::vector<std::uint32_t>& leaders = leaders_[function];
@@ -214,7 +215,7 @@ CallSummary ProgramAnalysis::merge(const CallSummary& a, const CallSummary& b) {
     return other ? std::optional(merge(*one, *other)) : one;
   };
   return {either(a.returned, b.returned), either(a.failed, b.failed), labels_.join(a.spent, b.spent),
-          join(a.doubt, b.doubt)};
+          join(a.doubt, b.doubt), labels_.join(a.questions, b.questions)};
 }
 
 void ProgramAnalysis::analyse(CallId id) {
@@ -318,7 +319,8 @@ void ProgramAnalysis::run_turns() {
   struct Kept {
     ValueId state = Values::clean;
     Label said;
-    Label handoffs;  ///< what decided that it has the turn
+    Label handoffs;   ///< what decided that it has the turn
+    Label questions;  ///< what decided whether a person was asked
     bool operator==(const Kept&) const = default;
   };
   std::vector<Kept> kept(program_.agents.size());
@@ -339,26 +341,40 @@ void ProgramAnalysis::run_turns() {
       const Step since{StepKind::Kept, agent.turn, 0};
       Label shown = labels_.join(person(begin), labels_.step(kept[at].said, since));
       const Label handoffs = labels_.step(kept[at].handoffs, since);
+      Label count = labels_.step(kept[at].questions, since);
       if (agent.instructions != bytecode::no_function) {
         const CallSummary instructed =
             run_alone({agent.instructions, {}, kept[at].state, values_.list({}, others), {values_.empty_context()}});
-        if (instructed.returned) shown = labels_.join(shown, values_.whole(instructed.returned->value));
+        if (instructed.returned) {
+          // If they are empty, there is no entry for them.
+          count = labels_.join(count, values_.whole(instructed.returned->value));
+          shown = labels_.join(shown, values_.whole(instructed.returned->value));
+        }
       }
       CallInputs inputs{agent.turn, handoffs, kept[at].state, values_.list(handoffs, others), {}};
-      inputs.arguments = {values_.context({}, shown, shown.possible()), values_.plain(person(begin))};
+      inputs.arguments = {values_.context({}, shown, shown.possible(), count), values_.plain(person(begin))};
       inputs.arguments.resize(program_.functions[agent.turn].parameters.size(), Values::clean);
       const CallSummary turn = run_alone(std::move(inputs));
-      if (!turn.returned) continue;
-      const Label answered = labels_.join(values_.whole(turn.returned->value), handoffs);
-      const Label said = labels_.join(answered, asked_).possible();
-      const ValueId left = recorded(values_.raise(turn.returned->agent_state, handoffs));
-      const ValueId left_kept = turn.returned->kept_states;
+      Label questions = turn.questions;
+      if (facts_.regions().asks(agent.turn)) {
+        // A failure that ends the turn has decided what is not asked after it.
+        questions = labels_.join(questions, turn.spent).possible();
+        if (turn.failed) questions = labels_.join(questions, turn.failed->label).possible();
+      }
+      Label said = labels_.join(labels_.join(handoffs, questions), asked_);
+      if (turn.returned) said = labels_.join(said, values_.whole(turn.returned->value));
+      said = said.possible();
+      // A turn that fails leaves the questions and their answers, and nothing else.
+      const bool is_left = turn.returned.has_value();
+      const ValueId left = is_left ? recorded(values_.raise(turn.returned->agent_state, handoffs)) : kept[at].state;
+      const ValueId left_kept = is_left ? turn.returned->kept_states : Values::clean;
       for (std::size_t other = 0; other < kept.size(); ++other) {
         if (other != at && !is_shared) continue;
         const ValueId flat = values_.merge(values_.flatten(left), values_.flatten(values_.part(left_kept, 0)));
         const ValueId state = values_.merge(kept[other].state, is_shared ? flat : left);
         const Kept next{state, labels_.merge(kept[other].said, said),
-                        labels_.merge(kept[other].handoffs, values_.own(left_kept).possible())};
+                        labels_.merge(kept[other].handoffs, values_.own(left_kept).possible()),
+                        labels_.merge(kept[other].questions, questions)};
         is_changed = is_changed || next != kept[other];
         kept[other] = next;
       }

@@ -54,8 +54,9 @@ struct Doubt {
 struct CallSummary {
   std::optional<CallReturn> returned;
   std::optional<CallFailure> failed;
-  Label spent;  ///< what decided how much of the budgets around it is spent
-  Doubt doubt;  ///< whose failure would be taken outside of the call
+  Label spent;      ///< what decided how much of the budgets around it is spent
+  Doubt doubt;      ///< whose failure would be taken outside of the call
+  Label questions;  ///< what decided whether a person is asked, so that the conversation has it
   friend bool operator==(const CallSummary&, const CallSummary&) = default;
 };
 
@@ -86,7 +87,9 @@ class ProgramFacts {
   /// for the others.
   [[nodiscard]] const std::vector<std::uint32_t>& leaders_of(std::uint32_t function) const;
   /// Whether the program can go on after it has spent a budget.
-  [[nodiscard]] bool has_budgets() const { return !program_.budgets.empty(); }
+  /// Whether what has decided how much is spent shows in something: in whether a budget of the program is spent, or
+  /// in the questions that a run has come to before its own was.
+  [[nodiscard]] bool watches_spending() const { return watches_spending_; }
   /// Whether the function, or one that it calls, uses an agent's state.
   [[nodiscard]] bool uses_state(std::uint32_t function) const { return uses_state_[function]; }
   /// Likewise, whether it has a `finally`.
@@ -98,6 +101,7 @@ class ProgramFacts {
   mutable std::vector<std::vector<std::uint32_t>> leaders_;
   std::vector<bool> uses_state_;
   std::vector<bool> has_cleanup_;
+  bool watches_spending_;
 };
 
 /// All calls that runs of a program can come to, and what comes of each.
@@ -138,6 +142,8 @@ class ProgramAnalysis {
   }
   /// A person is asked something with this label.
   void ask(Label label) { asked_ = labels_.join(asked_, label.possible()); }
+  /// That a person is asked in the call, or not, depends on what has this label.
+  void add_question(CallSummary& call, Label label) { call.questions = labels_.join(call.questions, label.possible()); }
   [[nodiscard]] Label person(Step step) { return program_.trusts_person ? Label{} : labels_.of(Source{}, step); }
 
  private:

@@ -194,6 +194,8 @@ enum class Made : std::uint8_t {
   Read,         ///< a list of values that are read from texts of the second one, a map
   Parts,        ///< a list without a label, of parts of the first one
   Trust,        ///< what is known of labels, which depend on nothing
+  Count,        ///< of the first one's entries
+  TrustedPart,  ///< the first one without what is not trusted, a context
 };
 
 Made made_by(Builtin builtin) {
@@ -241,6 +243,10 @@ Made made_by(Builtin builtin) {
       return Made::Parts;
     case Builtin::IsTrusted:
       return Made::Trust;
+    case Builtin::ContextLength:
+      return Made::Count;
+    case Builtin::ContextTrustedPart:
+      return Made::TrustedPart;
     default:  // of texts, numbers, and what is known of a value without its parts
       return Made::Value;
   }
@@ -495,7 +501,7 @@ void Transfer::change(Registers& r, Instruction i, std::uint8_t rule) {
     }
     case GetsEntries: {
       const ValueId entry = values_.make(Shape::Record, {}, {Values::clean, values_.part(r[i.b], 1)});
-      r[i.a] = values_.list(values_.own(r[i.b]), entry);
+      r[i.a] = values_.list(labels_.join(values_.own(r[i.b]), values_.whole(values_.part(r[i.b], 2))), entry);
       return;
     }
     default:
@@ -512,7 +518,7 @@ void Transfer::inject(Registers& r, Instruction i, Step at, bool is_certain) {
   const Label all = labels_.join(values_.whole(values_.part(context, 0)), added);
   const bool is_first = values_.shape(context) == Shape::Context && values_.part_count(context) == 0;
   const Label any = is_first ? added : labels_.merge(values_.whole(values_.part(context, 1)), added);
-  r[i.a] = values_.context(values_.own(context), all, any);
+  r[i.a] = values_.context(values_.own(context), all, any, values_.whole(values_.part(context, 2)));
 }
 
 void Transfer::use_state(FrameState& state, Instruction i, std::uint8_t rule, Step at) {
@@ -650,6 +656,13 @@ ValueId Transfer::call_builtin(const Registers& r, Instruction i) {
       return values_.list({}, values_.plain(values_.whole(first).possible()));
     case Made::Trust:
       return Values::clean;
+    case Made::Count:
+      return values_.plain(labels_.join(own, values_.whole(values_.part(first, 2))));
+    case Made::TrustedPart: {
+      if (labels_.followed() != Followed::WaysUp) return values_.context(own, {}, {});
+      const auto kept = [&](std::size_t at) { return values_.whole(values_.part(first, at)).possible(); };
+      return values_.context(own, kept(0), kept(1), kept(2));
+    }
   }
   return values_.plain(own);
 }

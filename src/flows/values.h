@@ -22,7 +22,8 @@ enum class Shape : std::uint8_t {
   Record,   ///< a part for each field
   Variant,  ///< a part for each item of a payload, which it may not have
   Items,    ///< a list: a part for all items; a map: one for all keys, one for all values
-  Context,  ///< a part for all entries together, and one for any of them; none while there is no entry
+  Context,  ///< a part for all entries together, one for any of them, and one for how many there are; none in
+            ///< an empty one
 };
 
 /// The values of an analysis, each once: equal values have equal ids. A part has its own label and, when it is taken
@@ -42,9 +43,10 @@ class Values {
   [[nodiscard]] ValueId tool(std::uint32_t index, std::vector<ValueId> parts);
   [[nodiscard]] ValueId list(Label own, ValueId items) { return make(Shape::Items, own, {items}); }
   [[nodiscard]] ValueId empty_context() { return make(Shape::Context, {}, {}); }
-  /// `all`: of all entries together, as a model sees them; `any`: of each, which may be any one of them.
-  [[nodiscard]] ValueId context(Label own, Label all, Label any) {
-    return make(Shape::Context, own, {plain(all), plain(any)});
+  /// `all`: of all entries together, as a model sees them; `any`: of each, which may be any one of them; `count`: of
+  /// what decided, before the run, which there are.
+  [[nodiscard]] ValueId context(Label own, Label all, Label any, Label count = {}) {
+    return make(Shape::Context, own, {plain(all), plain(any), plain(count.possible())});
   }
 
   [[nodiscard]] Label own(ValueId value) const { return nodes_[value.index].own; }

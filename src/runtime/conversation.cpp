@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/ensure.h"
 #include "blocks/left_out.h"
 #include "bytecode/agents.h"
+#include "bytecode/control_regions.h"
 #include "runtime/recording/agent_records.h"
 #include "runtime/recovery/migration.h"
 #include "vm/values/context.h"
@@ -118,8 +121,9 @@ Result<std::unique_ptr<RunCore>, TurnError> Conversation::begin(std::string_view
   // all turns, so that a journal keeps it once.
   vm::Value context = history_;
   // What does not fit is left out: a conversation that is too long only lacks its newest messages.
+  const vm::LabelId count = labels.join(intern(labels, labels_.questions), instructed->label());
   const auto add = [&](vm::Value text, EntryRole role) {
-    static_cast<void>(vm::push_entry(context, std::move(text), labels, static_cast<std::uint8_t>(role)));
+    static_cast<void>(vm::push_entry(context, std::move(text), labels, static_cast<std::uint8_t>(role), count));
   };
   if (!instructed->as_text().empty()) add(std::move(*instructed), EntryRole::Instructions);
   ++turns_;
@@ -181,11 +185,13 @@ void Conversation::add_answer(const vm::Request& question, Sources asked, const 
 }
 
 void Conversation::say(const Message& message) {
+  if (message.role == EntryRole::Person && !message.sources.empty()) {
+    labels_.replies.insert_or_assign(vm::context_length(history_), message.sources);
+  }
   if (message.role == EntryRole::Assistant) {
     std::vector<Labels::Answers>& answers = labels_.answers;
-    Sources all = answers.empty() ? message.sources : join(answers.back().sources, message.sources);
-    const bool is_new = answers.empty() ? !all.empty() : all != answers.back().sources;
-    if (is_new) answers.push_back({vm::context_length(history_), std::move(all)});
+    const bool is_new = answers.empty() ? !message.sources.empty() : message.sources != answers.back().sources;
+    if (is_new) answers.push_back({vm::context_length(history_), message.sources});
   }
   // What does not fit is left out.
   static_cast<void>(add_entry(history_, message.text, message.role));
@@ -194,9 +200,14 @@ void Conversation::say(const Message& message) {
 bool Conversation::add_entry(vm::Value& context, std::string text, EntryRole role) {
   auto entry = vm::Value::try_string(std::move(text));
   if (!entry) return false;
-  if (role == EntryRole::Person) entry->set_label(label_table_.intern(person));
+  const std::uint32_t number = vm::context_length(context);
+  if (role == EntryRole::Person) {
+    vm::LabelId label = label_table_.intern(person);
+    const auto reply = labels_.replies.find(number);
+    if (reply != labels_.replies.end()) label = label_table_.join(label, intern(label_table_, reply->second));
+    entry->set_label(label);
+  }
   if (role == EntryRole::Assistant) {
-    const std::uint32_t number = vm::context_length(context);
     for (auto answers = labels_.answers.rbegin(); answers != labels_.answers.rend(); ++answers) {
       if (answers->from > number) continue;
       entry->set_label(intern(label_table_, answers->sources));
@@ -212,8 +223,9 @@ void Conversation::restore_labels(std::optional<Labels> labels) {
     return;
   }
   const Sources unknown = {{vm::SourceKind::Unknown, ""}};
-  labels_ = {.answers = {{0, unknown}}, .states = {}, .handoffs = {}};
+  labels_ = {.answers = {{0, unknown}}};
   if (image_->program().agents.size() > 1) labels_.handoffs = unknown;
+  if (std::ranges::any_of(image_->program().externs, bytecode::may_ask)) labels_.questions = unknown;
   for (const bytecode::Agent& agent : image_->program().agents) {
     labels_.states.emplace(agent.name, unknown_sources(image_->program().types, agent.state));
   }
@@ -262,6 +274,11 @@ void Conversation::end(const RunCore& core, const vm::Value* value, std::optiona
     agent_ = agent_before_;
   }
   agent_before_ = agent_;
+  const Sources questions = sources_of(core.machine().labels(), core.machine().questions());
+  labels_.questions = join(labels_.questions, questions);
+  for (std::size_t at = 1; at < turn_messages_.size(); ++at) {  // all after the input
+    turn_messages_[at].sources = join(turn_messages_[at].sources, questions);
+  }
   if (failed == types::FailureKind::ContextFull) {
     if (!has_left_out_turn(history_)) say({EntryRole::Data, std::string(blocks::left_out_entry), {}});
   } else {

@@ -87,14 +87,15 @@ class Conversation {
   /// Where what is kept comes from. A message of a person is that person's.
   struct Labels {
     /// From the history's entry with this number on, and up to the next one, what was answered and asked has these.
-    /// Each has those before it, too: it was said in their sight.
     struct Answers {
       std::uint32_t from = 0;
       Sources sources;
     };
     std::vector<Answers> answers;
-    std::map<std::string, StateSources> states;  ///< by the agent's name
-    Sources handoffs;                            ///< of what has decided who has the turn
+    std::map<std::string, StateSources> states = {};  ///< by the agent's name
+    Sources handoffs = {};                            ///< of what has decided who has the turn
+    Sources questions = {};                           ///< of what has decided whether a person was asked
+    std::map<std::uint32_t, Sources> replies = {};    ///< likewise, of a person's answers: by the history's entry
   };
   [[nodiscard]] const Labels& labels() const { return labels_; }
   /// Before `restore`. None: they were not recorded, and where what is kept comes from is unknown.
@@ -129,7 +130,7 @@ class Conversation {
   struct Message {
     bytecode::EntryRole role = bytecode::EntryRole::Person;
     std::string text;
-    Sources sources;  ///< of what the agent says; a person's are the person
+    Sources sources;  ///< of what the agent says, and of that the message is there; a person's have the person, too
   };
   /// In the current turn.
   [[nodiscard]] const std::vector<Message>& turn_messages() const { return turn_messages_; }

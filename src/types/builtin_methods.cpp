@@ -120,6 +120,7 @@ constexpr MethodRow rows[] = {
     {TypeKind::Context, "entries", "", "[C]", method(BuiltinMethod::Entries)},
     {TypeKind::Context, "text", "", "S", builtin(Builtin::ContextText)},
     {TypeKind::Context, "len", "", "I", builtin(Builtin::ContextLength)},
+    {TypeKind::Context, "trusted_part", "", "T", builtin(Builtin::ContextTrustedPart)},
 
     {TypeKind::Tools, "len", "", "I", method(BuiltinMethod::Length)},
     {TypeKind::Tools, "is_empty", "", "B", method(BuiltinMethod::IsEmpty)},

@@ -71,6 +71,7 @@ namespace tenon::types {
   X( 74, ToJson,            1, "value.to_json(): compact JSON, strings quoted")                             \
   X( 75, CutByTrust,        1, "value.parts(): List<String>; at odd positions texts and what is not trusted, at even ones the JSON around them") \
   X( 76, IsTrusted,         1, "value.is_trusted(): whether all that is in it comes from trusted sources")  \
+  X( 77, ContextTrustedPart, 1, "ctx.trusted_part(): the context with its trusted entries alone")             \
   X(170, ToolNames,         1, "tools.names(): List<String>")                                              \
   X(171, ToolsOnly,         2, "tools.only(names): in the set's order; fails Index on a name that is not there") \
   X(172, ToolsWithout,      2, "tools.without(names): fails Index on a name that is not there")             \

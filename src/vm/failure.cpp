@@ -110,8 +110,7 @@ OpStatus fail_budget(MachineState& state, ScopeId scope, std::string_view name, 
   const LabelId label = spent.kind == ScopeKind::Allowance ? state.allowance.label : spent.label;
   std::string message = "the budget of " + of;
   if (spent.kind != ScopeKind::Budget) {
-    message = std::string(messages_of(state.program->program()).finally_budget) + of +
-              " in all, and these are used up";
+    message = std::string(messages_of(state.program->program()).finally_budget) + of + " in all, and these are used up";
   } else if (spent.budget == UINT32_MAX && name == "bits") {
     message += " of the run is spent; say with `budget(bits: …)` how much narrow answers may say";
   } else if (spent.budget == UINT32_MAX) {
@@ -226,6 +225,7 @@ void carry(MachineState& state, FiberId id, PendingFailure pending) {
       report.place = text_field(record, 2);
       report.blame = text_field(record, 3);
       report.label = whole_label(record, state.labels);
+      note_failed_run(state, fiber, report.label);
       report.call_stack = std::move(pending.call_stack);
       end_run(state, Failed{std::move(report)});
       return;

@@ -174,6 +174,10 @@ LabelId Machine::handoffs() const {
   return kept_states_of(*state_).label();
 }
 
+LabelId Machine::questions() const {
+  return state_->questions;
+}
+
 std::span<const Value> Machine::kept_states() const {
   const Value& kept = kept_states_of(*state_);
   return kept.tag() == Tag::List ? kept.items() : std::span<const Value>();

@@ -115,6 +115,8 @@ class Machine {
   [[nodiscard]] std::span<const Value> kept_states() const;
   /// The label of what has decided who has the next turn.
   [[nodiscard]] LabelId handoffs() const;
+  /// The label of what has decided whether a person was asked by the run itself.
+  [[nodiscard]] LabelId questions() const;
 
   /// What the budgets of time around a waiting request leave for it, milliseconds; nothing when none bounds it.
   [[nodiscard]] std::optional<std::uint64_t> time_left(RequestId request) const;

@@ -193,6 +193,9 @@ struct MachineState {
   std::optional<Step> end;           ///< Finished, Failed or Damaged
   Value agent_state_at_end;
   Value kept_states_at_end;
+  /// The label of what has decided whether the run itself, and none of the agents that it has called, asks a person:
+  /// the entries that a conversation has for its next turn.
+  LabelId questions;
   BudgetScope allowance;  ///< what the blocks of `finally` have taken of it; its bounds are the constants above
 
   // Follows from the above.

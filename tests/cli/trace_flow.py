@@ -81,6 +81,29 @@ agent Clerk {
     }
 }
 '''
+QUESTION = '''\
+trust person
+
+extern fn is_urgent() -> Boolean
+extern(acts) fn clear_inbox() -> ()
+
+agent Desk {
+    fn turn(ctx: Context, input: String) -> String {
+        let shown = ""
+        if input == "count" && ctx.len() > 2 { shown = tried() }
+        if input == "known" && ctx.trusted_part().len() > 2 { shown = tried() }
+        if is_urgent() { let answer = ask<String>("Really?") }
+        shown
+    }
+}
+
+fn tried() -> String {
+    match try clear_inbox() {
+        Ok(_) => "cleared"
+        Err(f) => f.message
+    }
+}
+'''
 TOOLS = '''
 def read_inbox(): return "eve"
 def send_mail(to: str, body: str): return f"to {to}"
@@ -243,3 +266,17 @@ def test_an_agent_that_got_the_turn_before(work):
     tenon("chat", "--run", name, *options, input="b\nc\n", stdin=None, cwd=work)
     steps = flow(store, name)["steps"]
     assert [(step["turn"], step["kind"], step["sources"]) for step in steps] == [(turn, "refused", ["extern is_urgent"]) for turn in (1, 2, 3)], steps
+
+
+def test_how_many_entries_a_conversation_has(work):
+    store = write(work)
+    (work / "desk.tn").write_text(QUESTION)
+    (work / "tools.py").write_text("def is_urgent() -> bool: return True\ndef clear_inbox(): pass\n")
+    options = ("--store", store, "--extern", "tools.py", "--model", "script:model.script")
+    talk = tenon("chat", "desk.tn", "--agent", "Desk", *options, input="a\nyes\n", stdin=None, cwd=work)
+    name = find_run(talk.stderr)
+    tenon("chat", "--run", name, *options, input="count\nyes\n", stdin=None, cwd=work)
+    tenon("chat", "--run", name, *options, input="known\nyes\n", stdin=None, cwd=work)
+    steps = flow(store, name)["steps"]
+    found = [(step["turn"], step["kind"], step.get("sources")) for step in steps]
+    assert found == [(2, "refused", ["extern is_urgent"]), (3, "call", ["person"])], steps

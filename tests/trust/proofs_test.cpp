@@ -232,6 +232,98 @@ constexpr ProofCase proof_cases[] = {
   {"a_handoff_that_is_always_made", R"(
     agent Desk { fn turn(ctx: Context, input: String) -> String { let seen = word(); Other::handoff(input) } }
     agent Other { fn turn(ctx: Context, input: String) -> String { act(); "done" } })", "act proved"},
+  // Where a turn asks, the number of its questions depends on what may end it with a failure, too: also the act itself.
+  {"how_many_entries_after_a_question_that_was_decided", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String {
+        if ctx.len() > 2 { act() }
+        for entry in ctx.entries() { act() }
+        if ctx.trusted_part().len() > 2 { act() }
+        if flag() { let answer = ask<String>("Really?") }
+        "done"
+      }
+    })", "act tested extern flag extern act; act tested extern flag extern act; act proved"},
+  {"how_many_entries_after_a_question_that_is_always_asked", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String {
+        if ctx.len() > 2 { act() }
+        let answer = ask<String>("Is {{ word() }} right?")
+        "done"
+      }
+    })", "act tested extern word extern act"},
+  {"how_many_entries_after_a_turn_that_fails", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String {
+        if ctx.len() > 2 { act() }
+        if flag() { let answer = ask<String>("Really?") }
+        fail("always")
+      }
+    })", "act tested extern flag extern act"},
+  {"how_many_entries_after_a_failure_between_questions", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String {
+        if ctx.len() > 2 { act() }
+        let first = ask<String>("Really?")
+        if flag() { fail("x") }
+        let second = ask<String>("Really?")
+        fail("y")
+      }
+    })", "act tested extern flag extern act"},
+  {"how_many_entries_after_branches_that_ask", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String {
+        if ctx.len() > 2 { act() }
+        let all = for each in words() parallel(2) { ask<String>("Really?") } catch _ { [] }
+        "done"
+      }
+    })", "act tested extern words extern act"},
+  {"how_many_entries_after_a_question_that_a_failure_decided", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String {
+        if ctx.len() > 2 { act() }
+        { assert word() == "a"; let answer = ask<String>("Really?") } catch _ {}
+        "done"
+      }
+    })", "act tested extern word extern act"},
+  {"how_many_entries_after_a_question_of_another_agent", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String {
+        if ctx.len() > 2 { act() }
+        if flag() { Other::run("a") }
+        "done"
+      }
+    }
+    agent Other {
+      fn turn(ctx: Context, input: String) -> String { let answer = ask<String>("Really?"); "done" }
+    })", "act proved"},
+  {"how_many_entries_after_a_question_before_a_handoff", R"(
+    trust person
+    agent Desk {
+      fn turn(ctx: Context, input: String) -> String {
+        if flag() { let answer = ask<String>("Really?") }
+        Other::handoff(input)
+      }
+    }
+    agent Other { fn turn(ctx: Context, input: String) -> String { if ctx.len() > 2 { act() }; "done" } })",
+    "act tested extern flag extern act"},
+  {"instructions_that_are_there_or_not", R"(
+    trust person
+    agent Desk {
+      state { is_set: Boolean = false }
+      instructions { if state.is_set { "Be careful."! } }
+      fn turn(ctx: Context, input: String) -> String {
+        if ctx.len() > 2 { act() }
+        state.is_set = flag()
+        "done"
+      }
+    })", "act tested extern flag"},
   {"an_agent_that_a_person_tells", R"(
     trust person
     agent Desk {
@@ -409,7 +501,12 @@ class ComparedRuns {
         const vm::Request request = std::move(open.back());
         open.pop_back();
         if (is_call_of("sink", machine, request) && ++calls < looked_at_max) check_label(machine, request, agreement);
-        ASSERT_TRUE(machine.resume(request.id, answer(machine, request, variant)).has_value());
+        vm::Outcome outcome = answer(machine, request, variant);
+        if (asks_person(machine, request) && request.depth == 0) {
+          conversation.add_answer(request, runtime::sources_of(machine.labels(), request.label),
+                                  std::get<vm::ReturnedValue>(outcome.what).value);
+        }
+        ASSERT_TRUE(machine.resume(request.id, std::move(outcome)).has_value());
       }
       ASSERT_FALSE(std::holds_alternative<vm::Damaged>(end)) << describe();
       const auto* const finished = std::get_if<vm::Finished>(&end);
@@ -460,6 +557,11 @@ class ComparedRuns {
 
   static bool is_call_of(std::string_view name, const vm::Machine& machine, const vm::Request& request) {
     return request.kind == vm::RequestKind::Extern && machine.program().program().externs[request.subject].name == name;
+  }
+
+  static bool asks_person(const vm::Machine& machine, const vm::Request& request) {
+    return request.kind == vm::RequestKind::Extern &&
+           types::asks_person(machine.program().program().externs[request.subject].builtin_effect);
   }
 
   static vm::Value value_of(const bytecode::Program& program, types::TypeId type, std::uint64_t number) {

@@ -66,7 +66,8 @@ class Writer {
     variables_ = {{"input", Type::Text, false}};
     result_ = Type::Text;
     has_context_ = true;
-    text += "fn turn(ctx: Context, input: String) -> String {\n" + body(5);
+    text += "fn turn(ctx: Context, input: String) -> String {\n";
+    text += "sink(ctx.len().to_string())\nsink(ctx.trusted_part().len().to_string())\n" + body(5);
     text += "sink(state.note)\n" + expression(Type::Text, 2) + "\n}\n}\n";
     functions_ = outside;
     is_in_agent_ = false;

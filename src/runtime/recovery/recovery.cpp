@@ -75,6 +75,15 @@ wire::Writer write_labels(const Conversation::Labels& labels) {
     out.present_field(2, message);
   }
   write_sources(out, 3, labels.handoffs);
+  wire::Writer questions;
+  write_sources(questions, 1, labels.questions);
+  for (const auto& [entry, sources] : labels.replies) {
+    wire::Writer message;
+    message.field(1, entry + 1U);
+    write_sources(message, 2, sources);
+    questions.present_field(2, message);
+  }
+  out.present_field(4, questions);
   return out;
 }
 
@@ -110,17 +119,37 @@ bool read_state_sources(std::string_view bytes, std::map<std::string, StateSourc
   return in.is_good() && states.emplace(std::move(agent), std::move(state)).second;
 }
 
+bool read_questions(std::string_view bytes, Conversation::Labels& labels) {
+  wire::Reader in(bytes);
+  while (in.next_field()) {
+    if (in.number() == 1) {
+      if (!read_source(in.bytes_value(), labels.questions)) in.reject();
+      continue;
+    }
+    Conversation::Labels::Answers reply;
+    if (in.number() != 2 || !read_answers(in.bytes_value(), reply)) in.reject();
+    labels.replies.insert_or_assign(reply.from, std::move(reply.sources));
+  }
+  return in.is_good();
+}
+
 bool read_labels(std::string_view bytes, Conversation::Labels& labels) {
   wire::Reader in(bytes);
+  bool has_questions = false;
   while (in.next_field()) {
     if (in.number() == 1) {
       if (!read_answers(in.bytes_value(), labels.answers.emplace_back())) in.reject();
     } else if (in.number() == 2) {
       if (!read_state_sources(in.bytes_value(), labels.states)) in.reject();
+    } else if (in.number() == 4) {
+      has_questions = true;
+      if (!read_questions(in.bytes_value(), labels)) in.reject();
     } else if (in.number() != 3 || !read_source(in.bytes_value(), labels.handoffs)) {
       in.reject();
     }
   }
+  // In older snapshots, the questions alone say why they were asked, and the answers after them.
+  if (!has_questions && !labels.answers.empty()) labels.questions = labels.answers.back().sources;
   return in.is_good();
 }
 

@@ -121,6 +121,16 @@ OpStatus context_text(BuiltinCall& call) {
 OpStatus context_entries_visible(BuiltinCall& call) {
   if (call.arguments[0].tag() != Tag::Context) return damage(call.state, "a context was expected");
   call.result = Value::integer(context_length(call.arguments[0]));
+  call.result.set_label(context_count_label(call.arguments[0], call.state.labels));
+  return OpStatus::Ok;
+}
+
+OpStatus context_trusted_part(BuiltinCall& call) {
+  const Value& context = call.arguments[0];
+  if (context.tag() != Tag::Context) return damage(call.state, "a context was expected");
+  defer_cost(call.state, context_length(context) * sizeof(Value));
+  call.result =
+      trusted_context(context, call.state.labels, [&](LabelId label) { return vm::is_trusted(call.state, label); });
   return OpStatus::Ok;
 }
 
@@ -180,6 +190,7 @@ BuiltinFunction* find_other_builtin(types::Builtin builtin) {
   if (builtin == types::Builtin::ResultUnwrap) return unwrap_result;
   if (builtin == types::Builtin::ContextText) return context_text;
   if (builtin == types::Builtin::ContextLength) return context_entries_visible;
+  if (builtin == types::Builtin::ContextTrustedPart) return context_trusted_part;
   if (builtin == types::Builtin::ToJson) return value_to_json;
   if (builtin == types::Builtin::CutByTrust) return cut_value_by_trust;
   if (builtin == types::Builtin::IsTrusted) return is_value_trusted;

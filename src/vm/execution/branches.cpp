@@ -101,6 +101,7 @@ OpStatus start_block(MachineState& state, Fiber& fiber) {
                   r[instruction.a + 1].label());
     }
     count = r[instruction.a].items().size();
+    note_branches(state, fiber, r[instruction.a].label());
   } else {
     count = state.program->program().jump_tables[instruction.wide()].targets.size();
   }

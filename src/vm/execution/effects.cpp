@@ -5,6 +5,7 @@
 #include "json/text.h"
 #include "vm/execution/agent_prompts.h"
 #include "vm/execution/finally_handlers.h"
+#include "vm/execution/implicit_flows.h"
 #include "vm/execution/tool_sets.h"
 #include "vm/execution/trials.h"
 #include "vm/execution/trust.h"
@@ -117,6 +118,11 @@ bool is_in_doubt(const MachineState& state, const Request& request) {
   return !bytecode::acts(program.externs[request.subject]) && !asks_approval(request, program);
 }
 
+bool asks_person(const MachineState& state, const Fiber& fiber) {
+  const bytecode::Extern& callee = state.program->program().externs[instruction_of(state, fiber).wide()];
+  return fiber.approval == Approval::Asked || types::asks_person(callee.builtin_effect);
+}
+
 /// The sets of a select: in the registers after the first register of the answer, one for each clause that offers a
 /// set.
 std::span<const Value> sets_at(const MachineState& state, const Fiber& fiber) {
@@ -202,6 +208,8 @@ OpStatus make_request(MachineState& state, Fiber& fiber) {
       return status;
   } else if (const OpStatus status = check_call(state, fiber); status != OpStatus::Ok) {
     return status;
+  } else if (asks_person(state, fiber)) {
+    note_question(state, fiber);
   }
   fiber.state = FiberState::Requesting;
   fiber.ordinal = fiber.next_ordinal++;

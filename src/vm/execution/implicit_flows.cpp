@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bytecode/left_regions.h"
 #include "vm/execution/trials.h"
 #include "vm/values/object.h"
 
@@ -20,9 +21,16 @@ void raise_by_control(MachineState& state, Value& value, LabelId label) {
   value.set_label(state.labels.join(value.label(), label));
 }
 
+/// That someone may be asked, or not, depends on what has this label.
+void raise_questions(MachineState& state, const Fiber& fiber, LabelId label) {
+  if (place_among_agents(state, fiber).depth == 0) state.questions = state.labels.join(state.questions, label);
+}
+
 void raise_state(MachineState& state, Fiber& fiber, const bytecode::StateWrites& writes, LabelId label) {
   if (writes.is_empty()) return;
   if (writes.hands_off) raise_by_control(state, fiber.kept_states, label);
+  if (writes.asks) raise_questions(state, fiber, label);
+  if (!writes.all && writes.entries.empty()) return;
   if (writes.all || fiber.agent_state.tag() != Tag::Record) return raise_by_control(state, fiber.agent_state, label);
   FieldsObject& entries = own_fields(fiber.agent_state);
   for (const std::uint16_t entry : writes.entries) {
@@ -104,8 +112,15 @@ const bytecode::Instruction* end_regions(MachineState& state, Fiber& fiber, std:
 
 void leave_regions(MachineState& state, Fiber& fiber, Value& result) {
   const std::uint32_t frame = newest_frame(fiber);
+  const bool is_branch = frame == 0 && fiber.parent.number != FiberId::none;
   for (const OpenRegion& one : fiber.regions) {
-    if (one.frame == frame) raise_at_end(state, fiber, region_of(state, fiber, one), one.label, result);
+    if (one.frame != frame) continue;
+    if (is_branch && one.decision == bytecode::whole_function) {
+      // The branch is a part of the function, and its agent's state ends with it. For what it asks, see note_branches.
+      raise_by_control(state, result, one.label);
+    } else {
+      raise_at_end(state, fiber, region_of(state, fiber, one), one.label, result);
+    }
   }
   drop_regions(state, fiber, [&](const OpenRegion& one) { return one.frame == frame; });
   if (!fiber.trials.empty()) leave_trials(state, fiber, result);
@@ -114,9 +129,9 @@ void leave_regions(MachineState& state, Fiber& fiber, Value& result) {
 void open_failure_region(MachineState& state, Fiber& fiber, Decision decision, LabelId by, std::uint32_t begin,
                          std::uint32_t end) {
   const std::uint32_t frame = newest_frame(fiber);
+  const bytecode::Function& function = state.program->program().functions[fiber.frames.back().function];
   if (!fiber.trials.empty()) {
     const LabelId left = drop_trials(state, fiber, begin, end);
-    const bytecode::Function& function = state.program->program().functions[fiber.frames.back().function];
     if (decision < bytecode::decision_of_cleanup(function, 0)) {
       by = state.labels.join(by, left);
     } else {
@@ -124,8 +139,8 @@ void open_failure_region(MachineState& state, Fiber& fiber, Decision decision, L
     }
   }
   drop_regions(state, fiber, [&](const OpenRegion& one) {
-    const std::uint32_t ends_at = region_of(state, fiber, one).end;
-    return one.frame == frame && ends_at >= begin && ends_at < end;
+    if (one.frame != frame) return false;
+    return bytecode::is_left_with(function, one.decision, region_of(state, fiber, one).end, begin, end);
   });
   if (by != LabelTable::program_text) open(state, fiber, decision, by);
 }
@@ -141,6 +156,22 @@ void inherit_regions(MachineState& state, Fiber& fiber, LabelId by) {
   std::erase_if(fiber.regions, is_replaced);
   std::erase_if(fiber.trials, is_replaced);
   if (by != LabelTable::program_text) open(state, fiber, bytecode::whole_function, by);
+}
+
+void note_question(MachineState& state, const Fiber& fiber) {
+  if (fiber.control != LabelTable::program_text) raise_questions(state, fiber, fiber.control);
+}
+
+void note_branches(MachineState& state, const Fiber& fiber, LabelId list) {
+  if (list == LabelTable::program_text) return;
+  const Frame& frame = fiber.frames.back();
+  if (state.program->control_regions().branches_ask(frame.function, frame.pc)) raise_questions(state, fiber, list);
+}
+
+void note_failed_run(MachineState& state, const Fiber& fiber, LabelId label) {
+  if (label == LabelTable::program_text) return;
+  if (!state.program->control_regions().asks(fiber.frames.front().function)) return;
+  state.questions = state.labels.join(state.questions, label);
 }
 
 LabelId control_of(MachineState& state, const Fiber& fiber) {

@@ -35,6 +35,13 @@ void raise_region(MachineState& state, Fiber& fiber, const bytecode::ControlRegi
 void raise_at_end(MachineState& state, Fiber& fiber, const bytecode::ControlRegion& region, LabelId label,
                   Value& result);
 
+/// A person is asked by the newest frame.
+void note_question(MachineState& state, const Fiber& fiber);
+/// The newest frame begins a branch for each item of a list with this label: as many may ask a person.
+void note_branches(MachineState& state, const Fiber& fiber, LabelId list);
+/// A failure with this label ends the run: what it would have asked after it is not asked.
+void note_failed_run(MachineState& state, const Fiber& fiber, LabelId label);
+
 /// What a fiber's next instruction depends on: computed again from its regions, and those of the fibers that it is a
 /// branch of.
 [[nodiscard]] LabelId control_of(MachineState& state, const Fiber& fiber);

@@ -190,7 +190,7 @@ OpStatus operate_inject_role(MachineState& state, Value* r, Instruction i) {
 
 OpStatus operate_context_entries(MachineState& state, Value* r, Instruction i) {
   if (r[i.b].tag() != Tag::Context) return damage(state, "a context was expected");
-  const LabelId label = r[i.b].label();
+  const LabelId label = context_count_label(r[i.b], state.labels);
   std::vector<Value> entries;
   entries.reserve(context_length(r[i.b]));
   defer_cost(state, context_length(r[i.b]) * sizeof(Value));

@@ -100,6 +100,9 @@ class Decoder {
           if (!packed.is_good() || !packed.is_at_end() || !is_kept_states(state_->kept_states_at_end)) in_.reject();
           break;
         }
+        case form::questions:
+          state_->questions.index = in_.value32();
+          break;
         case form::allowance: {
           const BudgetScope used = read_scope();
           if (used.is_open) in_.reject();
@@ -370,8 +373,9 @@ class Decoder {
       in.reject();
       return {};
     }
+    const LabelId count = in.is_at_end() ? LabelId() : read_label_id(in);
     Value context = objects_[parent - 1];
-    if (!push_entry(context, std::move(entry), state_->labels, static_cast<std::uint8_t>(role))) in.reject();
+    if (!push_entry(context, std::move(entry), state_->labels, static_cast<std::uint8_t>(role), count)) in.reject();
     return context;
   }
 

@@ -37,6 +37,7 @@ class Encoder {
     write_unless_unit(rest, form::agent_state_at_end, state_.agent_state_at_end);
     if (has_used_allowance()) rest.present_field(form::allowance, write_allowance());
     write_unless_unit(rest, form::kept_states_at_end, state_.kept_states_at_end);
+    rest.field(form::questions, state_.questions.index);
 
     Writer out;
     out.present_field(form::format, snapshot_format);
@@ -370,6 +371,7 @@ class Encoder {
         if (node.parent == nullptr) return;
         out.varint(node.role);
         write_known_value(out, node.entry);
+        if (node.count_label != node.parent->count_label) out.varint(node.count_label.index);
         return;
       }
       case Tag::Unit:

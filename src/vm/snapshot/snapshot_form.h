@@ -26,6 +26,7 @@ enum : std::uint32_t {
   agent_state_at_end = 15,  ///< a value
   kept_states_at_end = 50,  ///< a value
   allowance = 16,           ///< a scope's message: what is spent of it
+  questions = 51,           ///< a label
 };
 
 /// A budget scope. Those that are free are written too, as empty messages, so that indices hold.

@@ -74,6 +74,26 @@ TEST(Snapshot, StatesThatAreKeptAreReadBesideWhatACancelledRunWaitsFor) {
   EXPECT_EQ(ended->kept_states().size(), 1U);
 }
 
+TEST(Snapshot, WhatHasDecidedWhichEntriesThereAreIsRead) {
+  const auto program = load(sample_program());
+  Machine machine(program, 0, arguments());
+  LabelTable& labels = machine.labels();
+  const LabelId label = labels.intern({SourceKind::Extern, "word"});
+  Value context = Value::empty_context();
+  ASSERT_TRUE(push_entry(context, Value::string("one"), labels));
+  ASSERT_TRUE(push_entry(context, Value::string("two"), labels, 0, label));
+  ASSERT_TRUE(push_entry(context, Value::string("three"), labels));
+  machine.set_agent_state(context);
+  machine.state().questions = label;
+  auto decoded = decode(program, encode(machine));
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(decoded->questions(), label);
+  const Value& read = decoded->agent_state();
+  EXPECT_EQ(context_count_label(read, decoded->labels()), label);
+  EXPECT_EQ(node_of(read).parent->count_label, label);
+  EXPECT_EQ(node_of(read).parent->parent->count_label, LabelTable::program_text);
+}
+
 /// They are on disks.
 TEST(Snapshot, TheNumbersOfBoundsStay) {
   wire::Writer fields;

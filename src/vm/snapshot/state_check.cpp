@@ -53,6 +53,7 @@ class StateChecker {
     expect(scopes.empty() || scopes[0].kind == ScopeKind::Budget, "there are no bounds of the run");
     for (const BudgetScope& scope : scopes) expect(state_.labels.contains(scope.label), "a budget has no label");
     expect(state_.labels.contains(state_.allowance.label), "a budget has no label");
+    expect(state_.labels.contains(state_.questions), "what a person was asked has no label");
     for (std::size_t i = 1; i < scopes.size() && is_good_; ++i) {
       if (!scopes[i].is_open) {
         state_.free_scopes.insert(static_cast<std::uint32_t>(i));

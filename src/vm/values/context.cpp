@@ -39,12 +39,13 @@ void make_text(ContextNode& newest) {
 
 }  // namespace
 
-bool push_entry(Value& context, Value entry, LabelTable& labels, std::uint8_t role) {
+bool push_entry(Value& context, Value entry, LabelTable& labels, std::uint8_t role, LabelId count) {
   ContextNode& parent = node_of(context);
   const std::uint64_t text_bytes = parent.text_bytes + (parent.length > 0 ? 1 : 0) + entry.as_text().size();
   if (text_bytes > text_bytes_max) return false;
   auto* const node = new ContextNode;
-  node->label = labels.join(parent.label, entry.label());
+  node->label = labels.join(labels.join(parent.label, entry.label()), count);
+  node->count_label = labels.join(parent.count_label, count);
   node->length = parent.length + 1;
   node->text_bytes = text_bytes;
   node->entry = std::move(entry);
@@ -88,6 +89,35 @@ std::vector<bool> context_data_entries(const Value& context) {
 
 LabelId context_label(const Value& context, LabelTable& labels) {
   return labels.join(context.label(), node_of(context).label);
+}
+
+LabelId context_count_label(const Value& context, LabelTable& labels) {
+  return labels.join(context.label(), node_of(context).count_label);
+}
+
+Value trusted_context(const Value& context, LabelTable& labels, const std::function<bool(LabelId)>& is_trusted) {
+  ContextNode* const newest = &node_of(context);
+  if (is_trusted(newest->label)) return context;
+  std::vector<const ContextNode*> kept;
+  ContextNode* shared = newest;
+  for (; shared->length > 0 && !is_trusted(shared->label); shared = shared->parent) {
+    if (is_trusted(shared->entry.label())) kept.push_back(shared);
+  }
+  LabelId count;
+  const std::span<const std::uint32_t> known = labels.sources_of(newest->count_label);
+  for (const std::uint32_t source : std::vector(known.begin(), known.end())) {
+    const LabelId label = labels.intern(Source(labels.sources()[source]));
+    if (is_trusted(label)) count = labels.join(count, label);
+  }
+  Value owner = Value::adopt(Tag::Context, shared);
+  Value trusted = owner;
+  static_cast<void>(owner.forget_counted());
+  for (auto node = kept.rbegin(); node != kept.rend(); ++node) {
+    // It is not longer than the context is.
+    ENSURE(push_entry(trusted, (*node)->entry, labels, (*node)->role, count));
+  }
+  trusted.set_label(context.label());
+  return trusted;
 }
 
 const Value* newest_entry(const Value& context, std::uint8_t role) {

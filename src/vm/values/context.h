@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,11 +27,13 @@ struct ContextNode : Object {
 
   ContextNode* parent = nullptr;  ///< counted; null for the empty context
   Value entry;                    ///< String; () of the empty context
-  LabelId label;                  ///< the join of all entries up to here
+  LabelId label;                  ///< the join of all entries up to here, and of `count_label`
   std::uint32_t length = 0;       ///< entries up to here
   std::uint64_t text_bytes = 0;   ///< of the text up to here
   std::uint8_t role = 0;          ///< whose words the entry is: a bytecode::EntryRole
   bool has_roles = false;         ///< an entry up to here is more than program text and data
+  /// Of what has decided, before the run, which entries there are up to here. An entry that may be missing has it, too.
+  LabelId count_label;
   ContextBuffer* buffer = nullptr;
   std::unique_ptr<Hash> hash;  ///< made when it is needed
   bool is_recorded = false;    ///< the journal has it, and with it all before it
@@ -41,8 +44,9 @@ struct ContextNode : Object {
 }
 
 /// The context with one more entry, a String. All that `context` holds is shared. False, and nothing done, when the
-/// text would be longer than text_bytes_max.
-[[nodiscard]] bool push_entry(Value& context, Value entry, LabelTable& labels, std::uint8_t role = 0);
+/// text would be longer than text_bytes_max. `count`: joins ContextNode::count_label.
+[[nodiscard]] bool push_entry(Value& context, Value entry, LabelTable& labels, std::uint8_t role = 0,
+                              LabelId count = {});
 
 /// Entries that follow one another with the same role.
 struct ContextRun {
@@ -62,6 +66,12 @@ struct ContextRun {
 [[nodiscard]] std::vector<bool> context_data_entries(const Value& context);
 /// The join of the value's own label and its entries'.
 [[nodiscard]] LabelId context_label(const Value& context, LabelTable& labels);
+/// Of what has decided how many entries there are.
+[[nodiscard]] LabelId context_count_label(const Value& context, LabelTable& labels);
+/// The context without the entries for whose labels `is_trusted` does not hold, and without such labels of what has
+/// decided, before the run, which entries there are: so it does not depend on any of that. Has the value's own label.
+[[nodiscard]] Value trusted_context(const Value& context, LabelTable& labels,
+                                    const std::function<bool(LabelId)>& is_trusted);
 /// The newest entry of the role, or null. Valid while the context lives.
 [[nodiscard]] const Value* newest_entry(const Value& context, std::uint8_t role);
 /// The entries, oldest first.

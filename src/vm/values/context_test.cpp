@@ -72,6 +72,33 @@ TEST_F(Context, ALabelIsTheJoinOfItsEntries) {
   EXPECT_EQ(context_label(push(context, "more"), labels), model);
 }
 
+TEST_F(Context, ThePartThatIsTrustedHasWhatIsThereInAnyCase) {
+  const LabelId person = labels.intern({SourceKind::Person, ""});
+  const LabelId word = labels.intern({SourceKind::Extern, "word"});
+  const auto is_trusted = [&](LabelId label) { return labels.join(label, word) != label; };
+  const auto add = [&](Value& to, const std::string& text, LabelId label, LabelId count) {
+    Value entry = Value::string(text);
+    entry.set_label(label);
+    ASSERT_TRUE(push_entry(to, entry, labels, 0, count));
+  };
+  Value with = push(empty, "first");
+  const Value first = with;
+  Value without = with;
+  add(with, "asked", word, {});
+  add(with, "answered", labels.join(person, word), {});
+  for (Value* const context : {&with, &without}) add(*context, "next", person, labels.join(person, word));
+  EXPECT_EQ(context_count_label(with, labels), labels.join(person, word));
+  EXPECT_EQ(context_label(without, labels), labels.join(person, word));
+  const Value trusted = trusted_context(with, labels, is_trusted);
+  EXPECT_EQ(context_text(trusted), "first\nnext");
+  EXPECT_EQ(context_text(trusted_context(without, labels, is_trusted)), "first\nnext");
+  EXPECT_EQ(context_count_label(trusted, labels), person);
+  EXPECT_EQ(context_label(trusted, labels), person);
+  EXPECT_EQ(&node_of(trusted_context(first, labels, is_trusted)), &node_of(first));
+  with.set_label(word);
+  EXPECT_EQ(trusted_context(with, labels, is_trusted).label(), word);
+}
+
 TEST_F(Context, IsBoundedInLength) {
   Value context = empty;
   const Value large = Value::string(std::string(text_bytes_max / 2, 'x'));

@@ -329,13 +329,14 @@ Result<void, RenderError> render(const Value& value, const TypeTable& types, Lab
       out.append(*shown, inherited);
       break;
     case Tag::Context: {
+      const LabelId count = labels.join(label, node_of(*shown).count_label);
       bool is_first = true;
       for (const Value& entry : context_entries(*shown)) {
-        if (!is_first) out.append("\n", label);
+        if (!is_first) out.append("\n", count);
         is_first = false;
-        out.append(entry, label);
+        out.append(entry, count);
       }
-      out.mark(label);
+      out.mark(count);
       break;
     }
     case Tag::Secret:
