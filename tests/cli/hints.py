@@ -56,6 +56,13 @@ def test_values_of_the_wrong_type_in_blocks(work):
         assert "main.tn:3:35: error[E2260]" in messages(work, text)
 
 
+def test_one_mistake_that_would_be_several(work):
+    for text in ("fn f() -> i32 { (nosuch, 1) }", "fn f(a: i32) -> i32 { f([nosuch]) }", "fn f() -> i32 { let x: i32 = [nosuch]\n x }",
+                 "fn f() -> i32 { return (nosuch, 1) }"):
+        single(work, text, "E2001", "")
+    single(work, 'fn f() -> String { "x"!\n "y"!\n }', "E2205", "add a parameter `ctx: Context`")
+
+
 def test_numbers_are_widened(work):
     single(work, "fn f(x: i32, y: i64) -> Boolean { x < y }", "E2105", "convert the `i32` with `as i64`")
     single(work, "fn f(x: f64, y: i64) -> f64 { x * y }", "E2105", "convert the `i64` with `as f64`")

@@ -117,6 +117,7 @@ void BodyChecker::check_missing_value() {
   const std::string type = body.describe(function.result);
   diagnostics::Diagnostics& diagnostics = body.result.diagnostics;
   if (!function.own_context) {
+    if (body.reported.missing_context) return;  // with it, a model completes the function
     const NodeId last = last_expression();
     const bool is_dropped = last.exists() && body.tree().ends_with_semicolon(last);
     const TypeId given = last.exists() ? body.facts(body.tree().first(last)).type : TypeTable::unit;

@@ -103,9 +103,18 @@ bool Assignability::coerce(NodeId node, TypeId from, TypeId to) {
     facts(node).narrowed_to = to;
     return true;
   }
+  if (has_reported(from)) return false;
   hint_mismatch(diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), describe(from), describe(to)), node,
                 from, to);
   return false;
+}
+
+bool Assignability::has_reported(TypeId type) const {
+  if (!diagnostics_.has_errors()) return false;
+  if (type == TypeTable::error) return true;
+  if (type == TypeTable::any_option || type == TypeTable::any_result) return false;  // `None` and `Err` alone
+  const std::vector<TypeId>& parts = types_.get(type).arguments;
+  return std::any_of(parts.begin(), parts.end(), [&](TypeId part) { return has_reported(part); });
 }
 
 void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const {

@@ -30,6 +30,8 @@ class Assignability : public BodyPart {
   [[nodiscard]] bool is_assignable(TypeId from, TypeId to) const;
   /// Reports a `from` where a `to` is expected, if it is not accepted; notes a check at run time where one is needed.
   bool coerce(NodeId node, TypeId from, TypeId to);
+  /// Whether an error of the body has left the type, or a part of it, open.
+  [[nodiscard]] bool has_reported(TypeId type) const;
   /// Adds how a `from` becomes a `to`, to the report of a value that is not accepted.
   void hint_mismatch(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
   /// Adds what can be done with a value of that type where what it holds is needed, if it is an `Option` or a `Result`.

@@ -596,7 +596,7 @@ TypeId ExpressionChecker::check_return(NodeId node) {
       types_.kind(declared) == TypeKind::Refined && is_assignable(types_.base(given), types_.base(declared));
   if (is_assignable(given, declared) || narrows) {
     if (narrows && !is_assignable(given, declared)) facts(value).narrowed_to = declared;
-  } else {
+  } else if (!checker_.assignability.has_reported(given)) {
     checker_.assignability.hint_mismatch(
         diagnostics_.report(diagnostics::ReturnMismatch, tree().span(value), describe(given), describe(declared)),
         value, given, declared);

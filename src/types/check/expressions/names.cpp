@@ -276,6 +276,7 @@ void BodyNames::require_own_context(NodeId node, std::string_view what) {
   } else {
     diagnostics_.report(diagnostics::InjectWithoutContext, tree().span(node), function_name()).hint(std::string(hint));
   }
+  body_.reported.missing_context = true;
 }
 
 /// The agent that a path names, as `Support` or `desk::Support`.
