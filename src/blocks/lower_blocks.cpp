@@ -243,13 +243,12 @@ void BlockLowering::core_loop(const Block& block) {
   copy_or(option(block, "limit"), "25");
   glue("\nfor $round in 0..$most {\n");
   if (has_tools) {
-    if (tools.exists()) {  // assigned, so that a value of another type is reported where it is written
-      glue("let $offered = tools { }\n$offered = ");
-      copy(tools);
-      glue("\n");
-    }
     glue("let $tool = \"\"\nlet $is_done = select {\n..(");
-    if (tools.exists()) glue("$offered + ");
+    if (tools.exists()) {
+      glue("(");
+      copy(tools);
+      glue(") + ");
+    }
     glue("tools { ");
     for (const std::string& tool : own_tools) glue(fmt::format("${0} as {0}, ", tool));
     glue(

@@ -56,6 +56,17 @@ def test_values_of_the_wrong_type_in_blocks(work):
         assert "main.tn:3:35: error[E2260]" in messages(work, text)
 
 
+def test_lists_of_tools(work):
+    add = "fn add(a: i32) -> i32 { a }\n"
+    for text in ("agent A {{ block talk: core_loop {{ tools: {} }} }}", "fn f() -> Tools {{ {} }}", "fn f() -> Tools {{ tools {{ add }} + {} }}",
+                 "agent A {{ block talk: core_loop {{ tools: tools {{ add }} + {} }} }}", "fn g(t: Tools) -> i32 {{ 1 }}\nfn f() -> i32 {{ g({}) }}"):
+        for names in ("add", "nosuch", "add, nosuch"):
+            meant = f"tools {{ {names} }}"
+            single(work, add + text.format(f"[{names}]"), "E2101", f"a set of functions is written `{meant}`", meant)
+        single(work, add + text.format("3"), "E2101", "a set of functions is written `tools { NAME, NAME }`")
+        single(work, add + text.format("[nosuch()]"), "E2001", "")
+
+
 def test_one_mistake_that_would_be_several(work):
     for text in ("fn f() -> i32 { (nosuch, 1) }", "fn f(a: i32) -> i32 { f([nosuch]) }", "fn f() -> i32 { let x: i32 = [nosuch]\n x }",
                  "fn f() -> i32 { return (nosuch, 1) }"):

@@ -308,6 +308,8 @@ TypeId ExpressionChecker::check_list(NodeId node, Expectation expected) {
     element = types_.get(types_.base(expected.type)).arguments[0];
   }
   const NodeId first = tree().first(node);
+  if (expected.has_type() && types_.kind(expected.type) == TypeKind::Tools && report_list_of_tools(node, expected.type))
+    return TypeTable::error;
   if (!first.exists()) {
     if (element.exists()) return types_.list(element);
     if (expected.kind != Expectation::Kind::Nothing && expected.type != TypeTable::error) {
@@ -339,7 +341,23 @@ TypeId ExpressionChecker::check_list(NodeId node, Expectation expected) {
     diagnostics_.report(diagnostics::ValueExpected, tree().span(first));
     return TypeTable::error;
   }
-  return types_.list(*joined);
+  return *joined == TypeTable::error ? TypeTable::error : types_.list(*joined);
+}
+
+/// `[look]` for `tools { look }`. Returns whether it is reported, which makes its names no mistakes of their own.
+bool ExpressionChecker::report_list_of_tools(NodeId node, TypeId tools) {
+  const std::vector<NodeId> items = tree().children(node);
+  std::string names;
+  for (const NodeId item : items) {
+    if (tree().kind(item) != NodeKind::NameExpression) return false;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", tree().text(item));
+  }
+  for (const NodeId item : items) record(item, TypeTable::error);
+  const std::string meant = names.empty() ? "tools {}" : fmt::format("tools {{ {} }}", names);
+  diagnostics_.report(diagnostics::TypeMismatch, tree().span(node), "List", describe(tools))
+      .hint(fmt::format("a set of functions is written `{}`", meant))
+      .fix = {tree().span(node), meant};
+  return true;
 }
 
 TypeId ExpressionChecker::check_tuple(NodeId node, Expectation expected) {

@@ -22,6 +22,7 @@ class ExpressionChecker : public BodyPart {
   TypeId check_string(NodeId node, Expectation expected);
   TypeId check_name(NodeId node, Expectation expected);
   void report_not_a_value(NodeId node, const std::string& name);
+  bool report_list_of_tools(NodeId node, TypeId tools);
   TypeId check_range(NodeId node);
   TypeId check_list(NodeId node, Expectation expected);
   TypeId check_tuple(NodeId node, Expectation expected);

@@ -66,13 +66,20 @@ TypeId OperatorChecker::check_binary(NodeId node, Expectation expected) {
     hint = Expectation::value(types_.base(expected.type));
   if (arithmetic && expected.has_type() && types_.kind(types_.base(expected.type)) == TypeKind::List)
     hint = Expectation::value(expected.type);
-  const bool right_first = is_literal(left) && !is_literal(right) && hint.kind == Expectation::Kind::Any;
+  const auto is_set = [&](NodeId side) {
+    const NodeId inner = tree().without_parentheses(side);
+    return inner.exists() && tree().kind(inner) == NodeKind::ToolsExpression;
+  };
+  const bool joins_set = operation == TokenKind::Plus && is_set(right) && !is_set(left);
+  const bool right_first = joins_set || (is_literal(left) && !is_literal(right) && hint.kind == Expectation::Kind::Any);
   const NodeId first = right_first ? right : left;
   const NodeId second = right_first ? left : right;
   const TypeId first_type = check_kind(first, hint);
   record(first, first_type);
   Expectation second_hint = hint;
   const TypeId first_base = types_.base(first_type);
+  if (operation == TokenKind::Plus && types_.kind(first_base) == TypeKind::Tools)
+    return check_value(second, first_base);
   if (is_number(types_, first_base) || types_.kind(first_base) == TypeKind::Option ||
       types_.kind(first_base) == TypeKind::List || (!arithmetic && types_.kind(first_base) == TypeKind::Union)) {
     // The hint guides literals; whether the types fit is judged below.
@@ -109,8 +116,6 @@ TypeId OperatorChecker::check_binary(NodeId node, Expectation expected) {
         types_.kind(right_plain) == TypeKind::List) {
       if (const auto common = checker_.assignability.common_type(left_plain, right_plain)) return *common;
     }
-    const bool joins_tools = operation == TokenKind::Plus && types_.kind(left_plain) == TypeKind::Tools;
-    if (joins_tools && left_plain == right_plain) return left_plain;
     return mismatch();
   }
   const bool equality = operation == TokenKind::EqualEqual || operation == TokenKind::BangEqual;
