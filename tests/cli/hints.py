@@ -67,11 +67,18 @@ def test_lists_of_tools(work):
         single(work, add + text.format("[nosuch()]"), "E2001", "")
 
 
+GOOD = "agent Good { fn turn(ctx: Context, input: String) -> String { input } }\n"
+
+
 def test_one_mistake_that_would_be_several(work):
     for text in ("fn f() -> i32 { (nosuch, 1) }", "fn f(a: i32) -> i32 { f([nosuch]) }", "fn f() -> i32 { let x: i32 = [nosuch]\n x }",
                  "fn f() -> i32 { return (nosuch, 1) }"):
         single(work, text, "E2001", "")
     single(work, 'fn f() -> String { "x"!\n "y"!\n }', "E2205", "add a parameter `ctx: Context`")
+    module = [("m.tn", "struct S { a: i32 }\nenum E { A }\n" + GOOD)]
+    for value, hint in (("m::S", "construct it with `m::S { a: … }`"), ("m::E", "`m::E::A`"), ("m::Good", "`m::Good::run(input)`"),
+                        ("m", "it is a module: write `m::NAME` for one of its items")):
+        single(work, f"use m\nfn f() -> i32 {{ {value} }}", "E2013", hint, others=module)
 
 
 def test_numbers_are_widened(work):

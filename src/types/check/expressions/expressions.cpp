@@ -237,8 +237,9 @@ TypeId ExpressionChecker::check_name(NodeId node, Expectation expected) {
       // Comparing with None needs no more than that it is an Option.
       return TypeTable::any_option;
     }
-    if (checker_.names.find_function(name) || checker_.names.find_extern(name) || body_.resolver.find_type(name)) {
-      report_not_a_value(node, name);
+    if (checker_.names.find_function(name) || checker_.names.find_extern(name) || body_.resolver.find_type(name) ||
+        checker_.names.is_module(name)) {
+      report_not_a_value(node, path);
       return TypeTable::error;
     }
     checker_.names.report_unknown_name(node, name, tree().span(node), BodyNames::Use::Value, expected);
@@ -248,6 +249,10 @@ TypeId ExpressionChecker::check_name(NodeId node, Expectation expected) {
   std::string owner(tree().text(path[path.size() - 2]));
   if (checker_.calls.reject_qualified_case(node, owner, name)) return TypeTable::error;
   const std::optional<TypeId> type = body_.resolver.find_type(std::span(path).first(path.size() - 1));
+  if (!type && body_.resolver.find_type(path)) {
+    report_not_a_value(node, path);
+    return TypeTable::error;
+  }
   if (!type) {
     checker_.names.report_unknown_name(node, owner, tree().span(path[path.size() - 2]), BodyNames::Use::Type);
     return TypeTable::error;
@@ -255,13 +260,15 @@ TypeId ExpressionChecker::check_name(NodeId node, Expectation expected) {
   return checker_.calls.check_case(node, *type, name, tree().span(path.back()), {}, false);
 }
 
-/// A function or a type where a value is needed.
-void ExpressionChecker::report_not_a_value(NodeId node, const std::string& name) {
+/// A function, a type or a module where a value is needed.
+void ExpressionChecker::report_not_a_value(NodeId node, std::span<const syntax::TokenIndex> path) {
+  const std::string name(tree().text(node));
   auto& report = diagnostics_.report(diagnostics::NotAValue, tree().span(node), name);
-  const syntax::TokenIndex path[] = {tree()[node].main_token};
-  const auto type = body_.resolver.find_type(name);
-  if (checker_.names.find_function(name) || checker_.names.find_extern(name) || !type) {
+  const auto type = body_.resolver.find_type(path);
+  if (checker_.names.find_callee(path).kind != TargetKind::None) {
     report.hint(fmt::format("call it: `{}(…)`", name));
+  } else if (!type) {
+    report.hint(fmt::format("it is a module: write `{}::NAME` for one of its items", name));
   } else if (checker_.names.find_agent(path)) {
     report.hint(fmt::format("call the agent: `{}::run(input)`", name));
   } else if (types_.kind(*type) == TypeKind::Enum) {

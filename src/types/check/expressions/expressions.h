@@ -21,7 +21,7 @@ class ExpressionChecker : public BodyPart {
  private:
   TypeId check_string(NodeId node, Expectation expected);
   TypeId check_name(NodeId node, Expectation expected);
-  void report_not_a_value(NodeId node, const std::string& name);
+  void report_not_a_value(NodeId node, std::span<const syntax::TokenIndex> path);
   bool report_list_of_tools(NodeId node, TypeId tools);
   TypeId check_range(NodeId node);
   TypeId check_list(NodeId node, Expectation expected);

@@ -174,6 +174,11 @@ bool BodyNames::report_path_in_module(NodeId node, std::span<const syntax::Token
   return true;
 }
 
+bool BodyNames::is_module(std::string_view name) const {
+  const auto imported = module_->imports.find(std::string(name));
+  return imported != module_->imports.end() && imported->second.is_module;
+}
+
 void BodyNames::report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use,
                                     Expectation expected) {
   record(node, TypeTable::error);

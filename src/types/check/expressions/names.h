@@ -31,6 +31,8 @@ class BodyNames : public BodyPart {
   [[nodiscard]] std::optional<ExternId> find_effect_builtin(std::string_view name) const;
   void reject_notification(NodeId node, ExternId id);
   void check_mutable_receiver(NodeId receiver, std::string_view name);
+  /// Whether the name is that of an imported module.
+  [[nodiscard]] bool is_module(std::string_view name) const;
   /// `expected`: what the value is needed for.
   void report_unknown_name(NodeId node, std::string_view name, source::Span span, Use use,
                            Expectation expected = Expectation::any());
