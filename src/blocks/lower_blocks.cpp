@@ -172,7 +172,7 @@ void BlockLowering::report(const Block& block) {
   // Another value is reported by the check.
   const bool is_known =
       format.exists() && std::ranges::find(report_formats, tree_.text(format)) != report_formats.end();
-  glue("let $name = ");
+  glue("let $name: String = ");
   copy_or(file, quoted(block.name));
   glue(fmt::format("\nlet $written = {}($name, ", out_.report_function()));
   copy_or(title, "$name");

@@ -67,6 +67,29 @@ def test_lists_of_tools(work):
         single(work, add + text.format("[nosuch()]"), "E2001", "")
 
 
+TEXTS_OF_BLOCKS = (
+    "core_loop {{ prompt: {} }}", "request {{ prompt: {} }}", "tool_call {{ call: look(_), prompt: {} }}",
+    'route {{ prompt: {}\n to after: "x"\n else -> after }}\n block after: emit {{ text: "x" }}',
+    "reflect {{ mode: retry, prompt: {} }}", 'reflect {{ mode: improve, prompt: "x", criteria: {} }}',
+    "reflect {{ mode: synthesize, prompt: {} }}", "compress {{ prompt: {} }}", 'report {{ template: "x", name: {} }}')
+
+
+def test_values_that_are_no_texts_in_blocks(work):
+    declared = "struct S {{ a: i32 }}\nfn look(a: String) -> String {{ a }}\nagent A {{ state {{ maybe: String? = None }}\n    block x: {}\n}}\n"
+    for block in TEXTS_OF_BLOCKS:
+        column = len("    block x: " + block.split("{}")[0].format()) + 1
+        for value, code, hint in (("3", "E2101", "write it as a text: `\"3\"`"), ("[1]", "E2101", ".to_string()"), ("S { a: 1 }", "E2101", ".to_string()"),
+                                  ("state.maybe", "E2101", "`??`"), ("None", "E2101", "`None` is a value of"), ("look", "E2013", "call it: `look(…)`"),
+                                  ("nosuch", "E2001", ""), ("[nosuch]", "E2001", ""), ("input.nosuch()", "E2005", ""), ("state.nosuch", "E2004", "")):
+            text = declared.format(block.format(value))
+            single(work, text, code, hint)
+            place = column + (1 if value == "[nosuch]" else 6 if value in ("input.nosuch()", "state.nosuch") else 0)
+            assert f"main.tn:4:{place}: error" in messages(work, text), (place, messages(work, text))
+    for value in ('"x"', "input", "look(input)", 'state.maybe ?? "x"', 'if input == "" { "x" } else { "y" }'):
+        for block in TEXTS_OF_BLOCKS:
+            assert [one for one in diagnose(work, declared.format(block.format(value))) if one[0][0] == "E"] == []
+
+
 GOOD = "agent Good { fn turn(ctx: Context, input: String) -> String { input } }\n"
 
 

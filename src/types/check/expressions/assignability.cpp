@@ -133,7 +133,7 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
     report.hint("a set of functions is written `tools { NAME, NAME }`");
   } else if (to_kind == TypeKind::String && is_literal_number(tree().kind(node))) {
     report.hint(fmt::format("write it as a text: `\"{}\"`", tree().text(node)));
-  } else if (to_kind == TypeKind::String && from_kind != TypeKind::Unit) {
+  } else if (to_kind == TypeKind::String && from_kind != TypeKind::Unit && from_kind != TypeKind::Tools) {
     report.hint("convert it with `.to_string()`");
   } else if (to_kind == TypeKind::Union && is_integer(types_, to)) {
     hint_integer_union(report, node, from, to);

@@ -192,6 +192,11 @@ void StatementChecker::check_inject(NodeId statement) {
   const NodeId value = tree().first(statement);
   if (!value.exists()) return;
   checker_.names.require_own_context(statement, "!");
+  // What a block injects is the text of one of its options.
+  if (!tree().is_written(tree().next_significant(tree()[value].end_token - 1))) {
+    check_value(value, TypeTable::string);
+    return;
+  }
   const TypeId type = check_expression(value, Expectation::any());
   if (type == TypeTable::unit) {
     diagnostics_.report(diagnostics::ValueExpected, tree().span(value)).hint("inject a value");

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "diagnostics/kinds.h"
@@ -288,7 +289,11 @@ void drop_consequences(const CheckedProgram& program, diagnostics::Diagnostics& 
   };
   diagnostics::Diagnostics kept;
   std::map<std::string, std::size_t> repetitions;
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::string>> seen;
   for (const diagnostics::Diagnostic& found : diagnostics.all()) {
+    // Lowering has a text of a block in several functions.
+    const bool has_place = found.span.file.exists();
+    if (has_place && !seen.emplace(found.span.file.index, found.span.offset, found.message).second) continue;
     const bool is_semantic = found.code.number >= first_semantic_code;
     if (is_semantic && found.code.severity != diagnostics::Severity::Error) {
       const DamagedFile* const file = file_of(found);
