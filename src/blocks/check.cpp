@@ -594,8 +594,7 @@ class Check {
         if (tree_.kind(list) != NodeKind::ListExpression || !named || !named->is_whole) {
           diagnostics_.report(diagnostics::FieldListExpected, tree_.span(place), std::string(option));
         } else if (!find_field(tree_, agent_, *named).exists()) {
-          diagnostics_.report(diagnostics::UnknownField, tree_.span(place), std::string(named->owner),
-                              std::string(named->name));
+          unknown_field(*named, place);
         }
       }
     }
@@ -612,14 +611,6 @@ class Check {
     }
   }
 
-  [[nodiscard]] bool has_hole(NodeId node) const {
-    if (tree_.kind(node) == NodeKind::HoleExpression) return true;
-    for (NodeId child = tree_.first(node); child.exists(); child = tree_.next(child)) {
-      if (has_hole(child)) return true;
-    }
-    return false;
-  }
-
   void tool_call(const Block& block) {
     const NodeId call = find_option(tree_, block, "call");
     if (!call.exists()) return;
@@ -627,10 +618,10 @@ class Check {
     if (!has_usable_form(tree_, call, "call")) {
       diagnostics_.report(diagnostics::BlockCallExpected, tree_.span(call), std::string(block.kind->name))
           .hint("write `call: tool(argument)`, or use a `code` block");
-    } else if (is_models && !has_hole(call)) {
+    } else if (is_models && !has_hole(tree_, call)) {
       diagnostics_.report(diagnostics::ToolCallWithoutHole, tree_.span(call))
           .hint("write `_` for an argument, or use a `call` block");
-    } else if (!is_models && has_hole(call)) {
+    } else if (!is_models && has_hole(tree_, call)) {
       diagnostics_.report(diagnostics::HoleInCallBlock, tree_.span(call))
           .hint("use a `tool_call` block, or write the argument");
     }
@@ -688,9 +679,25 @@ class Check {
     report.hint("write `into: state.NAME`");
   }
 
+  void unknown_field(const FieldName& named, NodeId place) {
+    auto& report = diagnostics_.report(diagnostics::UnknownField, tree_.span(place), std::string(named.owner),
+                                       std::string(named.name));
+    const NodeId section = named.owner == "state" ? agent_.state : agent_.scratchpad;
+    std::vector<std::string_view> known;
+    if (section.exists()) {
+      for (const NodeId field : tree_.children(section, NodeKind::StateField)) known.push_back(tree_.main_text(field));
+    }
+    if (const auto near = diagnostics::find_nearest(named.name, known)) {
+      report.hint(fmt::format("did you mean `{}`?", *near));
+    } else {
+      report.hint(fmt::format("declare it in `{} {{ … }}`", named.owner));
+    }
+  }
+
   void list_field(const FieldName& named, NodeId place) {
-    NodeId field = find_field(tree_, agent_, named);
-    if (!field.exists() || !tree_.first(field).exists()) return;  // the type checker reports it
+    const NodeId field = find_field(tree_, agent_, named);
+    if (!field.exists()) return unknown_field(named, place);
+    if (!tree_.first(field).exists()) return;  // reported by the parser
     const NodeId type = without_option(tree_, tree_.first(field));
     if (tree_.kind(type) == NodeKind::NamedType && tree_.main_text(type) == "List") return;
     diagnostics_.report(diagnostics::GatherIntoNonList, tree_.span(place), std::string(named.name))

@@ -152,7 +152,9 @@ void BlockLowering::call(const Block& block) {
   function_head(block);
   glue(" {\n");
   inject(option(block, "prompt"));
-  if (const NodeId call = option(block, "call"); call.exists()) {
+  const NodeId call = option(block, "call");
+  // A model's call without an argument for it is reported by the check.
+  if (call.exists() && (block.kind->kind == Kind::Call || has_hole(tree_, call))) {
     const Destination to = destination(block);
     if (to.place.exists()) begin_deliver(to, Given::ByCall);
     copy(call);
@@ -180,6 +182,7 @@ void BlockLowering::report(const Block& block) {
   if (words.exists()) copy(words);
   glue(fmt::format(", {})\n", quoted(is_known ? tree_.text(format) : "markdown")));
   if (to.place.exists()) {
+    out_.set_origin(tree_.span(to.place));
     begin_deliver(to, Given::OfType);
     glue("$written.path");
     end_deliver();

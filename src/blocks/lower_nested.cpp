@@ -70,7 +70,9 @@ void BlockLowering::for_each_arm(const Block& block) {
   }
   glue(") {\n");
   items_.push_back(block.item);
+  if (list.exists()) out_.set_origin(tree_.span(list));
   function_call(block, "item");
+  out_.set_origin(tree_.main_span(block.node));
   items_.pop_back();
   glue("\n}\n");
   glue(fmt::format("for result in $gathered {{ for text in result.{} {{ state.$blocks_entry.said.push(text) }} }}\n",

@@ -92,7 +92,11 @@ void BlockLowering::hand_off(const Block& block) {
   write_turn_end();
   if (!agent.exists()) return glue("fail(\"\")\n");
   copy(agent, Names::Kept);
-  glue("::handoff($message)\n");
+  glue("::handoff(");
+  if (const NodeId message = option(block, "message"); message.exists()) out_.set_origin(tree_.span(message));
+  glue("$message");
+  out_.set_origin(tree_.main_span(block.node));
+  glue(")\n");
 }
 
 }  // namespace tenon::blocks

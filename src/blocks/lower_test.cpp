@@ -217,6 +217,8 @@ TEST(Lower, ReportsAValueOfTheWrongFormOnce) {
   EXPECT_EQ(shown("request { prompt: \"x\", into: m }"), no_field + "write `into: scratchpad.m` -> scratchpad.m");
   EXPECT_EQ(shown("request { prompt: \"x\", into: 3 }"), no_field + "write `into: state.NAME`");
   EXPECT_EQ(shown("delegate { agent: m::B }"), "");
+  const std::string loop = "for_each { item i: String in [\"\"], block c: code { }, gather: i, into: state.k }";
+  EXPECT_EQ(shown(loop), "E2004 `state` has no field `k`: declare it in `state { … }`");
 }
 
 TEST(Lower, ReportsARouteThatMayTakeNoEdge) {

@@ -140,6 +140,14 @@ bool has_usable_form(const SyntaxTree& tree, NodeId value, std::string_view opti
   return true;
 }
 
+bool has_hole(const SyntaxTree& tree, NodeId node) {
+  if (tree.kind(node) == NodeKind::HoleExpression) return true;
+  for (NodeId child = tree.first(node); child.exists(); child = tree.next(child)) {
+    if (has_hole(tree, child)) return true;
+  }
+  return false;
+}
+
 std::vector<Exit> exits(const SyntaxTree& tree, const Block& block) {
   std::vector<Exit> found;
   const auto add = [&](NodeId clause) { found.push_back({clause, std::string(tree.main_text(clause))}); };

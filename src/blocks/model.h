@@ -56,6 +56,8 @@ struct BlockAgent {
 /// Whether the value of that option has the form that lowering needs: `agent` a name that the file does not give to
 /// something else, `call` a call, `into` a place in the state. The check reports others, and lowering leaves them out.
 [[nodiscard]] bool has_usable_form(const syntax::SyntaxTree& tree, syntax::NodeId value, std::string_view option);
+/// Whether there is a `_` in the expression.
+[[nodiscard]] bool has_hole(const syntax::SyntaxTree& tree, syntax::NodeId node);
 /// A block that a block can continue with, and the node of the edge: a clause or an OnArm. In the order of the source.
 struct Exit {
   syntax::NodeId node;

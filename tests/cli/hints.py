@@ -93,6 +93,32 @@ def test_values_that_are_no_texts_in_blocks(work):
 GOOD = "agent Good { fn turn(ctx: Context, input: String) -> String { input } }\n"
 
 
+def test_places_in_blocks_that_are_no_fields_or_agents(work):
+    module = [("m.tn", "struct S { a: i32 }\nenum E { A }\ntype T = String\nfn f() -> i32 { 1 }\nextern fn g() -> i32\n" + GOOD)]
+    for used, value in (("m::S", "S"), ("m", "m::S"), ("m", "m::E"), ("m", "m::E::A"), ("m", "m::T"), ("m", "m::f"), ("m", "m::g"), ("m", "m"),
+                        ("m::f", "f"), ("m::g", "g"), ("m::E", "E::A")):
+        for option in ("", ", handoff: true", ", into: state.t"):
+            text = f"use {used}\nagent A {{ state {{ t: String = EMPTY }}\n    block talk: delegate {{ agent: {value}{option} }}\n}}\n"
+            text = text.replace("EMPTY", '""')
+            single(work, text, "E2260", "write `agent: NAME`, where `agent NAME { … }` declares the agent", others=module)
+            assert "main.tn:3:35: error[E2260]" in messages(work, text, module), messages(work, text, module)
+    single(work, "use m\nagent A { block talk: delegate { agent: m::Goood } }", "E2008", "did you mean `Good`?", "Good", module)
+    single(work, "agent A { block talk: delegate { agent: Other } }", "E2001", "")
+    state = "agent A { state { all: List<String> = []\n n: i32 = 0 }\n block x: "
+    loop = 'for_each { item i: String in state.all\n block y: emit { text: i }\n gather: i\n into: state.al } }'
+    single(work, state + loop, "E2004", "did you mean `all`?")
+    single(work, state + "core_loop { read: [state.al] } }", "E2004", "did you mean `all`?")
+    single(work, state + "core_loop { write: [state.other] } }", "E2004", "declare it in `state { … }`")
+    single(work, state + 'report { template: "x", into: state.n } }', "E2101", "the block gives a `String`: name a field of that type")
+    for text, place, found in (("block x: for_each { item i: String in state.ns\n block y: emit { text: i } }", 41, "i32"),
+                               ("block x: delegate { agent: Good, message: 3, handoff: true }", 45, "i32")):
+        text = GOOD + "agent A { state { ns: List<i32> = [] }\n  " + text + "\n}\n"
+        single(work, text, "E2101", f"it has the type `{found}`: convert it, or declare that type")
+        assert f"main.tn:3:{place}: error[E2101]" in messages(work, text), messages(work, text)
+    single(work, GOOD + state + "delegate { agent: Good, into: state.n } }", "E2101", "the block gives a `String`: name a field of that type")
+    single(work, "fn look(a: String) -> String { a }\nagent A { block x: tool_call { call: look(3) } }", "E2274", "write `_` for an argument")
+
+
 def test_one_mistake_that_would_be_several(work):
     for text in ("fn f() -> i32 { (nosuch, 1) }", "fn f(a: i32) -> i32 { f([nosuch]) }", "fn f() -> i32 { let x: i32 = [nosuch]\n x }",
                  "fn f() -> i32 { return (nosuch, 1) }"):

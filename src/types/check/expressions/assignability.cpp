@@ -121,6 +121,7 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
   const TypeKind to_kind = types_.kind(to);
   const TypeKind from_kind = types_.kind(types_.base(from));
   const TypeId to_base = types_.base(to);
+  if (hint_block(report, node, from)) return;
   if (from_kind == TypeKind::Secret) {
     report.hint("pass it to a `secret` parameter of an `extern fn`; only an extern can read a secret");
   } else if (to_kind == TypeKind::Secret) {
@@ -157,6 +158,16 @@ void Assignability::hint_mismatch(diagnostics::Diagnostic& report, NodeId node, 
   } else if (to_kind == TypeKind::Struct) {
     report.hint(construction_hint(to));
   }
+}
+
+/// A value that lowering of a block has made: an item, a message, what the block gives. Returns whether it is one.
+bool Assignability::hint_block(diagnostics::Diagnostic& report, NodeId node, TypeId from) const {
+  const NodeId value = tree().without_parentheses(node);
+  if (!value.exists() || tree().is_written(tree()[value].end_token - 1)) return false;
+  const bool is_variable = tree().kind(value) == NodeKind::NameExpression;
+  report.hint(is_variable ? fmt::format("it has the type `{}`: convert it, or declare that type", describe(from))
+                          : fmt::format("the block gives a `{}`: name a field of that type", describe(from)));
+  return true;
 }
 
 void Assignability::hint_handling(diagnostics::Diagnostic& report, TypeId type) const {

@@ -47,6 +47,7 @@ class Assignability : public BodyPart {
   [[nodiscard]] std::string construction_hint(TypeId type) const;
 
  private:
+  bool hint_block(diagnostics::Diagnostic& report, NodeId node, TypeId from) const;
   void hint_integer_union(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
   void hint_text_for_number(diagnostics::Diagnostic& report, NodeId node, TypeId from, TypeId to) const;
   void hint_text_for_case(diagnostics::Diagnostic& report, NodeId node, TypeId to) const;

@@ -202,6 +202,25 @@ bool CallChecker::reject_qualified_case(NodeId node, std::string_view owner, std
   return true;
 }
 
+/// What a block has after `agent:` is called as `NAME::run(…)`. Returns whether it is reported: the name of something
+/// else.
+bool CallChecker::reject_other_agent(NodeId callee, std::span<const syntax::TokenIndex> path) {
+  const bool is_of_block = tree().is_written(path.front()) && !tree().is_written(path.back());
+  const auto named = path.first(path.size() - 1);
+  if (!is_of_block || checker_.names.find_agent(named)) return false;
+  bool is_known = checker_.names.find_callee(named).kind != TargetKind::None ||
+                  (named.size() == 1 && checker_.names.is_module(tree().text(named.front())));
+  for (std::size_t length = 1; length <= named.size(); ++length) {
+    const std::optional<TypeId> type = body_.resolver.find_type(named.first(length));
+    if (type == TypeTable::error) return false;
+    is_known = is_known || type;
+  }
+  if (!is_known) return false;
+  diagnostics_.report(diagnostics::InvalidOptionValue, tree().span(callee), "agent", "the name of an agent")
+      .hint("write `agent: NAME`, where `agent NAME { … }` declares the agent");
+  return true;
+}
+
 /// `Context::new()`, `Map::new()`, `Mood::Bad("rain")`, `Order::empty()`, `shop::total(order)`.
 std::optional<TypeId> CallChecker::check_associated_call(NodeId node, NodeId callee, std::span<const NodeId> arguments,
                                                          Expectation expected) {
@@ -209,6 +228,7 @@ std::optional<TypeId> CallChecker::check_associated_call(NodeId node, NodeId cal
   const std::string owner(tree().text(path[path.size() - 2]));
   const std::string name(tree().text(path.back()));
   const std::string whole(tree().text(callee));
+  if (reject_other_agent(callee, path)) return std::nullopt;
   const NodeId type_arguments = tree().find_child(callee, NodeKind::TypeArguments);
   if (path.size() == 2 && name == "new" && (owner == "Context" || owner == "Map" || owner == "List")) {
     expect_count(node, whole, 0, arguments.size());

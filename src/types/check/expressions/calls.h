@@ -17,6 +17,7 @@ class CallChecker : public BodyPart {
 
   bool expect_count(NodeId node, const std::string& name, std::size_t expected, std::size_t given);
   TypeId check_call(NodeId node, Expectation expected);
+  bool reject_other_agent(NodeId callee, std::span<const syntax::TokenIndex> path);
   bool reject_qualified_case(NodeId node, std::string_view owner, std::string_view name);
   TypeId check_case(NodeId node, TypeId enum_type, std::string_view name, source::Span name_span,
                     std::span<const NodeId> arguments, bool is_call);
