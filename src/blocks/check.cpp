@@ -163,13 +163,17 @@ class Check {
   }
 
   void sequence(const Sequence& sequence, const std::string& where, NodeId begin) {
+    bool has_unknown = false;
     for (const Block& block : sequence.blocks) {
       this->block(block, where);
       for (const Exit& exit : exits(tree_, block)) {
-        if (sequence.find(exit.target) == nullptr) unknown_block(exit.node, exit.target, sequence, where);
+        if (sequence.find(exit.target) != nullptr) continue;
+        unknown_block(exit.node, exit.target, sequence, where);
+        has_unknown = true;
       }
     }
-    if (sequence.blocks.empty()) return;
+    // An edge whose block is unknown may be meant to lead to any of them.
+    if (sequence.blocks.empty() || has_unknown) return;
     std::set<std::string> reached;
     for (const Block& block : sequence.blocks) {
       if (begin.exists() ? block.node == begin : &block == &sequence.blocks.front()) follow(sequence, block, reached);

@@ -109,7 +109,18 @@ agent A {
     block four: request { prompt: "" }
 }
 )");
-  EXPECT_THAT(result.codes(), testing::UnorderedElementsAre("E2233", "E2234", "E2230", "E2231", "E2232", "E2258"));
+  EXPECT_THAT(result.codes(), testing::UnorderedElementsAre("E2233", "E2234", "E2230", "E2231", "E2258"));
+}
+
+TEST(Lower, ReportsABlockThatNothingLeadsToUnlessAnEdgeMayBeMeantFor) {
+  const auto codes = [](std::string_view edge) {
+    return Result("agent A {\nblock b: emit { text: \"x\"\n" + std::string(edge) +
+                  "\n}\nblock c: emit { text: \"y\" }\n}\n")
+        .codes();
+  };
+  EXPECT_THAT(codes(""), testing::ElementsAre("E2232"));
+  EXPECT_THAT(codes("-> nowhere"), testing::ElementsAre("E2231"));
+  EXPECT_THAT(codes("-> c"), testing::ElementsAre());
 }
 
 TEST(Lower, RejectsNamesThatHaveAMeaningInBlocks) {

@@ -117,6 +117,7 @@ def test_places_in_blocks_that_are_no_fields_or_agents(work):
         assert f"main.tn:3:{place}: error[E2101]" in messages(work, text), messages(work, text)
     single(work, GOOD + state + "delegate { agent: Good, into: state.n } }", "E2101", "the block gives a `String`: name a field of that type")
     single(work, "fn look(a: String) -> String { a }\nagent A { block x: tool_call { call: look(3) } }", "E2274", "write `_` for an argument")
+    single(work, 'agent A { block x: emit { text: "x"\n -> z }\n block y: emit { text: "x" } }', "E2231", "")
 
 
 def test_one_mistake_that_would_be_several(work):
