@@ -86,7 +86,6 @@ class ProgramFacts {
   /// By instruction: its number among those to which control can come otherwise than from the one before; `UINT32_MAX`
   /// for the others.
   [[nodiscard]] const std::vector<std::uint32_t>& leaders_of(std::uint32_t function) const;
-  /// Whether the program can go on after it has spent a budget.
   /// Whether what has decided how much is spent shows in something: in whether a budget of the program is spent, or
   /// in the questions that a run has come to before its own was.
   [[nodiscard]] bool watches_spending() const { return watches_spending_; }
