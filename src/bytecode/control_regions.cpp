@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
 #include "base/ensure.h"
@@ -34,24 +35,24 @@ bool is_in(std::uint32_t pc, const Handler& handler) {
   return pc >= handler.begin && pc < handler.end;
 }
 
-/// Where control can go from an instruction within its function; nowhere when it returns or fails.
-std::vector<std::uint32_t> successors(const Program& program, const Function& function, std::uint32_t pc) {
+/// Visits where control can go from an instruction within its function: nowhere when it returns or fails.
+void for_each_successor(const Program& program, const Function& function, std::uint32_t pc, auto visit) {
   const Instruction instruction = function.code[pc];
   switch (opcode_of(instruction)) {
     case Opcode::Jump:
-      return {jump_target(pc, instruction)};
+      return visit(jump_target(pc, instruction));
     case Opcode::JumpIf:
     case Opcode::JumpUnless:
     case Opcode::ForList:
     case Opcode::ForMap:
     case Opcode::ForRange:
     case Opcode::ForInclusiveRange:
-      return {pc + 1, jump_target(pc, instruction)};
+      visit(pc + 1);
+      return visit(jump_target(pc, instruction));
     case Opcode::Switch: {
       const JumpTable& table = program.jump_tables[instruction.wide()];
-      std::vector<std::uint32_t> targets = table.targets;
-      targets.push_back(table.otherwise);
-      return targets;
+      for (const std::uint32_t target : table.targets) visit(target);
+      return visit(table.otherwise);
     }
     case Opcode::Return:
     case Opcode::ReturnUnit:
@@ -61,9 +62,9 @@ std::vector<std::uint32_t> successors(const Program& program, const Function& fu
     case Opcode::BreakContract:
     case Opcode::BreakRequires:
     case Opcode::Unreachable:
-      return {};
+      return;
     default:
-      return {pc + 1};
+      visit(pc + 1);
   }
 }
 
@@ -235,27 +236,7 @@ class ControlRegions::FunctionRegions {
   /// Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm", on the reversed graph, whose root is the
   /// function's end.
   void find_post_dominators() {
-    std::vector<std::vector<std::uint32_t>> before(size_ + 1U);
-    for (std::uint32_t pc = 0; pc < size_; ++pc) {
-      if (returns(opcode_of(function_.code[pc]))) before[size_].push_back(pc);
-      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) before[next].push_back(pc);
-    }
-    order_.assign(size_ + 1U, unknown);
-    std::vector<std::uint32_t> finished;  // in post-order from the end
-    std::vector<std::pair<std::uint32_t, std::size_t>> open{{size_, 0}};
-    std::vector<bool> is_seen(size_ + 1U, false);
-    is_seen[size_] = true;
-    while (!open.empty()) {
-      auto& [pc, next] = open.back();
-      if (next == before[pc].size()) {
-        order_[pc] = static_cast<std::uint32_t>(finished.size());
-        finished.push_back(pc);
-        open.pop_back();
-      } else if (const std::uint32_t predecessor = before[pc][next++]; !is_seen[predecessor]) {
-        is_seen[predecessor] = true;
-        open.emplace_back(predecessor, 0);
-      }
-    }
+    const std::vector<std::uint32_t> finished = find_order();
     // What never comes to the end is dominated by it: nothing is certain to run after it.
     post_dominator_.assign(size_ + 1U, unknown);
     post_dominator_[size_] = size_;
@@ -264,10 +245,10 @@ class ControlRegions::FunctionRegions {
       for (std::size_t k = finished.size() - 1; k-- > 0;) {
         const std::uint32_t pc = finished[k];
         std::uint32_t common = returns(opcode_of(function_.code[pc])) ? size_ : unknown;
-        for (const std::uint32_t next : successors(regions_.program_, function_, pc)) {
-          if (order_[next] == unknown || post_dominator_[next] == unknown) continue;
+        for_each_successor(pc, [&](std::uint32_t next) {
+          if (order_[next] == unknown || post_dominator_[next] == unknown) return;
           common = common == unknown ? next : common_post_dominator(common, next);
-        }
+        });
         if (post_dominator_[pc] == common) continue;
         post_dominator_[pc] = common;
         is_changed = true;
@@ -276,6 +257,44 @@ class ControlRegions::FunctionRegions {
     for (std::uint32_t& dominator : post_dominator_) {
       if (dominator == unknown) dominator = size_;
     }
+  }
+
+  /// What comes to the function's end, in post-order from there; `order_` has the numbers.
+  std::vector<std::uint32_t> find_order() {
+    // The predecessors of `pc` are before[first[pc]] up to before[first[pc + 1]].
+    std::vector<std::uint32_t> first(size_ + 2U, 0);
+    const auto for_each_edge = [&](auto visit) {
+      for (std::uint32_t pc = 0; pc < size_; ++pc) {
+        if (returns(opcode_of(function_.code[pc]))) visit(pc, size_);
+        for_each_successor(pc, [&](std::uint32_t next) { visit(pc, next); });
+      }
+    };
+    for_each_edge([&](std::uint32_t, std::uint32_t to) { ++first[to + 1]; });
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<std::uint32_t> before(first.back());
+    std::vector<std::uint32_t> added(first);
+    for_each_edge([&](std::uint32_t from, std::uint32_t to) { before[added[to]++] = from; });
+    order_.assign(size_ + 1U, unknown);
+    std::vector<std::uint32_t> finished;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> open{{size_, first[size_]}};
+    std::vector<bool> is_seen(size_ + 1U, false);
+    is_seen[size_] = true;
+    while (!open.empty()) {
+      auto& [pc, next] = open.back();
+      if (next == first[pc + 1]) {
+        order_[pc] = static_cast<std::uint32_t>(finished.size());
+        finished.push_back(pc);
+        open.pop_back();
+      } else if (const std::uint32_t predecessor = before[next++]; !is_seen[predecessor]) {
+        is_seen[predecessor] = true;
+        open.emplace_back(predecessor, first[predecessor]);
+      }
+    }
+    return finished;
+  }
+
+  void for_each_successor(std::uint32_t pc, auto visit) const {
+    bytecode::for_each_successor(regions_.program_, function_, pc, visit);
   }
 
   [[nodiscard]] std::uint32_t common_post_dominator(std::uint32_t a, std::uint32_t b) const {
@@ -328,7 +347,7 @@ class ControlRegions::FunctionRegions {
     const auto visit = [&](std::uint32_t pc) {
       const Instruction instruction = function_.code[pc];
       has_loop |= opcode_of(instruction) == Opcode::ParallelFor;
-      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) has_loop |= next <= pc;
+      for_each_successor(pc, [&](std::uint32_t next) { has_loop |= next <= pc; });
       if (!regions_.may_act(instruction)) return;
       ++(calls_tool(instruction) ? tools : actions);
     };
@@ -345,9 +364,9 @@ class ControlRegions::FunctionRegions {
       const Instruction instruction = function_.code[pc];
       if (regions_.may_act(instruction)) found.calls.push_back(pc);
       if (opcode_of(instruction) == Opcode::ParallelFor) loops.emplace_back(pc, after_branches(pc));
-      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) {
+      for_each_successor(pc, [&](std::uint32_t next) {
         if (next <= pc && next != end) loops.emplace_back(next, pc);
-      }
+      });
     };
     walk({begin}, end, origin, visit, Into::Branches);
     std::ranges::sort(found.calls);
@@ -360,8 +379,11 @@ class ControlRegions::FunctionRegions {
 
   /// Where control continues after the branches of the instruction: they are between both.
   [[nodiscard]] std::uint32_t after_branches(std::uint32_t pc) const {
-    const std::vector<std::uint32_t> next = successors(regions_.program_, function_, pc + 1);
-    return next.empty() ? size_ : std::max(next.front(), pc + 1);
+    std::uint32_t after = unknown;
+    for_each_successor(pc + 1, [&](std::uint32_t next) {
+      if (after == unknown) after = next;
+    });
+    return after == unknown ? size_ : std::max(after, pc + 1);
   }
 
   void mark() {
@@ -446,7 +468,7 @@ class ControlRegions::FunctionRegions {
       const std::uint32_t pc = open.back();
       open.pop_back();
       visit(pc);
-      for (const std::uint32_t next : successors(regions_.program_, function_, pc)) add(next);
+      for_each_successor(pc, add);
       if (into == Into::Branches) std::ranges::for_each(branches_at(regions_.program_, function_, pc), add);
       for (const Handler& handler : function_.handlers) {
         if (is_in(pc, handler) && !is_in(origin, handler)) add(handler.target);
