@@ -126,13 +126,14 @@ ProgramAnalysis::ProgramAnalysis(const ProgramFacts& facts, Assumptions assumpti
       widened_(program_.functions.size()) {}
 
 CallId ProgramAnalysis::find_call(CallInputs inputs) {
-  std::vector<std::uint32_t> key = {inputs.function, labels_.canonical(inputs.control).index,
-                                    values_.canonical(inputs.agent_state).index,
-                                    values_.canonical(inputs.kept_states).index, labels_.canonical(inputs.spent).index};
-  for (const ValueId argument : inputs.arguments) key.push_back(values_.canonical(argument).index);
+  key_ = {labels_.canonical(inputs.control).index, values_.canonical(inputs.agent_state).index,
+          values_.canonical(inputs.kept_states).index, labels_.canonical(inputs.spent).index};
+  for (const ValueId argument : inputs.arguments) key_.push_back(values_.canonical(argument).index);
   const auto next = CallId{static_cast<std::uint32_t>(calls_.size())};
-  if (const auto known = call_ids_.find(key); known != call_ids_.end()) return known->second;
   std::vector<CallId>& known = calls_of_[inputs.function];
+  for (const CallId call : known) {
+    if (calls_[call.index]->key == key_) return call;
+  }
   if (known.size() >= calls_per_function_max) {
     CallId& widened = widened_[inputs.function];
     if (widened.exists()) {
@@ -141,11 +142,11 @@ CallId ProgramAnalysis::find_call(CallInputs inputs) {
     }
     widened = next;
   } else {
-    call_ids_.emplace(std::move(key), next);
     known.push_back(next);
   }
   calls_.push_back(std::make_unique<Call>());
   calls_.back()->inputs = std::move(inputs);
+  calls_.back()->key = key_;
   return next;
 }
 
@@ -294,6 +295,7 @@ void ProgramAnalysis::run_function(std::uint32_t index) {
 }
 
 bool ProgramAnalysis::hands_off() const {
+  if (program_.agents.empty()) return false;
   for (const bytecode::Function& function : program_.functions) {
     for (const bytecode::Instruction& i : function.code) {
       if (static_cast<Opcode>(i.opcode) != Opcode::Call) continue;

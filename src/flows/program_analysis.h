@@ -153,6 +153,7 @@ class ProgramAnalysis {
 
   struct Call {
     CallInputs inputs;
+    std::vector<std::uint32_t> key;  ///< the inputs that distinguish it from other calls of its function
     CallSummary summary;
     std::vector<SinkVisit> sinks;
     std::vector<TrialVisit> trials;
@@ -182,9 +183,9 @@ class ProgramAnalysis {
   Values values_;
   Transfer transfer_;
   std::vector<std::unique_ptr<Call>> calls_;
-  std::map<std::vector<std::uint32_t>, CallId> call_ids_;
   std::vector<std::vector<CallId>> calls_of_;  ///< by function
   std::vector<CallId> widened_;                ///< by function: the call of all inputs beyond the limit
+  std::vector<std::uint32_t> key_;             ///< of the call that is looked up; kept for its memory
   std::deque<CallId> pending_;
   std::size_t depth_ = 0;
   Label asked_;
