@@ -280,21 +280,24 @@ bool is_for_other(const ChatCommand& command, journal::StoreConnection& store) {
   return *taker == journal::CommandTaker::Host && !has_options;
 }
 
-}  // namespace
+/// The same, with a line that is read before all others.
+Environment with_first_line(const Environment& environment, std::string line) {
+  Environment changed = environment;
+  changed.read_line = [&environment,
+                       first = std::optional(std::move(line))](const std::function<bool()>& stop) mutable {
+    if (!first) return environment.read_line(stop);
+    return std::exchange(first, std::nullopt);
+  };
+  return changed;
+}
 
-int chat(const ChatCommand& command, const Environment& environment) {
+/// Holds the conversation in this process. `store`: of one that exists.
+int chat_here(const ChatCommand& command, std::unique_ptr<journal::StoreConnection> store,
+              const Environment& environment) {
   const bool is_new = command.run.empty();
   engine::EngineOptions options;
   options.store_choice = command.store;
-  if (!is_new) {
-    auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
-    if (!store) return report(store.error(), environment);
-    if (is_for_other(command, **store)) {
-      store->reset();
-      return chat_with_server(command, environment);
-    }
-    options.store = std::move(*store);
-  }
+  options.store = std::move(store);
   Beginning beginning;
   const int prepared = is_new ? begin_new(command, environment, beginning)
                               : begin_stored(command, options.store->journals(), environment, beginning);
@@ -327,6 +330,23 @@ int chat(const ChatCommand& command, const Environment& environment) {
                             std::chrono::seconds(command.grace_seconds), environment);
   (*local)->end_trace();
   return code;
+}
+
+}  // namespace
+
+int chat(const ChatCommand& command, const Environment& environment) {
+  if (command.run.empty()) return chat_here(command, nullptr, environment);
+  for (std::optional<std::string> unsaid;;) {
+    const Environment here = unsaid ? with_first_line(environment, *unsaid) : environment;
+    auto store = engine::open_store(command.store, engine::StoreUse::ChangeExisting, environment.system);
+    if (!store) return report(store.error(), environment);
+    if (!is_for_other(command, **store)) return chat_here(command, std::move(*store), here);
+    store->reset();
+    RemoteChatEnd end = chat_with_server(command, here);
+    if (end.code) return *end.code;
+    notify(fmt::format("the process that continued run {} has ended: it is continued here", command.run), environment);
+    unsaid = std::move(end.unsaid);
+  }
 }
 
 }  // namespace tenon::cli

@@ -93,12 +93,13 @@ class RemoteChat {
   RemoteChat(const RemoteChat&) = delete;
   RemoteChat& operator=(const RemoteChat&) = delete;
 
-  int converse(const std::string& store);
+  RemoteChatEnd converse(const std::string& store);
 
  private:
   static constexpr std::size_t feed_bytes = std::size_t{4} << 20U;
 
   [[nodiscard]] bool show_questions();
+  [[nodiscard]] bool has_taker();
   [[nodiscard]] runtime::HostReply say(const std::string& line);
   [[nodiscard]] bool show_answer(std::uint64_t after);
 
@@ -129,6 +130,12 @@ bool RemoteChat::show_questions() {
     break;
   }
   return true;
+}
+
+/// Whether a process has the run, or would take it.
+bool RemoteChat::has_taker() {
+  const auto taker = reader_->inbox().taker_of(run_);
+  return !taker || *taker != journal::CommandTaker::None;
 }
 
 runtime::HostReply RemoteChat::say(const std::string& line) {
@@ -170,24 +177,25 @@ bool RemoteChat::show_answer(std::uint64_t after) {
   return true;
 }
 
-int RemoteChat::converse(const std::string& store) {
-  const auto leave = [&] {
+RemoteChatEnd RemoteChat::converse(const std::string& store) {
+  const auto leave = [&]() -> RemoteChatEnd {
     environment_.write_error(fmt::format("  continue with: tenon chat --run {} --store {}\n", run_.text, store));
-    return environment_.interrupted->load() ? exit_code_of_stop(environment_) : exit_done;
+    return {environment_.interrupted->load() ? exit_code_of_stop(environment_) : exit_done};
   };
   notify(fmt::format("another process continues run {}: what you say is passed on to it", run_.text), environment_);
-  if (!show_questions()) return exit_failed;
+  if (!show_questions()) return {exit_failed};
   for (;;) {
     if (environment_.error_is_terminal) environment_.write_error("> ");
     const auto line = environment_.read_line({});
     if (environment_.interrupted->load()) return leave();
-    if (!line) return environment_.error_is_terminal ? leave() : exit_done;
+    if (!line) return environment_.error_is_terminal ? leave() : RemoteChatEnd{exit_done};
     if (line->empty()) continue;
     const runtime::HostReply reply = say(*line);
+    using Kind = runtime::HostFailure::Kind;
+    if (!reply && reply.error().kind == Kind::Unavailable && !has_taker()) return {.unsaid = *line};
     if (!reply) {
       fail(reply.error().message, environment_);
-      const bool may_be_repeated = reply.error().kind == runtime::HostFailure::Kind::WrongInput;
-      if (!may_be_repeated) return exit_failed;
+      if (reply.error().kind != Kind::WrongInput) return {exit_failed};
     } else if (!show_answer(reply->after)) {
       return leave();
     }
@@ -196,18 +204,18 @@ int RemoteChat::converse(const std::string& store) {
 
 }  // namespace
 
-int chat_with_server(const ChatCommand& command, const Environment& environment) {
+RemoteChatEnd chat_with_server(const ChatCommand& command, const Environment& environment) {
   engine::StoreChoice gateway = command.store;
   gateway.role = journal::OwnerRole::Gateway;
   const auto open = [&](const engine::StoreChoice& choice, engine::StoreUse use) {
     return engine::open_store(choice, use, environment.system);
   };
   auto owner = open(gateway, engine::StoreUse::ChangeExisting);
-  if (!owner) return report(owner.error(), environment);
+  if (!owner) return {report(owner.error(), environment)};
   auto reader = open(command.store, engine::StoreUse::Read);
-  if (!reader) return report(reader.error(), environment);
+  if (!reader) return {report(reader.error(), environment)};
   auto own_reader = open(command.store, engine::StoreUse::Read);
-  if (!own_reader) return report(own_reader.error(), environment);
+  if (!own_reader) return {report(own_reader.error(), environment)};
   RemoteChat chat(command, {std::move(*owner), std::move(*reader), std::move(*own_reader)}, environment);
   return chat.converse(shown_store(command.store));
 }

@@ -17,9 +17,13 @@ namespace tenon::engine {
 
 namespace {
 
-/// Time limit for the reply of a store's owner, and how often it is checked for.
-constexpr std::chrono::seconds owner_patience{5};
+/// Time limit for the reply of a store's owner, and how often it is checked for. In a database the owner of the run
+/// may first have to be found dead: the limit grows by what is left of a lease, up to the maximum.
+constexpr std::chrono::milliseconds owner_patience{5'000};
+constexpr std::chrono::milliseconds owner_patience_max{30'000};
 constexpr std::chrono::milliseconds reply_poll{20};
+/// How often it is seen whether there is still a process that could take the command.
+constexpr std::chrono::milliseconds taker_interval{100};
 /// Processes that are asked one after the other, because each lacks something.
 constexpr std::size_t refusers_max = 16;
 
@@ -124,16 +128,6 @@ std::string only_wait(const journal::RunHead& head) {
   return waits.size() == 1 ? waits.front() : "";
 }
 
-/// The process that was to reply: a sentence of what is known of it.
-std::string describe_owner(const StoreChoice& choice, const journal::RunName& run) {
-  // The message of the error names the process.
-  const auto owned = try_open(choice, StoreUse::ChangeExisting);
-  if (!owned) return owned.error().message;
-  if ((*owned)->ownership().is_sole()) return "the process that owned the store has ended";
-  const auto claimed = journal::claim_run((*owned)->journals(), run);
-  return claimed ? fmt::format("the process that owned run {} has ended", run.text) : claimed.error().message;
-}
-
 }  // namespace
 
 Result<bool, EngineError> waits_for_service(const StoreChoice& choice, const journal::RunName& run,
@@ -149,39 +143,89 @@ Result<bool, EngineError> waits_for_service(const StoreChoice& choice, const jou
 
 namespace {
 
-struct Awaited {
-  runtime::HostReply reply;
+/// A store that has other owners than this process, in which a command is left.
+class CommandWait {
+ public:
+  CommandWait(journal::StoreConnection& store, const StoreChoice& choice, const journal::RunName& run)
+      : store_(store), choice_(choice), run_(run) {}
+
+  /// Waits for the reply to a command. Nothing if no process that lives can take it any more; then it was withdrawn.
+  Result<std::optional<runtime::HostReply>, EngineError> await_reply(std::uint64_t command, const System& system) {
+    const std::chrono::milliseconds patience = this->patience();
+    const auto begin = system.clock.monotonic();
+    bool has_taker = true;
+    for (auto looked = begin;;) {
+      const auto reply = store_.inbox().take_reply(command);
+      if (!reply) return failure(to_error(reply.error()));
+      if (*reply) return std::optional(runtime::decode_reply(**reply));
+      const auto now = system.clock.monotonic();
+      if (now - looked >= taker_interval) {
+        has_taker = this->has_taker(command);
+        looked = system.clock.monotonic();
+      }
+      if (has_taker && now - begin < patience) {
+        system.clock.wait(reply_poll);
+        continue;
+      }
+      // A command left in the inbox could be applied much later, when it no longer fits.
+      const auto withdrawn = store_.inbox().withdraw(command);
+      if (!withdrawn) return failure(to_error(withdrawn.error()));
+      if (!*withdrawn) continue;  // its reply has just come
+      if (!has_taker) return std::optional<runtime::HostReply>();
+      return failure(EngineError{
+          EngineError::Kind::Failed,
+          fmt::format("{}; it has not replied within {} s, and the command was withdrawn; `tenon runs` shows whether "
+                      "the owner had started it",
+                      describe_owner(), std::chrono::duration_cast<std::chrono::seconds>(patience).count())});
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_file() const { return store_.ownership().is_sole(); }
+
+  [[nodiscard]] std::chrono::milliseconds patience() {
+    std::int64_t lease_ms = 0;
+    const auto owners = is_file() ? std::vector<journal::Owner>() : store_.ownership().owners();
+    if (owners)
+      for (const journal::Owner& owner : *owners)
+        if (owner.id != store_.ownership().self()) lease_ms = std::max(lease_ms, owner.lease_ms);
+    return std::min(owner_patience + std::chrono::milliseconds(lease_ms), owner_patience_max);
+  }
+
+  /// Whether a process that lives could take the command, as far as that can be found out.
+  [[nodiscard]] bool has_taker(std::uint64_t command) {
+    if (is_file()) return !try_open(choice_, StoreUse::ChangeExisting).has_value();
+    const auto left = store_.inbox().without_taker({&command, 1});
+    return !left || left->empty();
+  }
+
+  /// The process that was to reply: the beginning of a sentence.
+  [[nodiscard]] std::string describe_owner() {
+    // The message of the error names the process.
+    if (is_file()) {
+      const auto owned = try_open(choice_, StoreUse::ChangeExisting);
+      return owned ? "the process that owned the store has ended" : owned.error().message;
+    }
+    const auto claimed = journal::claim_run(store_.journals(), run_);
+    return claimed ? fmt::format("a server of the store was to continue run {}", run_.text) : claimed.error().message;
+  }
+
+  journal::StoreConnection& store_;
+  const StoreChoice& choice_;
+  const journal::RunName& run_;
 };
 
-/// Waits for the reply to a command, and withdraws it when there is none.
-Result<Awaited, EngineError> await_reply(journal::StoreConnection& store, const StoreChoice& choice,
-                                         const journal::RunName& run, std::uint64_t command, const System& system) {
-  const auto until = system.clock.monotonic() + owner_patience;
-  for (bool is_withdrawn = false; !is_withdrawn;) {
-    const auto reply = store.inbox().take_reply(command);
-    if (!reply) return failure(to_error(reply.error()));
-    if (*reply) return Awaited{runtime::decode_reply(**reply)};
-    if (system.clock.monotonic() < until) {
-      system.clock.wait(reply_poll);
-      continue;
-    }
-    // A command left in the inbox could be applied much later, when it no longer fits.
-    const auto withdrawn = store.inbox().withdraw(command);
-    if (!withdrawn) return failure(to_error(withdrawn.error()));
-    is_withdrawn = *withdrawn;
-  }
-  return failure(EngineError{
-      EngineError::Kind::Failed,
-      fmt::format("{}; it has not replied within {} s, and the command was withdrawn; `tenon runs` shows whether the "
-                  "owner had started it",
-                  describe_owner(choice, run), owner_patience.count())});
+/// What the command is left with. A process that waits at a database is an owner there too: it sees which process has
+/// died, also when no other one is left that would.
+StoreUse use_of_sender(const StoreChoice& choice) {
+  return journal::file_of_store(choice.path) ? StoreUse::Read : StoreUse::ChangeExisting;
 }
 
 }  // namespace
 
 Result<SentCommand, EngineError> send_to_owner(const StoreChoice& choice, const journal::RunName& run,
                                                runtime::InboxCommand command, const System& system) {
-  auto store = open_store(choice, StoreUse::Read, system);
+  auto store = open_store(choice, use_of_sender(choice), system);
   if (!store) return failure(std::move(store.error()));
   journal::StoreConnection& opened = **store;
   auto* const answer = std::get_if<runtime::AnswerQuestion>(&command.action);
@@ -196,21 +240,24 @@ Result<SentCommand, EngineError> send_to_owner(const StoreChoice& choice, const 
   const auto bytes = inbox_bytes(opened.journals(), choice, run, command, system);
   if (!bytes) return failure(EngineError{EngineError::Kind::Failed, bytes.error()});
   SentCommand outcome;
+  CommandWait wait(opened, choice, run);
   for (std::vector<journal::OwnerId> refusers;;) {
     const auto id = opened.inbox().send({.run = run, .bytes = *bytes, .except = refusers});
     const bool is_for_no_one_else = !id && !refusers.empty() && id.error().kind == journal::StoreError::Kind::Missing;
     if (is_for_no_one_else) return outcome;
     if (!id) return failure(to_error(id.error()));
-    const auto awaited = await_reply(opened, choice, run, *id, system);
+    const auto awaited = wait.await_reply(*id, system);
     if (!awaited) return failure(awaited.error());
-    if (awaited->reply) return SentCommand{};
-    const runtime::HostFailure& why = awaited->reply.error();
+    if (!*awaited) return SentCommand{.fate = SentCommand::Fate::NoTaker};
+    const runtime::HostReply& reply = **awaited;
+    if (reply) return SentCommand{};
+    const runtime::HostFailure& why = reply.error();
     using Refused = runtime::HostFailure::Kind;
     if (why.kind != Refused::Unequipped) {
       const auto kind = why.kind == Refused::Unavailable ? EngineError::Kind::Failed : EngineError::Kind::WrongInput;
       return failure(EngineError{kind, why.message});
     }
-    outcome = {.is_taken = false, .lack = why.message};
+    outcome = {.fate = SentCommand::Fate::Lacking, .lack = why.message};
     const journal::OwnerId by{why.refuser};
     const bool was_asked_before = std::ranges::find(refusers, by) != refusers.end();
     if (by.number == 0 || was_asked_before || refusers.size() == refusers_max) return outcome;

@@ -49,12 +49,17 @@ enum class StoreUse : std::uint8_t { Read, Check, ChangeExisting, Change, Repair
 
 /// What has become of a command.
 struct SentCommand {
-  bool is_taken = true;
-  std::string lack = {};  ///< what the processes lack that could have taken it, such as a library of the run
+  enum class Fate : std::uint8_t {
+    Taken,
+    Lacking,  ///< each process that could have taken it lacks something
+    NoTaker   ///< the process that it was left for has ended, and no other takes it: it was withdrawn
+  } fate = Fate::Taken;
+  std::string lack = {};  ///< what they lack, such as a library of the run
 };
 
 /// Sends a command to the process that owns the store or the run, or to a host of the run's pool, and waits for its
-/// reply, 5 seconds at most; then the command is withdrawn. `WrongInput` if the process refuses it.
+/// reply: 5 seconds, in a database longer by a lease. Then the command is withdrawn. `WrongInput` if the process
+/// refuses it.
 [[nodiscard]] Result<SentCommand, EngineError> send_to_owner(const StoreChoice& choice, const journal::RunName& run,
                                                              runtime::InboxCommand command, const System& system);
 

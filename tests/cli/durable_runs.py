@@ -1,4 +1,5 @@
 """Runs with a store, process by process: exit codes, output streams, answers, and files that are not stores."""
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -16,6 +17,8 @@ from store_places import new_store
 from tenon_process import TENON, find_run, free_port, open_wait, tenon, tenon_at_last
 
 TESTS_AT_ONCE = 4  # they wait, for clocks and for processes that end
+SECONDS_MAX = 60
+ROUNDS_AT_ONCE = 4  # of commands that meet each other
 
 PROGRAM = '''\
 struct Trip { city: String, nights: i32 in 1..=30 }
@@ -475,6 +478,44 @@ def test_an_answer_that_comes_too_late(work):
     assert process.returncode == 0 and process.stdout == "no one, true\n" and "too late" in process.stderr, process
     again = store.resume(run, "--input", "true")
     assert again.stdout == "no one, true\n" and "not used" in again.stderr, again
+
+
+def at_once(*commands):
+    """What the commands did, which run at the same time."""
+    with concurrent.futures.ThreadPoolExecutor(len(commands)) as pool:
+        return [one.result() for one in [pool.submit(command) for command in commands]]
+
+
+def test_several_people_answer_at_once(work):
+    store = Store(work)
+    for _ in range(ROUNDS_AT_ONCE):
+        run = store.start("two")
+        both = at_once(*(lambda wait=wait, answer=answer: store.resume(run, "--wait", wait, "--input", answer)
+                         for wait, answer in (("0.0.0", "4"), ("0.1.0", "text"))))
+        assert all(one.returncode in (0, 3) for one in both), both
+        await_end(store, run)
+        expect(store.resume(run), 0, "4 text\n", "")
+        run = store.start("two")
+        same = at_once(*[lambda: store.resume(run, "--wait", "0.0.0", "--input", "4")] * 3)
+        assert [one.returncode for one in same].count(2) == 2 and all("nothing waits" in one.stderr for one in same if one.returncode == 2), same
+
+
+def test_several_people_cancel_at_once(work):
+    store = Store(work)
+    for _ in range(ROUNDS_AT_ONCE):
+        run = store.start()
+        ends = at_once(*[lambda: tenon("cancel", run, "--store", store.path)] * 3)
+        assert any(one.returncode == 0 for one in ends), ends
+        assert all("has already ended (cancelled)" in one.stderr for one in ends if one.returncode != 0), ends
+        assert store.state(run) == "cancelled"
+
+
+def await_end(store, run):
+    """Until the process that has the run has ended it."""
+    deadline = time.monotonic() + SECONDS_MAX
+    while store.state(run) != "done":
+        assert time.monotonic() < deadline, store.list()
+        time.sleep(0.02)
 
 
 @contextlib.contextmanager

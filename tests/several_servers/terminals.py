@@ -1,5 +1,7 @@
 """Commands at a terminal for runs of a store that servers use, from a folder and an environment that have nothing of the servers."""
+import concurrent.futures
 import os
+import signal
 import subprocess
 import time
 
@@ -80,6 +82,21 @@ def test_options_for_this_process_keep_a_run_at_the_terminal(work):
         expect(alone, 1, "requires an API key")
 
 
+def test_a_run_that_has_ended_is_forgotten_while_its_server_lives(work):
+    with Cluster(work) as cluster:
+        server = cluster.server("server")
+        done, open_one = server.begin({"fn": "tell", "input": "cake"}), server.begin({"fn": "approve", "input": "cake"})
+        server.wait_for(done, "done")
+        server.wait_for(open_one, "waiting")
+        expect(at_a_terminal(work, "store", "forget", done, "--store", cluster.url), 0, "")
+        server.wait_for(done, "forgotten")
+        expect(at_a_terminal(work, "store", "forget", open_one, "--store", cluster.url), 1, "cancel it first")
+        assert server.post(f"/v1/runs/{open_one}/cancel", {}).status == 202
+        server.wait_for(open_one, "cancelled")
+        expect(at_a_terminal(work, "store", "forget", open_one, "--store", cluster.url), 0, "")
+        cluster.check()
+
+
 def test_a_fork_is_continued_by_the_terminal_that_asks_for_it(work):
     with Cluster(work) as cluster:
         server = cluster.server("server")
@@ -90,6 +107,34 @@ def test_a_fork_is_continued_by_the_terminal_that_asks_for_it(work):
         for _ in range(5):  # the server would take a run that has no owner for a moment
             forked = at_a_terminal(work, *words)
             assert (forked.returncode, forked.stdout) == (0, "hello\n"), forked.stderr
+
+
+def test_a_terminal_continues_a_run_whose_server_dies_meanwhile(work):
+    with Cluster(work) as cluster:
+        server = cluster.server("server")
+        answered, cancelled = server.begin({"fn": "approve", "input": "cake"}), server.begin({"fn": "approve", "input": "pie"})
+        for run in (answered, cancelled):
+            server.wait_for(run, "waiting")
+        os.kill(server.process.pid, signal.SIGSTOP)
+        (work / "other.script").write_text('* => "hello"\n')
+        options = ("--store", cluster.url, "--model", f"script:{work / 'other.script'}")
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            here = pool.submit(at_a_terminal, work, "resume", answered, *options, "--input", "true")
+            cancel = pool.submit(at_a_terminal, work, "cancel", cancelled, "--store", cluster.url)
+            await_commands(cluster, 2)
+            server.kill()
+            assert (here.result().returncode, here.result().stdout) == (0, "allowed\n"), here.result()
+            expect(cancel.result(), 0, "")
+        states = {run: state for run, state in cluster.query("SELECT name, state FROM runs")}
+        assert await_commands(cluster, 0) is None and states[cancelled] != states[answered], states
+
+
+def await_commands(cluster, count):
+    """Until so many commands are left in the store's inbox."""
+    deadline = time.monotonic() + SECONDS_MAX
+    while (found := cluster.query("SELECT count(*) FROM inbox")) != [[str(count)]]:
+        assert time.monotonic() < deadline, f"{found} commands are left"
+        time.sleep(0.02)
 
 
 def chat_at_a_terminal(work, run, store, lines):

@@ -78,7 +78,8 @@ void VisitorInbox::make_performers(Runtime& runtime) {
 
 void VisitorInbox::end() {
   if (inbox_ == nullptr) return;
-  pending_.fail_all({HostFailure::Kind::Unavailable, "the process that continued the run has ended"});
+  // What was not done stays in the inbox: its sender sees that this owner has left, and looks who has the run.
+  pending_.fail_all({HostFailure::Kind::Elsewhere, "the process that continued the run has ended"});
   perform_all();
   on_notice({});
   router_.reset();
