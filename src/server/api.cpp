@@ -123,9 +123,7 @@ std::optional<HttpResponse> Api::refuse(const HttpRequest& request, const Target
   if (auto refusal = refuse_sender(request, route)) return refusal;
   if (auto problem = find_query_problem(target, route)) return make_error(422, "wrong_input", *problem);
   if (route.method != "GET" && parts_.ownership.lease() != journal::LeaseState::Held) {
-    HttpResponse response = make_error(503, "unavailable", out_of_reach);
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
+    return make_error(503, "unavailable", out_of_reach);
   }
   if (request.body.empty() || route.method == "GET" || is_json(request.header("content-type"))) return std::nullopt;
   return make_error(415, "unsupported_media_type",

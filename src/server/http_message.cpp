@@ -58,6 +58,7 @@ HttpResponse make_error(int status, std::string_view code, std::string_view mess
   HttpResponse response;
   response.status = status;
   if (status == 409 || status == 500) response.headers.emplace_back("X-Should-Retry", "false");
+  if (status == 503) response.headers.emplace_back("Retry-After", "1");
   JsonWriter out(response.body);
   out.begin_object().name("error").begin_object().name("message").text(message);
   out.name("type").text(status < 500 ? "invalid_request_error" : "server_error");

@@ -103,8 +103,8 @@ struct HttpAnswer {
 using OnAnswer = std::function<void(HttpAnswer)>;
 
 /// {"error":{"message":…,"type":…,"param":…,"code":…}}, the format of OpenAI's API. Where repeating the request would
-/// not help (409, 500), a header keeps OpenAI's clients from repeating it automatically. `param`: the field of the
-/// request that is wrong; empty: not in the body.
+/// not help (409, 500), a header keeps OpenAI's clients from repeating it automatically; where it would (503), one says
+/// when. `param`: the field of the request that is wrong; empty: not in the body.
 [[nodiscard]] HttpResponse make_error(int status, std::string_view code, std::string_view message,
                                       std::string_view param = {});
 /// A JSON response.

@@ -195,7 +195,7 @@ asio::awaitable<void> HttpServer::State::accept() {
       const HttpResponse refusal = make_error(503, "too_many_connections", "the server has too many connections");
       const std::string text = fmt::format(
           "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\n"
-          "Content-Length: {}\r\n\r\n{}",
+          "Retry-After: 1\r\nContent-Length: {}\r\n\r\n{}",
           refusal.body.size(), refusal.body);
       socket.non_blocking(true, ignored);
       static_cast<void>(socket.write_some(asio::buffer(text), ignored));

@@ -7,9 +7,7 @@ namespace tenon::server {
 
 void Inspector::begin(Inspect inspect, OnAnswer answer) {
   if (waiting_ >= inspections_max) {
-    HttpResponse response = make_error(503, "unavailable", "too many runs are being replayed; try again");
-    response.headers.emplace_back("Retry-After", "1");
-    return answer(whole(std::move(response)));
+    return answer(whole(make_error(503, "unavailable", "too many runs are being replayed; try again")));
   }
   ++waiting_;
   queue_.begin([this, inspect = std::move(inspect), answer = std::move(answer)] {

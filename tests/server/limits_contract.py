@@ -120,7 +120,7 @@ def test_connections(work):
         held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(5)]
         time.sleep(0.2)
         answer = raw(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert answer.startswith(b"HTTP/1.1 503 ") and b"too_many_connections" in answer, answer
+        assert answer.startswith(b"HTTP/1.1 503 ") and b"too_many_connections" in answer and b"Retry-After: 1\r\n" in answer, answer
         for connection in held:
             connection.close()
         deadline = time.monotonic() + 10

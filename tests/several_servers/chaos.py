@@ -98,7 +98,10 @@ def test_a_database_that_is_away_for_a_while(work):
             assert time.monotonic() < deadline
         refused = server.post("/v1/runs", {"fn": "approve", "input": "x"})
         assert refused.status == 503 and refused.headers["Retry-After"] == "1", refused.body
-        assert server.get("/v1/runs").status == 503 and server.get("/healthz").status == 200
+        for path in ("/readyz", "/v1/runs", f"/v1/runs/{busy.runs[0]}"):
+            answer = server.get(path)
+            assert (answer.status, answer.headers["Retry-After"]) == (503, "1"), (path, answer.body)
+        assert server.get("/healthz").status == 200
         assert server.metric("lease_held") == 0
         for answer in (refused, server.get(f"/v1/runs/{busy.runs[0]}")):
             assert str(postgres.folder) not in answer.body and "cannot be reached" in answer.body, answer.body

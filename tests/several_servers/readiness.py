@@ -17,7 +17,8 @@ def test_a_full_disk_of_the_database_makes_servers_unready(work):
             servers = [cluster.server("first"), cluster.server("second")]
             assert [server.get("/readyz").status for server in servers] == [200, 200]
             filler = fill(disk)
-            wait_until(lambda: servers[0].post("/v1/runs", {"fn": "approve", "input": "x" * 20_000}).status == 503)
+            begin = {"fn": "approve", "input": "x" * 20_000}
+            wait_until(lambda: (refused := servers[0].post("/v1/runs", begin)).status == 503 and refused.headers["Retry-After"] == "1")
             for server in servers:
                 wait_until(lambda server=server: server.get("/readyz").status == 503)
                 reply = server.get("/readyz")
