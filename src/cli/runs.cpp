@@ -58,22 +58,18 @@ int runs(const RunsCommand& command, const Environment& environment) {
                                           "`tenon store repair` derives it from the records",
                                           head.run.text));
   }
-  const auto stall_of = [&](const journal::RunHead& head) {
-    const bool has_work = head.summary.state == journal::RunState::Running || head.summary.wake_at;
-    return has_work ? runtime::find_stall((*store)->journals(), head) : std::nullopt;
-  };
+  const auto stalls = runtime::find_stalls((*store)->journals(), *heads);
   if (!command.json) {
-    for (const journal::RunHead& head : *heads) {
-      environment.write_output(show_hidden(to_line(head)));
-      if (const auto why = stall_of(head))
-        environment.write_output(fmt::format("  no process can continue it: {}\n", *why));
+    for (std::size_t at = 0; at < heads->size(); ++at) {
+      environment.write_output(show_hidden(to_line((*heads)[at])));
+      if (stalls[at]) environment.write_output(fmt::format("  no process can continue it: {}\n", *stalls[at]));
     }
     return exit_done;
   }
   Json list = Json::array();
-  for (const journal::RunHead& head : *heads) {
-    Json shown = engine::describe_run(head);
-    if (auto why = stall_of(head)) shown.set("stalled", std::move(*why));
+  for (std::size_t at = 0; at < heads->size(); ++at) {
+    Json shown = engine::describe_run((*heads)[at]);
+    if (stalls[at]) shown.set("stalled", *stalls[at]);
     list.push_back(std::move(shown));
   }
   environment.write_output(list.dump() + "\n");

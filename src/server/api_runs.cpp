@@ -251,7 +251,12 @@ void Api::list_runs(const Call& call) {
   const auto heads = parts_.runs.list(filter);
   if (!heads) return call.answer(whole(make_read_error(heads.error())));
   Json list = Json::array();
-  for (const journal::RunHead& head : *heads) list.push_back(describe_run(head));
+  const auto stalls = runtime::find_stalls(parts_.store, *heads);
+  for (std::size_t at = 0; at < heads->size(); ++at) {
+    Json shown = describe_run((*heads)[at]);
+    if (stalls[at]) shown.set("stalled", *stalls[at]);
+    list.push_back(std::move(shown));
+  }
   const bool has_more = heads->size() == filter.limit && filter.limit > 0;
   call.answer(whole(make_json(Json::object()
                                   .set("runs", std::move(list))
@@ -263,9 +268,7 @@ void Api::show_run(const Call& call) {
   const auto head = find_run(parts_.store, call);
   if (!head) return;
   Json json = describe_run(*head);
-  if (!has_ended(head->summary.state)) {
-    if (auto why = runtime::find_stall(parts_.store, *head)) json.set("stalled", std::move(*why));
-  }
+  if (auto why = runtime::find_stall(parts_.store, *head)) json.set("stalled", std::move(*why));
   if (has_ended(head->summary.state) && head->records > 0) {
     const auto events = make_reader(*head, head->records - 1)->take(1);
     auto end = events.empty() ? parse_json("null") : parse_json(events.back().event->json);

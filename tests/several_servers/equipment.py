@@ -1,4 +1,5 @@
 """Servers that lack something that runs of their store need leave these runs to others."""
+import json
 import re
 import time
 
@@ -87,6 +88,11 @@ def test_a_server_without_the_key_leaves_secrets_to_others(work):
         assert "TENON_SECRET_KEY" in why, why
         refused = poor.post(f"/v1/runs/{waiting}/resume", {"input": True})
         assert refused.status == 503 and "TENON_SECRET_KEY" in refused.body, refused.body
+        listed = tenon("runs", "--store", cluster.url, "--json")
+        for runs in (poor.get("/v1/runs").json["runs"], json.loads(listed.stdout)):
+            reasons = {one["run"]: one.get("stalled", "") for one in runs}
+            assert all("TENON_SECRET_KEY" in reasons[run] for run in (waiting, busy)), reasons
+        assert tenon("runs", "--store", cluster.url).stdout.count("no process can continue it: ") == 2
         able.start()
         assert able.wait_for(busy, "done")["end"]["value"] == "true"
         assert able.post(f"/v1/runs/{waiting}/resume", {"input": False}).status == 202

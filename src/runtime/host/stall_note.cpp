@@ -27,10 +27,26 @@ journal::Note make_stall_note(const journal::RunHead& head, std::string_view why
 }
 
 std::optional<std::string> find_stall(journal::Store& store, const journal::RunHead& head) {
-  const auto note = store.find_note(key_of(head.run));
-  const std::string prefix = prefix_of(head);
-  if (!note || !*note || !(*note)->bytes.starts_with(prefix)) return std::nullopt;
-  return (*note)->bytes.substr(prefix.size());
+  return find_stalls(store, {&head, 1}).front();
+}
+
+std::vector<std::optional<std::string>> find_stalls(journal::Store& store, std::span<const journal::RunHead> heads) {
+  std::vector<std::optional<std::string>> stalls(heads.size());
+  std::vector<std::string> keys;
+  std::vector<std::size_t> places;
+  for (std::size_t at = 0; at < heads.size(); ++at) {
+    if (has_ended(heads[at].summary.state)) continue;
+    keys.push_back(key_of(heads[at].run));
+    places.push_back(at);
+  }
+  const auto notes = store.find_notes(keys);
+  if (!notes) return stalls;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    const std::string prefix = prefix_of(heads[places[k]]);
+    const std::optional<journal::Note>& note = (*notes)[k];
+    if (note && note->bytes.starts_with(prefix)) stalls[places[k]] = note->bytes.substr(prefix.size());
+  }
+  return stalls;
 }
 
 }  // namespace tenon::runtime
