@@ -64,9 +64,10 @@ Result<void, StoreError> PostgresAdmin::forget(Session& session, const RunName& 
   RunRow row = read_run_row(*rows, 0);
   if (row.head.summary.state == RunState::Forgotten) return {};
   const auto owner = rows->find_bytes(0, run_column_count);
-  if (owner && row.owner != connection_.owner())
+  // One that has ended needs no owner any more, also while the process that performed it lives.
+  if (owner && row.owner != connection_.owner() && !has_ended(row.head.summary.state))
     return failure(StoreError{StoreError::Kind::Owned,
-                              fmt::format("{}: run {}: {} continues it; cancel it there first, or end that process",
+                              fmt::format("{}: run {}: {} continues it; cancel it first, or end that process",
                                           connection_.name(), run.text, *owner)});
   BatchCheck batches(run);
   std::optional<BatchesProblem> problem;
