@@ -29,12 +29,44 @@ std::string_view scheme_of(std::string_view url) {
   return is_letter(scheme.front()) && std::ranges::all_of(scheme, is_of_scheme) ? scheme : std::string_view{};
 }
 
+/// The URL of a database that is not recognized as one, because of what is before it; empty: it is none.
+std::string_view misspelt_database(std::string_view url) {
+  const std::size_t begin = url.find_first_not_of(" \t\r\n\"'");
+  if (begin == 0 || begin == std::string_view::npos) return {};
+  const std::string_view rest = url.substr(begin);
+  const bool is_database = std::ranges::find(postgres_schemes, scheme_of(rest)) != postgres_schemes.end();
+  return is_database ? rest : std::string_view{};
+}
+
+/// The first keyword of `host=… user=… password=…`, which libpq's own programs take; empty: it is nothing like it.
+std::string_view keyword_form(std::string_view url) {
+  constexpr std::array<std::string_view, 9> keywords = {"host",     "hostaddr", "port",    "dbname",  "user",
+                                                        "password", "service",  "sslmode", "passfile"};
+  const std::size_t begin = std::min(url.find_first_not_of(" \t\r\n\"'"), url.size());
+  const std::size_t equals = url.find('=', begin);
+  if (equals == std::string_view::npos) return {};
+  std::string_view keyword = url.substr(begin, equals - begin);
+  while (keyword.ends_with(' ')) keyword.remove_suffix(1);
+  return std::ranges::find(keywords, keyword) != keywords.end() ? keyword : std::string_view{};
+}
+
+StoreError wrong_name(const std::string& url, std::string_view why) {
+  return {StoreError::Kind::Format, fmt::format("{}: {}", name_of_store(url), why)};
+}
+
 }  // namespace
 
 Result<StoreLocation, StoreError> parse_store_url(const std::string& url) {
   const std::string_view scheme = scheme_of(url);
   if (std::ranges::find(postgres_schemes, scheme) != postgres_schemes.end())
     return StoreLocation{StoreLocation::Kind::Database, url};
+  if (!misspelt_database(url).empty())
+    return failure(wrong_name(url, "the URL of a database begins with `postgres://`, with nothing before it"));
+  if (const std::string_view keyword = keyword_form(url); !keyword.empty())
+    return failure(
+        wrong_name(url, fmt::format("write a database as `postgres://USER@HOST:PORT/DATABASE`; for a file of "
+                                    "such a name write `./{}=…`",
+                                    keyword)));
   StoreLocation location{StoreLocation::Kind::File, url};
   if (!scheme.empty()) {
     if (scheme != sqlite_scheme)
@@ -57,7 +89,15 @@ std::optional<std::string> file_of_store(const std::string& url) {
 }
 
 std::string name_of_store(const std::string& url) {
-  return scheme_of(url).empty() || scheme_of(url) == sqlite_scheme ? url : postgres::without_passwords(url);
+  if (const std::string_view database = misspelt_database(url); !database.empty())
+    return postgres::without_passwords(std::string(database));
+  if (const std::string_view keyword = keyword_form(url); !keyword.empty()) return fmt::format("{}=…", keyword);
+  const std::string_view scheme = scheme_of(url);
+  if (scheme.empty() || scheme == sqlite_scheme) return url;
+  const bool is_database = std::ranges::find(postgres_schemes, scheme) != postgres_schemes.end();
+  // Without a scheme a URL may begin with `USER:PASSWORD`.
+  if (!is_database && url.find('@') != std::string::npos) return fmt::format("{}:…", scheme);
+  return postgres::without_passwords(url);
 }
 
 Result<std::unique_ptr<StoreConnection>, StoreError> open_store(const std::string& url, const StoreOptions& options) {

@@ -22,6 +22,7 @@ ALSO_IN_DATABASES = (
     durable_runs.test_resume_needs_neither_source_nor_script_for_recorded_outcomes,
     durable_runs.test_resume_of_a_finished_run_shows_its_end_again, durable_runs.test_a_failed_run_keeps_its_failure,
     durable_runs.test_answers_that_do_not_fit_are_rejected, durable_runs.test_answers_without_a_wait,
+    durable_runs.test_several_people_answer_at_once, durable_runs.test_several_people_cancel_at_once,
     durable_runs.test_two_questions_in_either_order, durable_runs.test_agents_in_branches_wait_each,
     durable_runs.test_questions_in_loops_one_process_each, durable_runs.test_time_and_chance_are_the_same_after_a_resume,
     durable_runs.test_waiting_for_time, durable_runs.test_cancel, durable_runs.test_runs_are_listed_oldest_first,
@@ -299,8 +300,12 @@ def test_a_wrong_password_is_never_shown(work):
                      'password authentication failed for user "guarded"', "PGPASSWORD", f"postgres://guarded@/passwords?host={postgres.folder}")
     expect_error(tenon("runs", "--store", url_of(postgres, "passwords", "")), 1, "no password supplied", "PGPASSWORD")
     expect_error(show_no_password(tenon("runs", "--store", f"postgres://guarded:a/b@/passwords?host={postgres.folder}"), "a/b"), 1, "%2F")
-    for url in (f"{url_of(postgres, 'passwords', '')}&password=hunter2", f"postgres://guarded:hunter2@/passwords?host={postgres.folder}&wings=1"):
-        show_no_password(tenon("runs", "--store", url), "hunter2")
+    for url in (f"{url_of(postgres, 'passwords', '')}&password=hunter2", f"postgres://guarded:hunter2@/passwords?host={postgres.folder}&wings=1",
+                f"postgres://guarded:hun@hunter2@/passwords?host={postgres.folder}", f"{url_of(postgres, 'passwords', '')}&Password=hunter2",
+                f" postgres://guarded:hunter2@/passwords?host={postgres.folder}", "host=127.0.0.1 user=guarded password=hunter2"):
+        refused = show_no_password(tenon("run", store.program, "--model", f"script:{store.script}", "--store", url, cwd=work), "hunter2")
+        expect(refused, 1, "")
+    assert not [path for path in work.iterdir() if "hunter2" in path.name], "no file has a password as its name"
 
 
 def test_the_password_comes_from_where_libpq_finds_it(work):
@@ -367,7 +372,7 @@ def test_a_server_that_only_reads(work):
     for words in (["runs"], ["store", "check"], ["trace", "hash", run], ["store", "owners"]):
         expect(store.tenon(*words), 0, None, "")
     for words in (["run", store.program, "--model", f"script:{store.script}"], ["resume", run], ["store", "forget", run]):
-        expect_error(store.tenon(*words), 1, "read-only transaction", "the server only reads")
+        expect_error(store.tenon(*words), 1, "read-only transaction", "ALTER DATABASE … RESET default_transaction_read_only")
     postgres.query("ALTER DATABASE frozen RESET default_transaction_read_only")
     expect(store.resume(run, "--wait", "0.0.0", "--input", "7"), 3, "")
 

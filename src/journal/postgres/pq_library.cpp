@@ -43,6 +43,7 @@ Result<PqLibrary, std::string> open_library() {
   find(library.is_busy, "PQisBusy");
   find(library.notifies, "PQnotifies");
   find(library.ntuples, "PQntuples");
+  find(library.parameter_status, "PQparameterStatus");
   find(library.pipeline_sync, "PQpipelineSync");
   find(library.result_error_field, "PQresultErrorField");
   find(library.result_status, "PQresultStatus");

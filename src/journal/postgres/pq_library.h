@@ -32,6 +32,7 @@ struct PqLibrary {
   decltype(&::PQisBusy) is_busy;
   decltype(&::PQnotifies) notifies;
   decltype(&::PQntuples) ntuples;
+  decltype(&::PQparameterStatus) parameter_status;
   decltype(&::PQpipelineSync) pipeline_sync;
   decltype(&::PQresultErrorField) result_error_field;
   decltype(&::PQresultStatus) result_status;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 
@@ -19,6 +20,26 @@ StoreError wrong_url(const std::string& name, std::string_view what) {
   return {StoreError::Kind::Format, fmt::format("{}: {}", name, what)};
 }
 
+/// Where the part after `postgres://` begins.
+std::size_t authority_of(std::string_view url) {
+  return std::min(url.find_first_not_of('/', url.find(':') + 1), url.size());
+}
+
+/// Whether a query has an `@` where none belongs, so that it is a part of a password with a `?`.
+bool has_stray_at(std::string_view query) {
+  constexpr std::array<std::string_view, 7> may_have = {"user",     "password",        "host", "dbname", "options",
+                                                        "passfile", "application_name"};
+  for (std::size_t begin = 0; begin < query.size();) {
+    const std::size_t end = std::min(query.find('&', begin), query.size());
+    const std::string_view option = query.substr(begin, end - begin);
+    const std::size_t at = option.find('@');
+    const std::string_view keyword = option.substr(0, option.find('='));
+    if (at != std::string_view::npos && std::ranges::find(may_have, keyword) == may_have.end()) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 /// A URL and the parts of its query.
 struct SplitUrl {
   std::string_view base;  ///< up to the `?`
@@ -27,10 +48,13 @@ struct SplitUrl {
 
 SplitUrl split(std::string_view url) {
   // As libpq reads it, the user and the password may contain a `?`.
-  const std::size_t begin = std::min(url.find_first_not_of('/', url.find(':') + 1), url.size());
+  const std::size_t begin = authority_of(url);
   const std::size_t mark = url.find_first_of("@/", begin);
   const bool has_user = mark != std::string_view::npos && url[mark] == '@';
-  const std::size_t question = url.find('?', has_user ? mark : 0);
+  std::size_t question = url.find('?', has_user ? mark : 0);
+  const bool may_be_in_password =
+      question != std::string_view::npos && url.substr(begin, question - begin).find(':') != std::string_view::npos;
+  if (may_be_in_password && has_stray_at(url.substr(question + 1))) question = url.find('?', url.rfind('@'));
   SplitUrl parts{url.substr(0, question), {}};
   std::string_view query = question == std::string_view::npos ? std::string_view{} : url.substr(question + 1);
   while (!query.empty()) {
@@ -72,9 +96,12 @@ std::string decode(std::string_view text) {
 }
 
 bool is_password(std::string_view encoded_keyword) {
-  const std::string keyword = decode(encoded_keyword);
-  return keyword.find("password") != std::string::npos || keyword.find("secret") != std::string::npos ||
-         keyword.starts_with("scram_");
+  std::string keyword = decode(encoded_keyword);
+  std::ranges::transform(keyword, keyword.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  if (keyword == "passfile") return false;
+  return keyword.find("pass") != std::string::npos || keyword.find("pwd") != std::string::npos ||
+         keyword.find("secret") != std::string::npos || keyword.starts_with("scram_");
 }
 
 /// Where the password of `postgres://USER:PASSWORD@HOST/…` is, from the colon to the `@`; empty if there is none. What
@@ -83,13 +110,34 @@ struct Region {
   std::size_t begin = 0, end = 0;
 };
 Region password_region(std::string_view base) {
-  const std::size_t begin = std::min(base.find_first_not_of('/', base.find(':') + 1), base.size());
-  const std::size_t slash = base.find('/', begin);
-  std::size_t at = slash == std::string_view::npos ? base.rfind('@') : base.substr(0, slash).rfind('@');
-  if (at == std::string_view::npos || at < begin) at = base.rfind('@');
-  if (at == std::string_view::npos || at < begin) return {};
-  const std::size_t colon = base.substr(0, at).find(':', begin);
-  return colon == std::string_view::npos ? Region{} : Region{colon, at};
+  const std::size_t begin = authority_of(base);
+  const std::size_t at = base.rfind('@');
+  if (at != std::string_view::npos && at >= begin) {
+    const std::size_t colon = base.substr(0, at).find(':', begin);
+    return colon == std::string_view::npos ? Region{} : Region{colon, at};
+  }
+  // `USER:PASSWORD` without a host is read as `HOST:PORT`.
+  const std::size_t end = std::min(base.find('/', begin), base.size());
+  const std::string_view host = base.substr(begin, end - begin);
+  const std::size_t colon = host.find(':');
+  if (colon == std::string_view::npos || host.find('[') != std::string_view::npos) return {};
+  const bool is_port = host.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+  if (is_port || host.find(',') != std::string_view::npos) return {};
+  return {begin + colon, end};
+}
+
+/// Why the base of a URL is not read as it was meant; empty if it is.
+std::string_view find_ambiguity(std::string_view base) {
+  const Region region = password_region(base);
+  const std::string_view password = base.substr(region.begin, region.end - region.begin);
+  if (region.begin < region.end && base.rfind('@') != region.end)
+    return "the port is a number; a user's password is followed by `@` and the host";
+  const std::size_t begin = authority_of(base);
+  const std::string_view host = base.substr(begin, base.find('/', begin) - begin);
+  if (password.find_first_of("/@") != std::string_view::npos || host.find('@') != host.rfind('@'))
+    return "in a password write `@` as `%40`, `/` as `%2F` and `?` as `%3F`, or give it in PGPASSWORD; in other parts "
+           "write `@` as `%40`";
+  return {};
 }
 
 std::string base_without_password(std::string_view base) {
@@ -216,9 +264,8 @@ Result<ServerAddress, StoreError> parse_server_url(const std::string& url) {
   address.name = without_passwords(url);
   if (parts.base.find("://") == std::string_view::npos)
     return failure(wrong_url(address.name, "expected `postgres://USER@HOST:PORT/DATABASE`"));
-  const Region password = password_region(parts.base);
-  if (parts.base.substr(password.begin, password.end - password.begin).find('/') != std::string_view::npos)
-    return failure(wrong_url(address.name, "write `/` in a password as `%2F`, and `@` in other parts as `%40`"));
+  if (const std::string_view why = find_ambiguity(parts.base); !why.empty())
+    return failure(wrong_url(address.name, why));
   std::vector<std::pair<std::string_view, std::string_view>> rest;
   for (const auto& [keyword, value] : parts.options) {
     if (!keyword.starts_with(own_prefix)) {

@@ -198,18 +198,57 @@ TEST_F(ServerErrorsTest, AWrongPasswordIsNotShown) {
 }
 
 TEST_F(ServerErrorsTest, AUrlThatCannotBeReadDoesNotShowItsPassword) {
-  for (const char* const url :
-       {"postgres:ann:wr0ng@host/x", "postgres:/ann:wr0ng@host/x", "postgres://ann:wr0ng/part@host/x",
-        "postgres://ann:wr0ng%zz@host/x", "postgres://ann:wr0ng?x@host:1/x?nothing=1",
-        "postgres://ann@host/x?password=wr0ng%zz", "postgres://ann:wr0ng@host/x?tenon.lease=1",
-        "postgres://ann:wr0ng@host/x?tenon.unknown=1", "postgres://ann@host/x?tenon.schema=A&password=wr0ng",
-        "postgres://ann:wr0ng@host/x?nothing=1", "postgres://ann:wr0ng@[::1/x",
-        "postgres://ann@host/x?sslpassword=wr0ng&tenon.lease=x"}) {
+  for (const char* const url : {"postgres:ann:wr0ng@host/x",
+                                "postgres:/ann:wr0ng@host/x",
+                                "postgres://ann:wr0ng/part@host/x",
+                                "postgres://ann:wr0ng%zz@host/x",
+                                "postgres://ann:wr0ng?x@host:1/x?nothing=1",
+                                "postgres://ann@host/x?password=wr0ng%zz",
+                                "postgres://ann:wr0ng@host/x?tenon.lease=1",
+                                "postgres://ann:wr0ng@host/x?tenon.unknown=1",
+                                "postgres://ann@host/x?tenon.schema=A&password=wr0ng",
+                                "postgres://ann:wr0ng@host/x?nothing=1",
+                                "postgres://ann:wr0ng@[::1/x",
+                                "postgres://ann:x@wr0ng@host/x",
+                                "postgres://ann:x/y@wr0ng@host/x",
+                                "postgres://ann:x?y@wr0ng@host/x",
+                                "postgres://ann@host/x?Password=wr0ng",
+                                "postgres://ann@host/x?pass=wr0ng&tenon.lease=1",
+                                "postgres://ann:wr0ng/x",
+                                " postgres://ann:wr0ng@host/x",
+                                "\"postgres://ann:wr0ng@host/x\"",
+                                "host=localhost user=ann password=wr0ng",
+                                "password = wr0ng host=localhost",
+                                "postgres://ann@host/x?sslpassword=wr0ng&tenon.lease=x"}) {
     const StoreError error = open_error(url);
     EXPECT_EQ(error.kind, Kind::Format) << url << ": " << error.message;
     EXPECT_THAT(error.message, Not(HasSubstr("wr0ng"))) << url;
     EXPECT_THAT(name_of_store(url), Not(HasSubstr("wr0ng")));
   }
+}
+
+TEST_F(ServerErrorsTest, AUrlIsNotWhatItWasMeantToBe) {
+  const auto message = [&](const std::string& url) { return open_error(url).message; };
+  EXPECT_THAT(message("postgres://ann:a@b@host/x"), HasSubstr("in a password write `@` as `%40`"));
+  EXPECT_THAT(message("postgres://ann:a/b@host/x"), HasSubstr("`/` as `%2F`"));
+  EXPECT_THAT(message("postgres://ann:word"), HasSubstr("the port is a number"));
+  EXPECT_THAT(message(" postgres://host/x"), HasSubstr("begins with `postgres://`, with nothing before it"));
+  EXPECT_THAT(message("host=localhost dbname=x"),
+              HasSubstr("write a database as `postgres://USER@HOST:PORT/DATABASE`"));
+  EXPECT_EQ(file_of_store("./host=x"), "./host=x");
+  for (const char* const wrong : {"&sslmode=wings", "&service=nosuch", "&port=x"}) {
+    const StoreError error = open_error(path + wrong);
+    EXPECT_EQ(error.kind, Kind::Format) << error.message;
+    EXPECT_THAT(error.message, HasSubstr("the URL is wrong, or a variable or file of libpq: ")) << wrong;
+  }
+}
+
+TEST_F(ServerErrorsTest, AnUnknownRole) {
+  const StoreError error = open_error(url_for("stranger9"));
+  EXPECT_EQ(error.kind, Kind::Denied);
+  EXPECT_THAT(error.message, HasSubstr("role \"stranger9\" does not exist"));
+  EXPECT_THAT(error.message, HasSubstr("name a role that exists"));
+  EXPECT_THAT(error.message, Not(HasSubstr("PGPASSWORD")));
 }
 
 TEST_F(ServerErrorsTest, AnUnknownDatabaseOrServer) {
@@ -232,11 +271,31 @@ TEST_F(ServerErrorsTest, TooManyConnections) {
 }
 
 TEST_F(ServerErrorsTest, AServerThatOnlyReads) {
+  const auto address = parse_server_url("postgres://ann@host/x");
+  ASSERT_TRUE(address.has_value());
+  const StoreError error = make_error(*address, {SessionError::Kind::Rejected, "25006", "cannot execute it"});
+  EXPECT_EQ(error.kind, Kind::Denied);
+  EXPECT_THAT(error.message, HasSubstr("cannot execute it; the server only reads; name the one that also writes"));
+}
+
+/// What PgBouncer's transaction mode leads to.
+TEST_F(ServerErrorsTest, APreparedStatementOfAnotherConnection) {
+  const auto address = parse_server_url("postgres://ann@host/x");
+  ASSERT_TRUE(address.has_value());
+  for (const char* const state : {"42P05", "26000"}) {
+    const StoreError error = make_error(*address, {SessionError::Kind::Rejected, state, "prepared statement \"s1\" …"});
+    EXPECT_EQ(error.kind, Kind::Denied);
+    EXPECT_THAT(error.message, HasSubstr("a pooler in transaction or statement mode: use its session mode"));
+  }
+}
+
+TEST_F(ServerErrorsTest, ARoleThatOnlyReadsByDefault) {
   const std::string read_only = "&options=-cdefault_transaction_read_only%3Don";
   const StoreError error = open_error(path + read_only);
   EXPECT_EQ(error.kind, Kind::Denied);
-  EXPECT_THAT(error.message, HasSubstr("read-only transaction; the server only reads"));
-  EXPECT_THAT(error.message, HasSubstr("target_session_attrs=read-write"));
+  EXPECT_THAT(error.message,
+              HasSubstr("the setting `default_transaction_read_only` of the role or the database is on"));
+  EXPECT_THAT(error.message, HasSubstr("ALTER ROLE … RESET default_transaction_read_only"));
   ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
   const auto reader = open_store(path + read_only, {.access = Access::Reader});
   ASSERT_TRUE(reader.has_value()) << reader.error().message;

@@ -56,6 +56,12 @@ SessionError connection_error(std::string_view message) {
     rest.remove_prefix(2);
     return {SessionError::Kind::Rejected, std::string(state), in_one_line(rest.substr(0, rest.find('\n')))};
   }
+  // libpq has not asked any server.
+  constexpr std::array<std::string_view, 5> of_settings = {"invalid ", "could not match ", "definition of service ",
+                                                           "syntax error in service file", "service file "};
+  const bool is_of_settings =
+      std::ranges::any_of(of_settings, [&](std::string_view begin) { return message.starts_with(begin); });
+  if (is_of_settings) return {SessionError::Kind::Rejected, std::string(wrong_settings_state), in_one_line(message)};
   return {SessionError::Kind::Lost, {}, in_one_line(message)};
 }
 
@@ -148,6 +154,14 @@ Result<void, SessionError> Session::set_up(const std::string& schema) {
   return {};
 }
 
+bool Session::is_read_only_by_default() const {
+  const auto says = [&](const char* parameter, std::string_view value) {
+    const char* const said = pq().parameter_status(connection_, parameter);
+    return said != nullptr && said == value;
+  };
+  return says("in_hot_standby", "off") && says("default_transaction_read_only", "on");
+}
+
 int Session::server_version() const {
   return pq().server_version(connection_);
 }
@@ -178,7 +192,9 @@ SessionError Session::error_of(const pg_result* result) {
   // A server that only reads does so until it is promoted; the address may lead to another one by now.
   const bool only_reads = field(PG_DIAG_SQLSTATE) == "25006";
   if (has_ended || only_reads) is_lost_ = true;
-  return {has_ended ? SessionError::Kind::Lost : SessionError::Kind::Rejected, field(PG_DIAG_SQLSTATE),
+  std::string state =
+      only_reads && is_read_only_by_default() ? std::string(read_only_default_state) : field(PG_DIAG_SQLSTATE);
+  return {has_ended ? SessionError::Kind::Lost : SessionError::Kind::Rejected, std::move(state),
           in_one_line(field(PG_DIAG_MESSAGE_PRIMARY))};
 }
 

@@ -20,6 +20,11 @@ struct pg_conn;
 
 namespace tenon::journal::postgres {
 
+/// Where the server's SQLSTATE does not say enough, or libpq gives none: the settings cannot be used, so that no server
+/// was asked; the server writes, but the role or the database has a default for transactions that only read.
+inline constexpr std::string_view wrong_settings_state = "TN010";
+inline constexpr std::string_view read_only_default_state = "TN011";
+
 /// Why a call failed.
 struct SessionError {
   enum class Kind : std::uint8_t {
@@ -120,6 +125,8 @@ class Session {
   Session(pg_conn* connection, const Options& options, const StopSignal& stop);
   [[nodiscard]] Result<void, SessionError> finish_connecting(std::chrono::milliseconds time);
   [[nodiscard]] Result<void, SessionError> set_up(const std::string& schema);
+  /// Whether the server writes, but the session's transactions only read unless they say otherwise.
+  [[nodiscard]] bool is_read_only_by_default() const;
   [[nodiscard]] Deadline reply_deadline() const;
   /// Waits for what libpq waits for: `events` as of poll(2).
   [[nodiscard]] Result<void, SessionError> wait(short events, Deadline deadline);
