@@ -4,7 +4,7 @@ import random
 import signal
 import time
 
-from cluster import LEASE_MS, Cluster, PostgresProcess, Work, retry
+from cluster import SHORT_LEASE_MS, Cluster, PostgresProcess, Work, retry
 from cutting_proxy import CuttingProxy
 
 
@@ -19,7 +19,7 @@ def pause_until_progress(work, records):
 
 def test_servers_that_are_killed(work):
     numbers = random.Random(1)
-    with Cluster(work) as cluster:
+    with Cluster(work, lease_ms=SHORT_LEASE_MS) as cluster:
         servers = [cluster.server("first"), cluster.server("second")]
         busy = Work(cluster, servers, 12)
         for round_ in range(6):
@@ -31,7 +31,7 @@ def test_servers_that_are_killed(work):
 
 
 def test_a_server_that_is_stopped_for_twice_its_lease(work):
-    with Cluster(work) as cluster:
+    with Cluster(work, lease_ms=SHORT_LEASE_MS) as cluster:
         servers = [cluster.server("first"), cluster.server("second")]
         busy = Work(cluster, [servers[1]], 1)
         busy.runs += [servers[0].begin({"fn": "work", "args": {"count": busy.steps}}) for _ in range(12)]
@@ -40,7 +40,7 @@ def test_a_server_that_is_stopped_for_twice_its_lease(work):
             servers[0].process.send_signal(signal.SIGSTOP)
             stopped = time.monotonic()
             pause_until_progress(busy, 20)
-            time.sleep(max(0.0, stopped + 2 * LEASE_MS / 1000 - time.monotonic()))
+            time.sleep(max(0.0, stopped + 2 * SHORT_LEASE_MS / 1000 - time.monotonic()))
             servers[0].process.send_signal(signal.SIGCONT)
             # A call that it had begun before may only be written down now.
             time.sleep(0.5)
@@ -50,7 +50,7 @@ def test_a_server_that_is_stopped_for_twice_its_lease(work):
 
 def test_a_database_that_crashes(work):
     numbers = random.Random(2)
-    with PostgresProcess(safe=True) as postgres, Cluster(work, postgres) as cluster:
+    with PostgresProcess(safe=True) as postgres, Cluster(work, postgres, lease_ms=SHORT_LEASE_MS) as cluster:
         servers = [cluster.server("first"), cluster.server("second")]
         busy = Work(cluster, servers, 12)
         for _ in range(5):
@@ -71,7 +71,7 @@ def find_backends(cluster):
 def test_single_processes_of_the_database_that_are_killed(work):
     """The operator ends the process of one session. One that crashes takes all sessions with it, and the database recovers by itself."""
     numbers = random.Random(3)
-    with PostgresProcess(safe=True) as postgres, Cluster(work, postgres) as cluster:
+    with PostgresProcess(safe=True) as postgres, Cluster(work, postgres, lease_ms=SHORT_LEASE_MS) as cluster:
         servers = [cluster.server("first"), cluster.server("second")]
         busy = Work(cluster, servers, 12)
         for round_ in range(8):
@@ -88,7 +88,7 @@ def test_single_processes_of_the_database_that_are_killed(work):
 
 def test_a_database_that_is_away_for_a_while(work):
     """The servers still answer, and say so at once; everything continues when it is back."""
-    with PostgresProcess(safe=True) as postgres, Cluster(work, postgres) as cluster:
+    with PostgresProcess(safe=True) as postgres, Cluster(work, postgres, lease_ms=SHORT_LEASE_MS) as cluster:
         server = cluster.server("first")
         busy = Work(cluster, [server], 4)
         time.sleep(0.2)
@@ -105,7 +105,7 @@ def test_a_database_that_is_away_for_a_while(work):
         assert server.metric("lease_held") == 0
         for answer in (refused, server.get(f"/v1/runs/{busy.runs[0]}")):
             assert str(postgres.folder) not in answer.body and "cannot be reached" in answer.body, answer.body
-        time.sleep(2 * LEASE_MS / 1000)
+        time.sleep(2 * SHORT_LEASE_MS / 1000)
         postgres.start()
         busy.finish()
         assert server.get("/readyz").status == 200 and server.metric("lease_held") == 1
@@ -113,7 +113,7 @@ def test_a_database_that_is_away_for_a_while(work):
 
 def test_connections_that_are_cut(work):
     """Also between a commit and its reply."""
-    with Cluster(work) as cluster, CuttingProxy(cluster.postgres.folder) as proxy:
+    with Cluster(work, lease_ms=SHORT_LEASE_MS) as cluster, CuttingProxy(cluster.postgres.folder) as proxy:
         servers = [cluster.server("first", url=cluster.url_through(proxy.folder)), cluster.server("second")]
         busy = Work(cluster, servers, 12)
         for seed in range(20):
@@ -125,12 +125,12 @@ def test_connections_that_are_cut(work):
 
 def test_a_server_without_a_network(work):
     """It cannot reach the database, whose connections stay open: the other one takes over when the lease has ended."""
-    with Cluster(work) as cluster, CuttingProxy(cluster.postgres.folder) as proxy:
+    with Cluster(work, lease_ms=SHORT_LEASE_MS) as cluster, CuttingProxy(cluster.postgres.folder) as proxy:
         servers = [cluster.server("first", url=cluster.url_through(proxy.folder)), cluster.server("second")]
         busy = Work(cluster, [servers[1]], 1)
         busy.runs += [servers[0].begin({"fn": "work", "args": {"count": busy.steps}}) for _ in range(12)]
         proxy.freeze()
-        time.sleep(2 * LEASE_MS / 1000)
+        time.sleep(2 * SHORT_LEASE_MS / 1000)
         pause_until_progress(busy, 20)
         proxy.continue_()
         retry(lambda: servers[0].begin({"fn": "approve", "input": "it serves again"}))

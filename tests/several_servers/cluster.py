@@ -14,7 +14,8 @@ from tenon_process import ROOT, tenon
 FOLDER = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("TENON_BUILD", str(ROOT / "build" / "release")))
 LIBRARY = BUILD / "tests" / "several_servers" / "libcalls.so"
-LEASE_MS = 1_000
+LEASE_MS = 20_000  # a busy machine is not taken for a dead one
+SHORT_LEASE_MS = 1_000  # where a test waits until a lease is over
 SCRIPT = 'tell when "owls" => "Owls fly at night, and hear very well."\n* => "hello"\n'
 NUMBERS = iter(range(1, 1_000_000))
 PROCESSES = []
