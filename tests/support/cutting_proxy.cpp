@@ -86,6 +86,8 @@ struct CuttingProxy::Connection {
   std::map<std::string, std::string> statements;  ///< texts of prepared statements by their names
   std::optional<Cut> cut;                         ///< at the end of the transaction
   bool waits_for_reply = false;                   ///< and then the connection is cut
+  bool becomes_silent = false;                    ///< instead of being closed
+  bool is_silent = false;
 };
 
 CuttingProxy::CuttingProxy(std::string server) : server_(std::move(server)) {
@@ -138,7 +140,8 @@ bool CuttingProxy::on_message(Connection& connection, char type, std::string_vie
       order_.reset();
     }
   }
-  return !(type == sync_message && connection.cut == Cut::BeforeCommit);
+  const bool is_cut = connection.cut == Cut::BeforeCommit || connection.cut == Cut::SilentBeforeCommit;
+  return !(type == sync_message && is_cut);
 }
 
 bool CuttingProxy::take_from_client(Connection& connection) {
@@ -160,13 +163,15 @@ bool CuttingProxy::take_from_client(Connection& connection) {
   if (!send_all(connection.server, passed)) return false;
   if (!is_over) return true;
   const Cut cut = *std::exchange(connection.cut, std::nullopt);
-  if (cut == Cut::AfterReply) {
+  if (cut == Cut::AfterReply || cut == Cut::SilentAfterReply) {
     connection.waits_for_reply = true;
+    connection.becomes_silent = cut == Cut::SilentAfterReply;
     return true;
   }
+  connection.is_silent = cut == Cut::SilentBeforeCommit;
   if (cut == Cut::OnlyClient) connection.client.reset();
   ++cuts_;
-  return cut == Cut::OnlyClient;
+  return cut == Cut::OnlyClient || connection.is_silent;
 }
 
 bool CuttingProxy::take_from_server(Connection& connection) {
@@ -184,16 +189,18 @@ bool CuttingProxy::take_from_server(Connection& connection) {
     has_replied = whole.front() == ready_reply;
     return !has_replied;
   });
-  if (has_replied) ++cuts_;
-  return !has_replied;
+  if (!has_replied) return true;
+  ++cuts_;
+  connection.is_silent = connection.becomes_silent;
+  return connection.is_silent;
 }
 
 void CuttingProxy::serve() {
   while (!is_ending_) {
     std::vector<pollfd> waits = {{waker_.descriptor(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
     for (const auto& connection : connections_) {
-      waits.push_back({connection->client.number(), POLLIN, 0});
-      waits.push_back({connection->server.number(), POLLIN, 0});
+      waits.push_back({connection->is_silent ? -1 : connection->client.number(), POLLIN, 0});
+      waits.push_back({connection->is_silent ? -1 : connection->server.number(), POLLIN, 0});
     }
     if (::poll(waits.data(), waits.size(), -1) < 0) continue;
     for (std::size_t at = connections_.size(); at-- > 0;) {

@@ -32,6 +32,9 @@ class CuttingProxy {
     AfterCommit,   ///< the server has received that, and both sides are closed at once
     AfterReply,    ///< the server has committed and replied, and the client does not receive the reply
     OnlyClient,    ///< as `AfterCommit`, but the server does not notice that the client is gone
+    // These leave both sides open, and pass nothing on any more.
+    SilentBeforeCommit,  ///< as `BeforeCommit`
+    SilentAfterReply,    ///< as `AfterReply`
   };
   /// Cuts the next connection that executes a statement whose text contains `statement`.
   void cut_next(Cut where, std::string statement);

@@ -19,6 +19,7 @@ Connection::Connection(ServerAddress address, const StoreOptions& options)
             {.application_name = "tenon",
              .durability = options_.durability,
              .reply_time = options_.patience.value_or(std::chrono::milliseconds{0}),
+             .silence = silence_of(lease()),
              .patience = options_.patience}) {}
 
 Result<std::unique_ptr<Connection>, StoreError> Connection::open(ServerAddress address, const StoreOptions& options) {

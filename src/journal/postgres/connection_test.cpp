@@ -4,6 +4,7 @@
 #include <array>
 #include <future>
 
+#include "journal/postgres/server_link.h"
 #include "tests/support/cutting_proxy.h"
 #include "tests/support/postgres_testing.h"
 
@@ -29,7 +30,7 @@ struct HasProxy {
 
 class LostConnectionTest : protected HasProxy, public test::PostgresStoreTest {
  protected:
-  LostConnectionTest() : PostgresStoreTest(url_through(proxy)) {}
+  explicit LostConnectionTest(const std::string& options = {}) : PostgresStoreTest(url_through(proxy) + options) {}
 
   static std::string url_through(const CuttingProxy& proxy) {
     std::string url = test::PostgresServer::shared().new_url();
@@ -106,6 +107,81 @@ TEST_F(LostConnectionTest, AGroupIsAppliedOnce) {
   }
   for (const RunName& one : runs) EXPECT_THAT(read_all(one), SizeIs(first - 1));
   expect_clean(*store);
+}
+
+/// Of an owner with the shortest lease: a connection that passes nothing on is soon given up.
+class SilentConnectionTest : public LostConnectionTest {
+ protected:
+  SilentConnectionTest() : LostConnectionTest("&tenon.lease=500") {}
+};
+
+TEST_F(SilentConnectionTest, ACommitIsAppliedOnce) {
+  ASSERT_EQ(commit(make_append(run, 1, {"0"})), std::nullopt);
+  std::vector<std::string> expected = {"0"};
+  for (const Cut where : {Cut::SilentBeforeCommit, Cut::SilentAfterReply}) {
+    SCOPED_TRACE(static_cast<int>(where));
+    const std::string text = std::to_string(expected.size());
+    cut(where, "UPDATE runs AS r SET records");
+    EXPECT_EQ(commit(make_append(run, expected.size() + 1, {text})), std::nullopt);
+    expect_was_cut();
+    expected.push_back(text);
+    EXPECT_EQ(read_all(run), expected);
+  }
+  expect_clean(*store);
+}
+
+TEST_F(SilentConnectionTest, AnotherOwnerMayHaveTakenTheRunMeanwhile) {
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  cut(Cut::SilentBeforeCommit, "UPDATE runs AS r SET records");
+  auto outcome = std::async(std::launch::async, [&] { return commit(make_append(run, 2, {"b"})); });
+  expect_was_cut();
+  // As another owner that finds this one dead.
+  const auto self = std::to_string(store->ownership().self().number);
+  execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'tenon " + self +
+          " of store %' AND state = 'idle in transaction'");
+  execute("UPDATE runs SET epoch = epoch + 1, owner = NULL");
+  EXPECT_EQ(outcome.get(), AppendRefusal::OldEpoch);
+  EXPECT_THAT(read_all(run), ElementsAre("a"));
+  expect_clean(*store);
+}
+
+TEST_F(SilentConnectionTest, AReadIsMadeAgain) {
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  const auto reader = open({.access = Access::Reader});
+  for (const Cut where : {Cut::SilentBeforeCommit, Cut::SilentAfterReply}) {
+    cut(where, "FROM batches");
+    const auto records = reader->journals().read(run, 0, SIZE_MAX);
+    ASSERT_TRUE(records.has_value()) << records.error().message;
+    EXPECT_THAT(*records, SizeIs(1));
+    expect_was_cut();
+  }
+}
+
+TEST_F(SilentConnectionTest, AnOwnerKeepsItsLeaseOrReturns) {
+  const OwnerId self = store->ownership().self();
+  cut(Cut::SilentAfterReply, "UPDATE owners SET lease_until");
+  expect_was_cut();
+  expect_soon([&] { return store->ownership().lease() != LeaseState::Held; });
+  expect_soon([&] { return store->ownership().lease() == LeaseState::Held; });
+  EXPECT_EQ(store->ownership().self(), self);
+}
+
+/// The server says that it works on the call, however long that takes.
+TEST_F(SilentConnectionTest, ACallThatWaitsForALockIsNotGivenUp) {
+  ASSERT_EQ(commit(make_append(run, 1, {"a"})), std::nullopt);
+  const auto holder = connect();
+  ASSERT_TRUE(holder->execute("BEGIN; SELECT * FROM runs FOR UPDATE").has_value());
+  auto outcome = std::async(std::launch::async, [&] { return commit(make_append(run, 2, {"b"})); });
+  const std::string waiting =
+      " FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name LIKE 'tenon%' AND datname = "
+      "current_database()";
+  expect_soon([&] { return query_number("SELECT count(*)" + waiting) == 1; });
+  const std::int64_t process = query_number("SELECT pid::bigint" + waiting);
+  std::this_thread::sleep_for(3 * silence_min);
+  EXPECT_EQ(query_number("SELECT pid::bigint" + waiting), process);
+  ASSERT_TRUE(holder->execute("COMMIT").has_value());
+  EXPECT_EQ(outcome.get(), std::nullopt);
+  EXPECT_THAT(read_all(run), ElementsAre("a", "b"));
 }
 
 TEST_F(LostConnectionTest, AnAppendThatIsRefusedStaysRefused) {

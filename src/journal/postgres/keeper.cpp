@@ -131,9 +131,11 @@ void Keeper::notify_listeners(Wakeups::Notice notice) {
 Result<void, StoreError> Keeper::join() {
   Joined joined;
   // Renewals need not wait for the disk: after a crash of the server a lease lasts a whole term.
-  joined.link = std::make_unique<ServerLink>(
-      connection_.address(), connection_.stop(),
-      ServerLink::Options{.application_name = "tenon", .durability = Durability::Process, .reply_time = lease_time_});
+  joined.link = std::make_unique<ServerLink>(connection_.address(), connection_.stop(),
+                                             ServerLink::Options{.application_name = "tenon",
+                                                                 .durability = Durability::Process,
+                                                                 .reply_time = lease_time_,
+                                                                 .silence = silence_of(lease_time_)});
   const auto session = joined.link->get(ServerLink::Patience::Once);
   if (!session) return failure(session.error());
   const auto error = [&](const SessionError& reason) { return failure(connection_.error(reason)); };

@@ -23,6 +23,11 @@ const Statement select_synchronous_commit{"SELECT current_setting('synchronous_c
 
 const Statement set_application_name{"SELECT set_config('application_name', $1::text, false)"};
 
+/// A process that waits for its client has nothing to do: neither a lock nor the disk keeps it.
+const Statement select_wait{R"sql(
+  SELECT coalesce(wait_event_type = 'Client', false) FROM pg_stat_get_activity($1::bigint::integer)
+  WHERE (extract(epoch FROM backend_start) * 1000000)::bigint = $2::bigint)sql"};
+
 const Statement end_backend{R"sql(
   SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1::bigint::integer)
   WHERE (extract(epoch FROM backend_start) * 1000000)::bigint = $2::bigint)sql"};
@@ -64,12 +69,15 @@ Result<std::unique_ptr<Session>, SessionError> ServerLink::connect() {
 
 Result<std::unique_ptr<Session>, SessionError> ServerLink::connect(std::size_t host) const {
   const milliseconds time = connect_time_of(address_, options_.patience);
-  auto session = Session::connect(address_,
-                                  {.application_name = options_.application_name,
-                                   .host = host,
-                                   .connect_time = time / static_cast<std::int64_t>(address_.host_count()),
-                                   .reply_time = options_.reply_time},
-                                  stop_);
+  auto session = Session::connect(
+      address_,
+      {.application_name = options_.application_name,
+       .host = host,
+       .connect_time = time / static_cast<std::int64_t>(address_.host_count()),
+       .reply_time = options_.reply_time,
+       .silence = options_.silence,
+       .waits_for_client = [this, host](const BackendId& backend) { return waits_for_client(host, backend); }},
+      stop_);
   if (!session) return session;
   if (options_.durability == Durability::Process) {
     if (auto done = (*session)->execute("SET synchronous_commit = off"); !done) return failure(done.error());
@@ -81,6 +89,17 @@ Result<std::unique_ptr<Session>, SessionError> ServerLink::connect(std::size_t h
   if (setting->get_bytes(0, 0) == "off")
     if (auto done = (*session)->execute("SET synchronous_commit = on"); !done) return failure(done.error());
   return session;
+}
+
+bool ServerLink::waits_for_client(std::size_t host, const BackendId& backend) const {
+  const auto session = Session::connect(
+      address_,
+      {.application_name = "tenon", .host = host, .connect_time = options_.silence, .reply_time = options_.silence},
+      stop_);
+  // Nothing passes on a new connection, either, unless the server refuses it, which is an answer.
+  if (!session) return session.error().kind == SessionError::Kind::Lost;
+  const auto found = (*session)->run(select_wait, Parameters().integer(backend.process).integer(backend.started_us));
+  return found && (found->size() == 0 || found->get_boolean(0, 0));
 }
 
 bool ServerLink::wait(milliseconds time) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@ class ServerLink {
     std::string application_name;
     Durability durability = Durability::Full;
     std::chrono::milliseconds reply_time{0};  ///< as Session::Options::reply_time
+    std::chrono::milliseconds silence{0};     ///< as Session::Options::silence
     /// Instead of `link_patience`; while the server cannot be reached, most calls fail at once.
     std::optional<std::chrono::milliseconds> patience = std::nullopt;
   };
@@ -58,6 +60,8 @@ class ServerLink {
   /// one that does not reply does not hide the others.
   [[nodiscard]] Result<std::unique_ptr<Session>, SessionError> connect();
   [[nodiscard]] Result<std::unique_ptr<Session>, SessionError> connect(std::size_t host) const;
+  /// As Session::Options::waits_for_client.
+  [[nodiscard]] bool waits_for_client(std::size_t host, const BackendId& backend) const;
   [[nodiscard]] Result<void, SessionError> end_former(Session& session) const;
 
   const ServerAddress& address_;
@@ -75,6 +79,12 @@ class ServerLink {
 
 /// For how long a call that only reads waits for a server that has become unreachable.
 inline constexpr std::chrono::milliseconds link_patience{10'000};
+/// After a lease without a byte, but in these limits, a connection is looked at that may pass nothing on any more
+/// (`Options::silence`).
+inline constexpr std::chrono::milliseconds silence_min{1'000}, silence_max{10'000};
+[[nodiscard]] constexpr std::chrono::milliseconds silence_of(std::chrono::milliseconds lease) {
+  return std::clamp(lease, silence_min, silence_max);
+}
 /// With a patience of its own: the time after a failed attempt in which there is no other one.
 inline constexpr std::chrono::milliseconds link_pause{1'000};
 

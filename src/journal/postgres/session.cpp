@@ -19,6 +19,8 @@ using std::chrono::steady_clock;
 
 /// For how long a call that was begun may still wait once the store is being closed.
 constexpr milliseconds stop_grace{3'000};
+/// How long a reply may be on its way when the server has nothing left to do.
+constexpr milliseconds delivery_time{1'000};
 
 /// Settings of the connection itself, unless the URL has them: a network that has failed is noticed by both sides after
 /// about ten seconds.
@@ -80,7 +82,7 @@ Statement::Statement(std::string sql)
       }()) {}
 
 Session::Session(pg_conn* connection, const Options& options, const StopSignal& stop)
-    : connection_(connection), stop_(stop), reply_time_(options.reply_time) {
+    : connection_(connection), stop_(stop), options_(options) {
   pq().set_notice_receiver(connection_, &ignore_notice, nullptr);
   pq().set_error_verbosity(connection_, PQERRORS_VERBOSE);  // with SQLSTATE
 }
@@ -204,9 +206,23 @@ void Session::look_for_end() {
   if (::poll(&connection, 1, 0) > 0) is_lost_ = true;
 }
 
-Session::Deadline Session::reply_deadline() const {
-  if (reply_time_.count() == 0) return std::nullopt;
-  return steady_clock::now() + reply_time_;
+Session::Deadline Session::begin_call() {
+  note_sign_of_life();
+  if (options_.reply_time.count() == 0) return std::nullopt;
+  return steady_clock::now() + options_.reply_time;
+}
+
+void Session::note_sign_of_life() {
+  look_at_ = steady_clock::now() + options_.silence;
+}
+
+/// A server that works on a call, or waits for a lock or its disk, is waited for. One that waits for its client has
+/// sent everything, or has not received everything.
+bool Session::is_cut_off(short events) const {
+  const bool is_known = backend_.process != 0;  // otherwise it has only to say which one it is
+  if (is_known && !(options_.waits_for_client && options_.waits_for_client(backend_))) return false;
+  std::array<pollfd, 2> waits{pollfd{descriptor(), events, 0}, pollfd{stop_.descriptor(), POLLIN, 0}};
+  return ::poll(waits.data(), waits.size(), static_cast<int>(delivery_time.count())) == 0;
 }
 
 Result<void, SessionError> Session::wait(short events, Deadline deadline) {
@@ -215,19 +231,30 @@ Result<void, SessionError> Session::wait(short events, Deadline deadline) {
     const steady_clock::time_point end{std::chrono::nanoseconds(stop_.stopped_at_ns()) + stop_grace};
     deadline = deadline ? std::min(*deadline, end) : end;
   }
+  const auto now = steady_clock::now();
+  if (deadline && now >= *deadline) {
+    is_lost_ = true;
+    if (was_stopped) return failure(SessionError{SessionError::Kind::Stopped, {}, "the server does not reply"});
+    return failure(lost("the server does not reply"));
+  }
+  const bool is_in_call = look_at_ != steady_clock::time_point::max();
+  const bool looks = options_.silence.count() != 0 && !was_stopped && is_in_call;
+  if (looks && now >= look_at_) {
+    if (is_cut_off(events)) return failure(lost("the connection is open, and passes nothing on"));
+    look_at_ = steady_clock::now() + options_.silence;
+    return {};
+  }
   std::array<pollfd, 2> waits{pollfd{descriptor(), events, 0}, pollfd{stop_.descriptor(), POLLIN, 0}};
+  Deadline until = deadline;
+  if (looks) until = until ? std::min(*until, look_at_) : look_at_;
   int timeout = -1;
-  if (deadline) {
-    const auto left = std::chrono::ceil<milliseconds>(*deadline - steady_clock::now());
-    if (left.count() <= 0) {
-      is_lost_ = true;
-      if (was_stopped) return failure(SessionError{SessionError::Kind::Stopped, {}, "the server does not reply"});
-      return failure(lost("the server does not reply"));
-    }
+  if (until) {
+    const auto left = std::chrono::ceil<milliseconds>(*until - now);
     timeout = static_cast<int>(std::min<std::int64_t>(left.count(), INT32_MAX));
   }
   if (::poll(waits.data(), was_stopped ? 1 : 2, timeout) < 0 && errno != EINTR && errno != EAGAIN)
     return failure(lost(std::generic_category().message(errno)));
+  if (waits[0].revents != 0 && is_in_call) note_sign_of_life();
   return {};
 }
 
@@ -275,7 +302,7 @@ Result<void, SessionError> Session::send_sync(std::vector<SentItem>& sent) {
 
 Result<std::vector<Rows>, SessionError> Session::run(std::span<const Call> calls, Grouping grouping) {
   if (is_lost_) return failure(lost({}));
-  const Deadline deadline = reply_deadline();
+  const Deadline deadline = begin_call();
   std::vector<SentItem> sent;
   auto rows = [&]() -> Result<std::vector<Rows>, SessionError> {
     for (const Call& call : calls) {
@@ -345,7 +372,7 @@ Result<void, SessionError> Session::execute(const std::string& sql) {
   if (is_lost_) return failure(lost({}));
   const bool is_in_pipeline = is_set_up_;
   if (is_in_pipeline && pq().exit_pipeline_mode(connection_) != 1) return failure(lost());
-  const Deadline deadline = reply_deadline();
+  const Deadline deadline = begin_call();
   if (pq().send_query(connection_, sql.c_str()) != 1) return failure(lost());
   if (auto done = flush(deadline); !done) return done;
   std::optional<SessionError> problem;

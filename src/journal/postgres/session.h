@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,6 +84,11 @@ class Session {
     std::chrono::milliseconds connect_time{10'000};
     /// How long it may take to reply to a call; 0: as long as the connection lasts.
     std::chrono::milliseconds reply_time{0};
+    /// After so long without a byte while a reply is due, it is found out whether the connection still passes anything;
+    /// 0: never.
+    std::chrono::milliseconds silence{0};
+    /// Whether the server's process waits for its client as well, or has ended, or the server cannot be reached.
+    std::function<bool(const BackendId&)> waits_for_client = {};
   };
   /// `stop` outlives the session.
   [[nodiscard]] static Result<std::unique_ptr<Session>, SessionError> connect(const ServerAddress& address,
@@ -127,7 +133,12 @@ class Session {
   [[nodiscard]] Result<void, SessionError> set_up(const std::string& schema);
   /// Whether the server writes, but the session's transactions only read unless they say otherwise.
   [[nodiscard]] bool is_read_only_by_default() const;
-  [[nodiscard]] Deadline reply_deadline() const;
+  /// A call begins. Returns until when its reply may take.
+  [[nodiscard]] Deadline begin_call();
+  /// Something has come, or was taken by the server.
+  void note_sign_of_life();
+  /// Whether the connection passes nothing on, although neither side has closed it: both ends wait for each other.
+  [[nodiscard]] bool is_cut_off(short events) const;
   /// Waits for what libpq waits for: `events` as of poll(2).
   [[nodiscard]] Result<void, SessionError> wait(short events, Deadline deadline);
   [[nodiscard]] Result<void, SessionError> flush(Deadline deadline);
@@ -141,7 +152,9 @@ class Session {
 
   pg_conn* const connection_;
   const StopSignal& stop_;
-  const std::chrono::milliseconds reply_time_;
+  const Options options_;
+  /// When it is found out whether the connection passes anything; while it is made, that is limited by `connect_time`.
+  std::chrono::steady_clock::time_point look_at_ = std::chrono::steady_clock::time_point::max();
   std::unordered_map<std::uint64_t, std::string> prepared_;  ///< names of prepared statements by their numbers
   std::size_t prepared_count_ = 0;
   BackendId backend_;
