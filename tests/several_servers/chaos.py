@@ -1,4 +1,5 @@
 """Servers that are killed, stopped and cut off, and a database that crashes: the runs end as if nothing had happened."""
+import concurrent.futures
 import os
 import random
 import signal
@@ -123,13 +124,31 @@ def test_connections_that_are_cut(work):
         assert proxy.cuts > 20
 
 
+def test_connections_that_stay_open_and_pass_nothing_on(work):
+    """Its only server makes new ones, and answers meanwhile."""
+    with Cluster(work, lease_ms=SHORT_LEASE_MS) as cluster, CuttingProxy(cluster.postgres.folder) as proxy:
+        server = cluster.server("first", url=cluster.url_through(proxy.folder))
+        busy = Work(cluster, [server], 6)
+        for _ in range(3):
+            pause_until_progress(busy, 10)
+            proxy.silence()
+            assert server.get("/readyz").status in (200, 503) and server.get("/v1/runs").status in (200, 503)
+            assert server.post("/v1/runs", {"fn": "approve", "input": "x"}).status in (201, 503)
+        busy.finish()
+
+
 def test_a_server_without_a_network(work):
-    """It cannot reach the database, whose connections stay open: the other one takes over when the lease has ended."""
+    """It cannot reach the database, whose connections stay open: the other one takes over when the lease has ended. Who asks it gets an
+    answer, also to what was asked before."""
     with Cluster(work, lease_ms=SHORT_LEASE_MS) as cluster, CuttingProxy(cluster.postgres.folder) as proxy:
         servers = [cluster.server("first", url=cluster.url_through(proxy.folder)), cluster.server("second")]
         busy = Work(cluster, [servers[1]], 1)
         busy.runs += [servers[0].begin({"fn": "work", "args": {"count": busy.steps}}) for _ in range(12)]
         proxy.freeze()
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            asked = [pool.submit(servers[0].get, path) for path in ("/readyz", "/v1/runs")]
+            asked.append(pool.submit(servers[0].post, "/v1/runs", {"fn": "approve", "input": "x"}))
+            assert [one.result().status for one in asked] == [503, 503, 503]
         time.sleep(2 * SHORT_LEASE_MS / 1000)
         pause_until_progress(busy, 20)
         proxy.continue_()

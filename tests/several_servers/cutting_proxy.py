@@ -16,6 +16,7 @@ class Connection:
         self.server = socket.socket(socket.AF_UNIX)
         self.server.connect(path)
         self.cuts_reply = False
+        self.is_silent = False  # it stays open, and passes nothing on any more
 
     def close(self):
         for end in (self.client, self.server):
@@ -68,6 +69,8 @@ class CuttingProxy:
         try:
             while data := source.recv(BYTES_MAX):
                 self.passes.wait()
+                if connection.is_silent:
+                    continue
                 if is_reply and connection.cuts_reply:
                     break  # the server has done it, and the client does not learn it
                 target.sendall(data)
@@ -87,6 +90,12 @@ class CuttingProxy:
                     connection.close()
                 else:
                     connection.cuts_reply = True
+
+    def silence(self):
+        """The connections that there are pass nothing on any more. New ones do."""
+        with self.lock:
+            for connection in self.connections:
+                connection.is_silent = True
 
     def freeze(self):
         self.passes.clear()

@@ -93,6 +93,7 @@ void Host::begin(DrivenBy driver) {
                                                                 .runtime = *runtime_,
                                                                 .loader = *loader_,
                                                                 .schedule = *schedule_,
+                                                                .pending = pending_,
                                                                 .now_ms = now,
                                                                 .report = report});
   const auto is_stopped = [this] { return is_broken_ || is_ending_; };
@@ -229,6 +230,7 @@ bool Host::step(std::chrono::milliseconds wait) {
     return true;
   }
   lease_->poll();
+  notes_->poll();
   if (!lease_->is_without_lease()) {
     forwarder_->poll();
     if (!is_gateway()) {
@@ -272,7 +274,9 @@ std::chrono::milliseconds Host::time_to_next() {
   if (!later_.empty()) return std::chrono::milliseconds{0};
   auto next = std::chrono::milliseconds::max();
   if (const auto time = runtime_->time_to_timer()) next = *time;
-  if (lease_->is_without_lease()) return std::min(next, lease_->time_to_next());
+  next = std::min(next, notes_->time_to_next());
+  next = std::min(next, lease_->time_to_next());
+  if (lease_->is_without_lease()) return next;
   next = std::min(next, forwarder_->time_to_next());
   if (is_gateway()) return next;
   next = std::min(next, inbox_->time_to_next());

@@ -9,15 +9,20 @@ namespace {
 
 /// Between attempts to join the store again.
 constexpr std::int64_t rejoin_interval_ms = 500;
+/// How long requests wait for the store once this process may begin no effects, and how often that is looked at.
+constexpr std::int64_t request_patience_ms = 5'000;
+constexpr std::chrono::milliseconds request_interval{500};
 
 }  // namespace
 
 void LeaseFollower::poll() {
+  const journal::LeaseState lease = parts_.store.owner().ownership().lease();
+  refuse_late(lease);
   if (is_without_lease_) {
     if (rejoin_at_ && *rejoin_at_ <= parts_.now_ms()) rejoin();
     return;
   }
-  if (parts_.store.owner().ownership().lease() != journal::LeaseState::Lost) return;
+  if (lease != journal::LeaseState::Lost) return;
   is_without_lease_ = true;
   parts_.report("this process was silent for longer than its lease: other processes continue the runs that it had");
   parts_.runtime.detach_recorded();  // before it has a lease again
@@ -25,9 +30,25 @@ void LeaseFollower::poll() {
   rejoin();
 }
 
+void LeaseFollower::refuse_late(journal::LeaseState lease) {
+  const bool is_held = lease == journal::LeaseState::Held;
+  if (is_held || parts_.pending.is_empty()) {
+    if (is_held) not_held_since_.reset();
+    return;
+  }
+  const std::int64_t now = parts_.now_ms();
+  if (!not_held_since_) not_held_since_ = now;
+  if (now - *not_held_since_ < request_patience_ms) return;
+  parts_.pending.fail_all({HostFailure::Kind::Unavailable,
+                           "the store's server cannot be reached, and it is not known whether the request was "
+                           "recorded: send it again with the same Idempotency-Key"});
+}
+
 std::chrono::milliseconds LeaseFollower::time_to_next() const {
-  if (!rejoin_at_) return std::chrono::milliseconds::max();
-  return std::chrono::milliseconds(std::max<std::int64_t>(*rejoin_at_ - parts_.now_ms(), 0));
+  const bool may_refuse = !parts_.pending.is_empty() && !parts_.store.owner().ownership().is_sole();
+  const auto next = may_refuse ? request_interval : std::chrono::milliseconds::max();
+  if (!rejoin_at_) return next;
+  return std::min(next, std::chrono::milliseconds(std::max<std::int64_t>(*rejoin_at_ - parts_.now_ms(), 0)));
 }
 
 void LeaseFollower::rejoin() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "journal/async_store.h"
+#include "runtime/host/requests/pending_replies.h"
 #include "runtime/host/run_loader.h"
 #include "runtime/host/run_schedule.h"
 
@@ -21,6 +22,7 @@ class LeaseFollower {
     Runtime& runtime;
     RunLoader& loader;
     RunSchedule& schedule;
+    PendingReplies& pending;
     std::function<std::int64_t()> now_ms;                    ///< by the monotonic clock
     std::function<void(const std::string& message)> report;  ///< a problem, for people
   };
@@ -28,7 +30,8 @@ class LeaseFollower {
   LeaseFollower(const LeaseFollower&) = delete;
   LeaseFollower& operator=(const LeaseFollower&) = delete;
 
-  /// Looks whether the lease was lost.
+  /// Looks whether the lease was lost. Without it for a while, requests that wait for their records are refused: no one
+  /// knows when the store can be reached again.
   void poll();
   /// Until `poll` has something to do; the longest time: not before the host is woken.
   [[nodiscard]] std::chrono::milliseconds time_to_next() const;
@@ -38,11 +41,13 @@ class LeaseFollower {
   void note_runs(std::size_t resident, std::vector<journal::RunName> released);
 
  private:
+  void refuse_late(journal::LeaseState lease);
   void rejoin();
 
   const Parts parts_;
   bool is_without_lease_ = false;
-  std::optional<std::int64_t> rejoin_at_;  ///< milliseconds since 1970; nothing: it is joining, or need not
+  std::optional<std::int64_t> not_held_since_;  ///< milliseconds by `now_ms`
+  std::optional<std::int64_t> rejoin_at_;       ///< milliseconds since 1970; nothing: it is joining, or need not
 };
 
 }  // namespace tenon::runtime

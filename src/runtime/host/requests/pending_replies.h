@@ -25,6 +25,7 @@ class PendingReplies {
  public:
   void add(RunId run, PendingReply pending) { pending_.emplace(run.index, std::move(pending)); }
   [[nodiscard]] bool contains(RunId run) const { return pending_.contains(run.index); }
+  [[nodiscard]] bool is_empty() const { return pending_.empty(); }
   /// Gives the replies that waited for one of these records. An answer without a record is refused when its turn or its
   /// run has ended. `first`: the number of the first.
   void on_recorded(RunId run, std::uint64_t first, std::span<const effects::Record> records);

@@ -14,6 +14,8 @@ namespace {
 
 /// The store is written at most this often to see whether it can be written.
 constexpr std::chrono::seconds check_interval{1};
+/// For how long that may take until the answer is that the store does not reply.
+constexpr std::chrono::seconds check_patience{5};
 
 /// Bytes that no store makes fewer by compressing them, the same ones each time (splitmix64).
 std::string make_filler(std::size_t size) {
@@ -143,13 +145,25 @@ void StoreNotes::keep_reply(const RequestKey& key, const Accepted& accepted, std
 
 void StoreNotes::check_store(std::function<void(Done)> then) {
   const auto now = parts_.clock.monotonic();
-  if (checking_.empty() && checked_at_ && now - *checked_at_ < check_interval) return then(last_check_);
+  if (!check_began_ && checked_at_ && now - *checked_at_ < check_interval) return then(last_check_);
   checking_.push_back(std::move(then));
-  if (checking_.size() > 1) return;
-  checked_at_ = now;
+  if (check_began_) return poll();
+  checked_at_ = check_began_ = now;
   // It has expired already: the next append with a note removes it.
   keep({"store/checked", make_filler(check_bytes_), 0},
        [this, bytes = check_bytes_](const Stored& kept) { on_checked(kept, bytes); });
+}
+
+void StoreNotes::poll() {
+  if (time_to_next().count() > 0) return;
+  const HostFailure late{HostFailure::Kind::Unavailable, "the store does not reply"};
+  for (const auto& then : std::exchange(checking_, {})) then(failure(late));
+}
+
+std::chrono::milliseconds StoreNotes::time_to_next() const {
+  if (checking_.empty()) return std::chrono::milliseconds::max();
+  const auto left = *check_began_ + check_patience - parts_.clock.monotonic();
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{0});
 }
 
 void StoreNotes::note_full(std::size_t bytes) {
@@ -194,6 +208,7 @@ void StoreNotes::look_for_host() {
 }
 
 void StoreNotes::end_check() {
+  check_began_.reset();
   for (const auto& then : std::exchange(checking_, {})) then(last_check_);
 }
 

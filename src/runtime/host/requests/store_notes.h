@@ -63,6 +63,9 @@ class StoreNotes {
   /// For a gateway, a host has to live, too. Within a second the result of the last check is repeated. The message
   /// names no file.
   void check_store(std::function<void(Done)> then);
+  /// Answers those who have waited for the store for too long.
+  void poll();
+  [[nodiscard]] std::chrono::milliseconds time_to_next() const;
   /// An append of that size did not fit on the disk: until as much has been written, a check writes as much, as far as
   /// a check may.
   void note_full(std::size_t bytes);
@@ -82,7 +85,8 @@ class StoreNotes {
   [[nodiscard]] std::int64_t now_ms() const;
 
   Parts parts_;
-  std::optional<std::chrono::nanoseconds> checked_at_;  ///< Clock::monotonic
+  std::optional<std::chrono::nanoseconds> checked_at_;   ///< Clock::monotonic
+  std::optional<std::chrono::nanoseconds> check_began_;  ///< of the one in progress
   Done last_check_;
   std::size_t check_bytes_ = check_bytes_min;
   std::vector<std::function<void(Done)>> checking_;  ///< who waits for the check in progress
