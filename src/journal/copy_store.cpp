@@ -11,8 +11,11 @@ namespace {
 constexpr std::size_t runs_per_look = 500;
 constexpr std::size_t notes_per_look = 500;
 
+bool is_forgotten(const RunHead& head) {
+  return head.summary.state == RunState::Forgotten;
+}
+
 bool is_same(const RunHead& one, const RunHead& other) {
-  const auto is_forgotten = [](const RunHead& head) { return head.summary.state == RunState::Forgotten; };
   return one.records == other.records && one.chain == other.chain && is_forgotten(one) == is_forgotten(other);
 }
 
@@ -87,9 +90,13 @@ class Copying {
       return true;
     }
     if (!there && there.error().kind != StoreError::Kind::Missing) return failure(there.error());
+    if (there && is_forgotten(head) && !is_forgotten(*there))
+      return tell(
+          fmt::format("run {} was forgotten in the first store, and the second one still has it; forget it there, too",
+                      head.run.text));
     std::string exported;
     std::optional<Snapshot> snapshot;
-    if (head.summary.state != RunState::Forgotten) {
+    if (!is_forgotten(head)) {
       auto file = from_.admin().export_run(head.run);
       if (!file && file.error().kind == StoreError::Kind::Damaged) return tell(file.error().message);
       if (!file) return failure(std::move(file.error()));
@@ -166,7 +173,7 @@ Result<StoreCopy, StoreError> copy_store(StoreConnection& from, StoreConnection&
 
 Result<Imported, StoreError> add_copied_run(StoreConnection& to, const RunHead& head, const std::string& exported,
                                             const std::optional<Snapshot>& snapshot) {
-  if (head.summary.state == RunState::Forgotten) return to.admin().import_forgotten(head);
+  if (is_forgotten(head)) return to.admin().import_forgotten(head);
   auto imported = to.admin().import_run(exported);
   if (!imported || !snapshot || snapshot->after > head.records) return imported;
   Append append;

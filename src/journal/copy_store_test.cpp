@@ -114,6 +114,16 @@ TEST_P(CopyStore, ADamagedRunIsNamedAndTheOthersAreCopied) {
   expect_clean(*other);
 }
 
+TEST_P(CopyStore, ARunThatWasForgottenAfterItWasCopiedIsNamed) {
+  EXPECT_THAT(copy().problems, IsEmpty());
+  ASSERT_TRUE(store->admin().forget(runs[3], 3'000).has_value());
+  EXPECT_THAT(copy().problems, ElementsAre("run " + runs[3].text +
+                                           " was forgotten in the first store, and the second one still has it; forget "
+                                           "it there, too"));
+  ASSERT_TRUE(other->admin().forget(runs[3], 3'000).has_value());
+  EXPECT_THAT(copy().problems, IsEmpty());
+}
+
 TEST_P(CopyStore, ANoteThatDiffersIsNamed) {
   ASSERT_TRUE(other->admin().keep_note({"note 1", "different", std::nullopt}, 1).has_value());
   const StoreCopy copied = copy();
