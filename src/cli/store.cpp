@@ -82,7 +82,14 @@ int copy_store(const StoreCommand& command, const Environment& environment) {
   if (!from) return report(from.error(), environment);
   const auto to = engine::open_store(command.target, StoreUse::Change, environment.system);
   if (!to) return report(to.error(), environment);
-  const auto copied = journal::copy_store(**from, **to, wall_ms(environment.system.clock));
+  const auto show = [&](const std::string& line) {
+    if (!environment.error_is_terminal) return;
+    environment.write_styled("\r\x1b[2K");  // in the place of the line before
+    environment.write_error(line);
+  };
+  const auto copied = journal::copy_store(**from, **to, wall_ms(environment.system.clock),
+                                          [&](std::uint64_t runs) { show(fmt::format("{} …", counted(runs, "run"))); });
+  show("");
   if (!copied) return fail(copied.error().message, environment);
   for (const std::string& problem : copied->problems) fail(problem, environment);
   environment.write_output(fmt::format("{} copied, {} {} there, {}, {}\n", counted(copied->runs, "run"),
