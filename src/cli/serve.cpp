@@ -151,7 +151,8 @@ int serve(const ServeCommand& command, const Environment& environment) {
       },
       [&](const runtime::EffectsInProgress& effects, std::chrono::milliseconds grace) {
         notify_waiting(effects, grace, "the process", environment);
-      });
+      },
+      [&](std::string_view message) { notify(message, environment); });
   engine::HostingOptions options;
   options.store_choice = command.settings.store;
   options.pool = command.pool;

@@ -121,11 +121,16 @@ class EventHub final : public runtime::HostObserver {
  public:
   using OnWaiting = std::function<void(const runtime::EffectsInProgress& effects, std::chrono::milliseconds grace)>;
 
-  /// `report`: shows a message to the operator. `stop`: called with the reason when the store is broken. `waiting`: as
-  /// HostObserver::on_waiting; may be empty.
+  /// `report`: shows a message to the operator. `stop`: called with the reason when the store is broken. `waiting` and
+  /// `solved`: as HostObserver::on_waiting and `on_solved`; may be empty.
   EventHub(std::size_t queue_bytes, std::function<void(std::string_view)> report,
-           std::function<void(std::string_view)> stop, OnWaiting waiting = {})
-      : queue_bytes_(queue_bytes), report_(std::move(report)), stop_(std::move(stop)), waiting_(std::move(waiting)) {}
+           std::function<void(std::string_view)> stop, OnWaiting waiting = {},
+           std::function<void(std::string_view)> solved = {})
+      : queue_bytes_(queue_bytes),
+        report_(std::move(report)),
+        stop_(std::move(stop)),
+        waiting_(std::move(waiting)),
+        solved_(std::move(solved)) {}
 
   /// For feeds that are opened from now on, runs of other owners of the store are watched, too. Any thread.
   void watch_others(journal::Wakeups& wakeups);
@@ -152,6 +157,9 @@ class EventHub final : public runtime::HostObserver {
   void on_text(const journal::RunName& run, const runtime::TextProgress& text) override;
   void on_changed(const journal::RunName& run) override;
   void on_problem(std::string_view message) override { report_(message); }
+  void on_solved(std::string_view message) override {
+    if (solved_) solved_(message);
+  }
   void on_broken(std::string_view message) override;
   void on_waiting(const runtime::EffectsInProgress& effects, std::chrono::milliseconds grace) override {
     if (waiting_) waiting_(effects, grace);
@@ -165,6 +173,7 @@ class EventHub final : public runtime::HostObserver {
   std::function<void(std::string_view)> report_;
   std::function<void(std::string_view)> stop_;
   OnWaiting waiting_;
+  std::function<void(std::string_view)> solved_;
   std::mutex mutex_;  ///< of the members below
   journal::Wakeups* wakeups_ = nullptr;
   Repeat repeat_;

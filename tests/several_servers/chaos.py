@@ -110,6 +110,8 @@ def test_a_database_that_is_away_for_a_while(work):
         postgres.start()
         busy.finish()
         assert server.get("/readyz").status == 200 and server.metric("lease_held") == 1
+        log = "".join(server.output)
+        assert log.count("the store's server does not reply") == log.count("tenon: the store's server replies again") == 1, log
 
 
 def test_connections_that_are_cut(work):

@@ -260,6 +260,7 @@ void Keeper::on_connection_lost() {
   session_ = nullptr;
   returns_ = 0;
   return_at_ = {};
+  notify_listeners();  // effects wait
 }
 
 void Keeper::try_to_return() {

@@ -64,6 +64,9 @@ void Host::begin(DrivenBy driver) {
   const auto report = [this](const std::string& message) {
     if (!is_ending_) parts_.observer.on_problem(message);
   };
+  const auto report_solved = [this](const std::string& message) {
+    if (!is_ending_) parts_.observer.on_solved(message);
+  };
   notes_ = std::make_unique<StoreNotes>(
       StoreNotes::Parts{.store = parts_.store,
                         .secrets = parts_.secrets,
@@ -95,7 +98,8 @@ void Host::begin(DrivenBy driver) {
                                                                 .schedule = *schedule_,
                                                                 .pending = pending_,
                                                                 .now_ms = now,
-                                                                .report = report});
+                                                                .report = report,
+                                                                .report_solved = report_solved});
   const auto is_stopped = [this] { return is_broken_ || is_ending_; };
   gate_ = std::make_unique<RequestGate>(RequestGate::Parts{.store = parts_.store,
                                                            .runtime = *runtime_,

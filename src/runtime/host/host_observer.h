@@ -23,6 +23,8 @@ class HostObserver {
   virtual void on_changed(const journal::RunName& run) = 0;
   /// A problem that is not the answer to a request, for people.
   virtual void on_problem(std::string_view message) = 0;
+  /// That a problem is over, for people.
+  virtual void on_solved(std::string_view /*message*/) {}
   /// The store is broken: no run continues until it is opened again. Or the host is, by a bug in Tenon.
   virtual void on_broken(std::string_view message) = 0;
   /// The host ends, and waits `grace` at most for these effects.

@@ -9,15 +9,16 @@ namespace {
 
 /// Between attempts to join the store again.
 constexpr std::int64_t rejoin_interval_ms = 500;
-/// How long requests wait for the store once this process may begin no effects, and how often that is looked at.
+/// After so long without the right to begin effects, people hear of it, and requests do not wait any longer.
+constexpr std::int64_t outage_reported_ms = 1'000;
 constexpr std::int64_t request_patience_ms = 5'000;
-constexpr std::chrono::milliseconds request_interval{500};
+constexpr std::chrono::milliseconds outage_interval{500};
 
 }  // namespace
 
 void LeaseFollower::poll() {
   const journal::LeaseState lease = parts_.store.owner().ownership().lease();
-  refuse_late(lease);
+  watch_outage(lease);
   if (is_without_lease_) {
     if (rejoin_at_ && *rejoin_at_ <= parts_.now_ms()) rejoin();
     return;
@@ -30,15 +31,19 @@ void LeaseFollower::poll() {
   rejoin();
 }
 
-void LeaseFollower::refuse_late(journal::LeaseState lease) {
-  const bool is_held = lease == journal::LeaseState::Held;
-  if (is_held || parts_.pending.is_empty()) {
-    if (is_held) not_held_since_.reset();
+void LeaseFollower::watch_outage(journal::LeaseState lease) {
+  if (lease == journal::LeaseState::Held) {
+    not_held_since_.reset();
+    if (std::exchange(is_outage_reported_, false)) parts_.report_solved("the store's server replies again");
     return;
   }
   const std::int64_t now = parts_.now_ms();
   if (!not_held_since_) not_held_since_ = now;
-  if (now - *not_held_since_ < request_patience_ms) return;
+  const std::int64_t past = now - *not_held_since_;
+  if (past >= outage_reported_ms && !std::exchange(is_outage_reported_, true)) {
+    parts_.report("the store's server does not reply: no effects begin until it does");
+  }
+  if (past < request_patience_ms) return;
   parts_.pending.fail_all({HostFailure::Kind::Unavailable,
                            "the store's server cannot be reached, and it is not known whether the request was "
                            "recorded: send it again with the same Idempotency-Key"});
@@ -46,7 +51,8 @@ void LeaseFollower::refuse_late(journal::LeaseState lease) {
 
 std::chrono::milliseconds LeaseFollower::time_to_next() const {
   const bool may_refuse = !parts_.pending.is_empty() && !parts_.store.owner().ownership().is_sole();
-  const auto next = may_refuse ? request_interval : std::chrono::milliseconds::max();
+  const bool may_report = not_held_since_ && !is_outage_reported_;
+  const auto next = may_refuse || may_report ? outage_interval : std::chrono::milliseconds::max();
   if (!rejoin_at_) return next;
   return std::min(next, std::chrono::milliseconds(std::max<std::int64_t>(*rejoin_at_ - parts_.now_ms(), 0)));
 }

@@ -23,8 +23,9 @@ class LeaseFollower {
     RunLoader& loader;
     RunSchedule& schedule;
     PendingReplies& pending;
-    std::function<std::int64_t()> now_ms;                    ///< by the monotonic clock
-    std::function<void(const std::string& message)> report;  ///< a problem, for people
+    std::function<std::int64_t()> now_ms;                           ///< by the monotonic clock
+    std::function<void(const std::string& message)> report;         ///< a problem, for people
+    std::function<void(const std::string& message)> report_solved;  ///< that it is over
   };
   explicit LeaseFollower(Parts parts) : parts_(std::move(parts)) {}
   LeaseFollower(const LeaseFollower&) = delete;
@@ -41,13 +42,14 @@ class LeaseFollower {
   void note_runs(std::size_t resident, std::vector<journal::RunName> released);
 
  private:
-  void refuse_late(journal::LeaseState lease);
+  void watch_outage(journal::LeaseState lease);
   void rejoin();
 
   const Parts parts_;
   bool is_without_lease_ = false;
   std::optional<std::int64_t> not_held_since_;  ///< milliseconds by `now_ms`
-  std::optional<std::int64_t> rejoin_at_;       ///< milliseconds since 1970; nothing: it is joining, or need not
+  bool is_outage_reported_ = false;
+  std::optional<std::int64_t> rejoin_at_;  ///< milliseconds since 1970; nothing: it is joining, or need not
 };
 
 }  // namespace tenon::runtime
