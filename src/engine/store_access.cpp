@@ -254,7 +254,8 @@ Result<SentCommand, EngineError> send_to_owner(const StoreChoice& choice, const 
     const runtime::HostFailure& why = reply.error();
     using Refused = runtime::HostFailure::Kind;
     if (why.kind != Refused::Unequipped) {
-      const auto kind = why.kind == Refused::Unavailable ? EngineError::Kind::Failed : EngineError::Kind::WrongInput;
+      const bool is_wrong = why.kind != Refused::Unavailable && why.kind != Refused::Unknown;
+      const auto kind = is_wrong ? EngineError::Kind::WrongInput : EngineError::Kind::Failed;
       return failure(EngineError{kind, why.message});
     }
     outcome = {.fate = SentCommand::Fate::Lacking, .lack = why.message};

@@ -75,6 +75,7 @@ tenon_status report(const runtime::HostFailure& why, tenon_error** error) {
     case Kind::WrongInput:
       return report(TENON_WRONG_INPUT, why.message, error);
     case Kind::Unavailable:
+    case Kind::Unknown:
     case Kind::Elsewhere:
     case Kind::Unequipped:
     case Kind::Damaged:

@@ -215,6 +215,11 @@ HttpAnswer make_answer(const runtime::HostFailure& failure) {
     case Kind::Elsewhere:
     case Kind::Unequipped:
       return error(503, "unavailable");
+    case Kind::Unknown: {
+      HttpAnswer answer = error(503, "unknown");
+      answer.head.headers = {{"X-Should-Retry", "false"}};  // in place of when to try again
+      return answer;
+    }
     case Kind::Damaged:
       return error(500, "damaged");
   }

@@ -149,10 +149,15 @@ def test_a_server_without_a_network(work):
         proxy.freeze()
         with concurrent.futures.ThreadPoolExecutor() as pool:
             asked = [pool.submit(servers[0].get, path) for path in ("/readyz", "/v1/runs")]
-            asked.append(pool.submit(servers[0].post, "/v1/runs", {"fn": "approve", "input": "x"}))
+            begin = {"fn": "approve", "input": "begun once"}
+            asked.append(pool.submit(servers[0].post, "/v1/runs", begin, Idempotency_Key="begun"))
             assert [one.result().status for one in asked] == [503, 503, 503]
+            refused = asked[2].result()
+            assert (refused.code, refused.headers.get("Retry-After"), refused.headers.get("X-Should-Retry")) in (
+                ("unavailable", "1", None), ("unknown", None, "false")), refused.body
         time.sleep(2 * SHORT_LEASE_MS / 1000)
         pause_until_progress(busy, 20)
         proxy.continue_()
-        retry(lambda: servers[0].begin({"fn": "approve", "input": "it serves again"}))
+        retry(lambda: servers[0].begin(begin, Idempotency_Key="begun"))
+        assert cluster.query("SELECT count(*) FROM runs WHERE title = 'approve'::bytea") == [["1"]], "it was begun once"
         busy.finish()

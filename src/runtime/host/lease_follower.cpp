@@ -44,9 +44,9 @@ void LeaseFollower::watch_outage(journal::LeaseState lease) {
     parts_.report("the store's server does not reply: no effects begin until it does");
   }
   if (past < request_patience_ms) return;
-  parts_.pending.fail_all({HostFailure::Kind::Unavailable,
-                           "the store's server cannot be reached, and it is not known whether the request was "
-                           "recorded: send it again with the same Idempotency-Key"});
+  parts_.pending.fail_all({HostFailure::Kind::Unknown,
+                           "the store's server does not reply, and it is not known whether the request was accepted; "
+                           "repeat it only with the same Idempotency-Key"});
 }
 
 std::chrono::milliseconds LeaseFollower::time_to_next() const {

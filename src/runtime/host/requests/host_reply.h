@@ -13,7 +13,7 @@
 /// How a host answers requests, and how it recognizes those that are repeated.
 namespace tenon::runtime {
 
-/// Why a request was refused. Nothing has changed then.
+/// Why a request was refused. Nothing has changed then, except for `Unknown`.
 struct HostFailure {
   enum class Kind : std::uint8_t {
     NotFound,     ///< no such run
@@ -21,6 +21,7 @@ struct HostFailure {
     WrongInput,   ///< the input does not have the expected type
     KeyReused,    ///< another request came with the same key
     Unavailable,  ///< the store cannot be written, the host is stopping or has too much to do
+    Unknown,      ///< the store does not reply: the request may have been accepted
     Raced,        ///< another owner of the store has just accepted a request with the same key or name
     Elsewhere,    ///< another owner of the store continues the run
     Unequipped,   ///< this process lacks something that the run needs: a library, or the key. Another one may have it

@@ -126,12 +126,13 @@ Result<RunAction, std::string> read_action(const Json& json) {
 }
 
 /// The kinds of failures by the names that they have in replies.
-constexpr std::array<std::pair<HostFailure::Kind, std::string_view>, 9> failure_names{{
+constexpr std::array<std::pair<HostFailure::Kind, std::string_view>, 10> failure_names{{
     {HostFailure::Kind::NotFound, "not_found"},
     {HostFailure::Kind::Conflict, "conflict"},
     {HostFailure::Kind::WrongInput, "wrong_input"},
     {HostFailure::Kind::KeyReused, "key_reused"},
     {HostFailure::Kind::Unavailable, "unavailable"},
+    {HostFailure::Kind::Unknown, "unknown"},
     {HostFailure::Kind::Raced, "raced"},
     {HostFailure::Kind::Elsewhere, "elsewhere"},
     {HostFailure::Kind::Unequipped, "unequipped"},
