@@ -134,7 +134,25 @@ TEST(OpenAiModel, ConnectionsAreUsedAgain) {
   EXPECT_EQ(server.counts().requests, 20U);
 }
 
+/// Client and server of a connection are in this process. By default a process may have 1,024 open files.
+class ManyFiles {
+ public:
+  ManyFiles() {
+    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit many = {std::max<rlim_t>(before_.rlim_cur, wanted), std::max<rlim_t>(before_.rlim_max, wanted)};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &many), 0) << "a process may have " << before_.rlim_max << " open files here";
+  }
+  ~ManyFiles() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
+  ManyFiles(const ManyFiles&) = delete;
+  ManyFiles& operator=(const ManyFiles&) = delete;
+
+ private:
+  static constexpr rlim_t wanted = 4'096;
+  rlimit before_ = {};
+};
+
 TEST(OpenAiModel, AThousandAtOnce) {
+  const ManyFiles many_files;
   MockServerThread server([](const HttpRequest& request) {
     const auto body = nlohmann::json::parse(request.body);
     return ReplyPlan{Wait{milliseconds(500)},
