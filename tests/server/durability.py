@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from server_process import SECONDS_MAX, Server, Stream
-from tenon_process import build_library, free_port, serve, tenon, wait_for_calls
+from tenon_process import build_library, serve, tenon, wait_for_calls
 
 
 def test_acknowledged_starts_survive(work):
@@ -285,9 +285,16 @@ class Answering(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def bound_endpoint():
+    """An endpoint that refuses connections until it is activated. No other process gets its port."""
+    endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answering, bind_and_activate=False)
+    endpoint.server_bind()
+    return endpoint
+
+
 def test_a_run_waits_for_its_model_and_continues_by_itself(work):
-    port = free_port()
-    environment = {"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
+    endpoint = bound_endpoint()
+    environment = {"OPENAI_BASE_URL": f"http://127.0.0.1:{endpoint.server_port}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
     options = ("--retry", "initial=1s", "--retry", "factor=1", "--limit", "idle_runs=1")
     with Server(work, *options, model="openai:mock", environment=environment) as server:
         runs = [server.begin({"fn": "tell", "input": "owls"}) for _ in range(3)]
@@ -310,7 +317,7 @@ def test_a_run_waits_for_its_model_and_continues_by_itself(work):
         assert server.stop() == 0
         server.start()
         assert len(server.events(runs[0])) >= before
-        endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", port), Answering)
+        endpoint.server_activate()
         serve(endpoint)
         try:
             for run in runs:
@@ -322,8 +329,8 @@ def test_a_run_waits_for_its_model_and_continues_by_itself(work):
 
 
 def test_a_run_whose_retries_are_over_is_resumed_by_hand(work):
-    port = free_port()
-    environment = {"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
+    endpoint = bound_endpoint()
+    environment = {"OPENAI_BASE_URL": f"http://127.0.0.1:{endpoint.server_port}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
     options = ("--retry", "initial=50ms", "--retry", "max_elapsed=60ms")
     with Server(work, *options, model="openai:mock", environment=environment) as server:
         runs = [server.begin({"fn": "tell", "input": "owls"}) for _ in range(2)]
@@ -334,7 +341,7 @@ def test_a_run_whose_retries_are_over_is_resumed_by_hand(work):
                 if "wakes_at" not in shown or time.monotonic() > deadline:
                     break
             assert "next_at" not in shown["unavailable"][0], shown
-        endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", port), Answering)
+        endpoint.server_activate()
         serve(endpoint)
         try:
             assert server.post(f"/v1/runs/{runs[0]}/resume", {}).status == 202
