@@ -58,12 +58,11 @@ function(build_native_dependencies)
     -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_SERVER=OFF -DLLAMA_BUILD_APP=OFF -DLLAMA_OPENSSL=OFF
     -DLLAMA_BUILD_NUMBER=0 -DLLAMA_BUILD_COMMIT=${LLAMA_CRATE}
     -DGGML_NATIVE=OFF -DGGML_OPENMP=OFF -DGGML_CCACHE=OFF)
-  native_step("Building llama.cpp" ${CMAKE_COMMAND} --build ${work}/llama --parallel ${cores})
-  native_step("Installing llama.cpp" ${CMAKE_COMMAND} --install ${work}/llama)
-
-  native_step("Building llguidance"
-    ${CARGO} build --release --locked --offline --config ${work}/vendor.toml --manifest-path ${RUST_DIR}/Cargo.toml
+  # Most of the time, cargo uses one processor.
+  native_step("Building llama.cpp and llguidance" ${CMAKE_COMMAND} --build ${work}/llama --parallel ${cores}
+    BESIDE ${CARGO} build --release --locked --offline --config ${work}/vendor.toml --manifest-path ${RUST_DIR}/Cargo.toml
     --target-dir ${work}/cargo)
+  native_step("Installing llama.cpp" ${CMAKE_COMMAND} --install ${work}/llama)
   file(COPY ${work}/cargo/release/libtenon_llguidance.a DESTINATION ${NATIVE_DIR}/lib)
   file(COPY ${work}/vendor/${LLGUIDANCE_CRATE}/llguidance.h DESTINATION ${NATIVE_DIR}/include)
   file(COPY ${work}/vendor/${LLGUIDANCE_CRATE}/LICENSE DESTINATION ${NATIVE_DIR}/licenses/llguidance)
