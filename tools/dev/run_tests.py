@@ -267,10 +267,11 @@ def find_runners(preset, separate=False):
 
 
 def processor_ticks():
-    """How long the machine's processors have been idle, and how long there have been any, in ticks."""
+    """How long the machine's processors have been idle, or run what lets everything else go first, and how long there have been any, in
+    ticks."""
     with open("/proc/stat", encoding="ascii") as file:
-        ticks = [int(word) for word in file.readline().split()[1:9]]
-    return ticks[3] + ticks[4], sum(ticks)
+        _, nice, _, idle, waiting, *_ = ticks = [int(word) for word in file.readline().split()[1:9]]
+    return nice + idle + waiting, sum(ticks)
 
 
 class Admission:
