@@ -25,7 +25,8 @@ find_program(NATIVE_CC NAMES gcc cc REQUIRED)
 execute_process(COMMAND ${NATIVE_CXX} -dumpfullversion -dumpmachine OUTPUT_VARIABLE native_compiler
   COMMAND_ERROR_IS_FATAL ANY)
 set(native_inputs "${native_compiler}")
-foreach(input IN ITEMS ${RUST_DIR}/Cargo.toml ${RUST_DIR}/Cargo.lock ${RUST_DIR}/src/lib.rs ${CMAKE_CURRENT_LIST_FILE})
+set(LLAMA_OPTIONS ${CMAKE_CURRENT_LIST_DIR}/llama_options.cmake)
+foreach(input IN ITEMS ${RUST_DIR}/Cargo.toml ${RUST_DIR}/Cargo.lock ${RUST_DIR}/src/lib.rs ${LLAMA_OPTIONS} ${CMAKE_CURRENT_LIST_FILE})
   file(SHA256 ${input} digest)
   string(APPEND native_inputs "${digest}")
 endforeach()
@@ -56,7 +57,7 @@ function(build_native_dependencies)
     -DCMAKE_C_COMPILER=${NATIVE_CC} -DCMAKE_CXX_COMPILER=${NATIVE_CXX} -DCMAKE_POSITION_INDEPENDENT_CODE=ON ${launcher}
     -DBUILD_SHARED_LIBS=OFF -DLLAMA_BUILD_COMMON=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_TOOLS=OFF
     -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_SERVER=OFF -DLLAMA_BUILD_APP=OFF -DLLAMA_OPENSSL=OFF
-    -DLLAMA_BUILD_NUMBER=0 -DLLAMA_BUILD_COMMIT=${LLAMA_CRATE}
+    -DLLAMA_BUILD_NUMBER=0 -DLLAMA_BUILD_COMMIT=${LLAMA_CRATE} -DCMAKE_PROJECT_llama.cpp_INCLUDE=${LLAMA_OPTIONS}
     -DGGML_NATIVE=OFF -DGGML_OPENMP=OFF -DGGML_CCACHE=OFF)
   # Most of the time, cargo uses one processor.
   native_step("Building llama.cpp and llguidance" ${CMAKE_COMMAND} --build ${work}/llama --parallel ${cores}
