@@ -5,6 +5,10 @@ find_package(GTest REQUIRED)
 set(TENON_TEST_BATCH 6)        # test files that are compiled as one; changing one recompiles its batch
 add_custom_target(tests)       # the programs that ctest runs
 add_custom_target(test_tools)  # programs that only the runners tests/*/run start
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  # The Python package leaves out what it does not use.
+  set(TENON_MODULE_OPTIONS -ffunction-sections -fdata-sections)
+endif()
 if(TENON_SANITIZE MATCHES undefined)
   # Only the tested code is checked for undefined behaviour; the tests are checked for address errors, in half the compile time.
   set(TENON_TEST_OPTIONS -fno-sanitize=undefined)
@@ -18,6 +22,7 @@ function(tenon_module name)
   list(FILTER sources EXCLUDE REGEX "(_test|_main)\\.cpp$")
   if(sources)
     add_library(tenon_${name} STATIC ${sources})
+    target_compile_options(tenon_${name} PRIVATE ${TENON_MODULE_OPTIONS})
     target_include_directories(tenon_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(tenon_${name} PUBLIC ${ARG_LINK} PRIVATE tenon_options)
   else()

@@ -38,11 +38,8 @@ endforeach()
 target_include_directories(tenon_python PRIVATE include python)
 target_include_directories(tenon_python SYSTEM PRIVATE ${Python_INCLUDE_DIRS})
 target_link_libraries(tenon_python PRIVATE tenon_algebra tenon_server tenon_options)
-# These, too, are compiled for their size in the wheel; in the command line their speed matters more (CMakeLists.txt names what is
-# small everywhere). What of the wheel is not used is left out.
-foreach(part bytecode compiler protocol server syntax types)
-  target_compile_options(tenon_${part} PRIVATE ${TENON_SMALL})
-endforeach()
+# A wheel is to be small, and a server that streams to many is the command line's. What of the wheel is not used is left out.
+target_compile_options(tenon_server PRIVATE -Os)
 target_link_options(tenon_python PRIVATE -Wl,--gc-sections -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/python.map)
 install(TARGETS tenon_python LIBRARY DESTINATION tenon COMPONENT python)
 # The module has many addresses of its own data, which are relocated when it is imported. As bitmaps they take a hundredth of the space.
