@@ -19,6 +19,7 @@ foreach(source IN LISTS fuzz_sources)
     add_executable(replay_${name} EXCLUDE_FROM_ALL ${source})
     target_link_libraries(replay_${name} PRIVATE replay_main tenon_server tenon_compiler tenon_journal tenon_syntax_test_support
       tenon_assembler tenon_json_schema tenon_options nlohmann_json::nlohmann_json)
+    target_compile_options(replay_${name} PRIVATE -O0)
     add_dependencies(tests replay_${name})
     add_test(NAME replay_${name}
       COMMAND replay_${name} ${CMAKE_SOURCE_DIR}/fuzz/corpus/${name} ${CMAKE_SOURCE_DIR}/fuzz/regressions/${name})
