@@ -9,10 +9,6 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # The Python package leaves out what it does not use.
   set(TENON_MODULE_OPTIONS -ffunction-sections -fdata-sections)
 endif()
-if(TENON_SANITIZE MATCHES undefined)
-  # Only the tested code is checked for undefined behaviour; the tests are checked for address errors, in half the compile time.
-  set(TENON_TEST_OPTIONS -fno-sanitize=undefined)
-endif()
 
 function(tenon_module name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
@@ -33,7 +29,7 @@ function(tenon_module name)
   if(test_sources)
     add_executable(tests_${name} ${test_sources})
     # A test runs once, so compile time matters more than run time.
-    target_compile_options(tests_${name} PRIVATE -O0 ${TENON_TEST_OPTIONS})
+    target_compile_options(tests_${name} PRIVATE -O0)
     if(NOT CMAKE_UNITY_BUILD)
       set_target_properties(tests_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TENON_TEST_BATCH})
     endif()
