@@ -192,9 +192,16 @@ TENON_API bool tenon_defer(tenon_call* call);
  * several processes own the runs of a store, this one may have lost the run meanwhile, and another one may make the
  * call. False, also if the call was cancelled: it is completed without its work, after tenon_fail_unavailable. */
 TENON_API bool tenon_may_begin(tenon_call* call);
-/* Within a host function: whether no run could continue meanwhile, the call has no time limit, and the extern's last
- * call took less than 0.2 ms. A host that performs its functions on threads of its own spares the change of thread. */
+/* Within a host function: whether no run could continue meanwhile, the call has no time limit, the extern's last call
+ * took less than 0.2 ms, and this thread does more than take a turn. A host that performs its functions on threads of
+ * its own spares the change of thread. */
 TENON_API bool tenon_is_lone(const tenon_call* call);
+/* Within a host function, for a lone call that may block all the same: `function` is called in its place, after it has
+ * returned and on the same thread, while other threads use the engine and continue its runs. It completes the call as a
+ * host function does, but cannot defer it, and may not use the engine either. The call may be cancelled meanwhile. If
+ * this returns false, nothing was done, and the host function performs the call itself: the call is not lone, another
+ * one is performed so, the engine is that of a tenon_host or is being stopped, or an argument is nested too deep. */
+TENON_API bool tenon_perform_outside(tenon_call* call, tenon_host_function function, void* user);
 /* Completes a deferred call, with its result or its failure. Once for each deferred call, from any thread, even if the
  * call was cancelled (`tenon_is_cancelled`) or its engine was closed; then the call is invalid. Does nothing if the
  * call was not deferred. */

@@ -1,5 +1,6 @@
 #include "core/externs.h"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -135,8 +136,28 @@ nb::object Extern::read_arguments(tenon_call* call, const nb::object& deferred) 
   return arguments;
 }
 
+namespace {
+
+/// What tells a function whether its call was cancelled, while it runs.
+class Watched {
+ public:
+  explicit Watched(std::unique_ptr<DeferredCall> call) : call_(call.get()), object_(nb::cast(std::move(call))) {}
+  ~Watched() { call_->let_go(); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  [[nodiscard]] const nb::object& object() const { return object_; }
+
+ private:
+  DeferredCall* call_;
+  nb::object object_;
+};
+
+}  // namespace
+
 void Extern::call(tenon_call* call) {
-  const nb::object arguments = read_arguments(call, nb::none());
+  std::optional<Watched> watched;
+  if (takes_call_) watched.emplace(std::make_unique<DeferredCall>(call, *result_, types_, dispatcher_));
+  const nb::object arguments = read_arguments(call, watched ? watched->object() : nb::object(nb::none()));
   if (tenon_failed(call)) return;
   write_result(call, call_function(call, arguments), *result_);
 }
@@ -192,6 +213,13 @@ void Extern::perform(tenon_call* call, void* user) {
     if (tenon_defer(call)) self->dispatcher_->calls().add(self, call);
     return;
   }
+  const bool may_block = self->thread_ == ExternThread::Suitable && self->dispatcher_->calls().has_threads();
+  if (may_block && tenon_perform_outside(call, &Extern::perform_here, user)) return;
+  perform_here(call, user);
+}
+
+void Extern::perform_here(tenon_call* call, void* user) {
+  const std::shared_ptr<Extern>& self = *static_cast<std::shared_ptr<Extern>*>(user);
   const Callback callback;
   if (!callback.is_allowed()) return tenon_fail_unavailable(call, "the interpreter has ended");
   const CallQueue::Serving serving(self->dispatcher_->calls());

@@ -34,6 +34,8 @@ class DeferredCall {
   [[nodiscard]] nb::object run() const;
   /// Completes the call with a failure.
   void fail(const std::string& message, bool is_unavailable);
+  /// The call is completed without this.
+  void let_go() { call_ = nullptr; }
   /// Completes the call, of which it is not known what it has done: a recorded run makes it again, or asks a person.
   void interrupt();
 
@@ -48,9 +50,11 @@ class DeferredCall {
 
 /// Where a plain function is called.
 enum class ExternThread : int {
-  Suitable,  ///< on a thread of its own, unless it is quick and nothing else could continue meanwhile
-  Own,       ///< on a thread of its own
-  Engine,    ///< on the thread that continues the runs
+  /// On a thread of its own, unless it is quick and nothing else could continue meanwhile. Then on the thread that
+  /// continues the runs, but outside of the engine (tenon_perform_outside), so that it stops nothing if it blocks.
+  Suitable,
+  Own,     ///< on a thread of its own
+  Engine,  ///< on the thread that continues the runs
 };
 
 /// A function of Python that performs an extern. Shared by its engine and by the package.
@@ -83,6 +87,7 @@ class Extern : public std::enable_shared_from_this<Extern> {
 
  private:
   [[nodiscard]] bool needs_thread(const tenon_call* call) const;
+  static void perform_here(tenon_call* call, void* user);
   void call(tenon_call* call);
   [[nodiscard]] nb::object call_function(const tenon_call* call, const nb::object& arguments) const;
   [[nodiscard]] nb::object read_arguments(tenon_call* call, const nb::object& deferred) const;

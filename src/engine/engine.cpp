@@ -50,6 +50,10 @@ EngineError to_error(const runtime::PromptRefusal& refused) {
   return refusal(is_input ? EngineError::Kind::WrongInput : EngineError::Kind::Conflict, refused.message);
 }
 
+std::vector<std::string> names_of(const tools::ProvidedFunctions* functions) {
+  return functions == nullptr ? std::vector<std::string>() : functions->names();
+}
+
 RunResult failed(const runtime::RunFailed& failure, const vm::LoadedProgram& program) {
   std::string message = runtime::describe_failure(program, failure.report);
   if (message.ends_with('\n')) message.pop_back();
@@ -108,10 +112,11 @@ Engine::Engine(EngineOptions options, Telemetry telemetry, const System& system)
         system_, reports, options_.extern_threads, [&model] { model.wake(); }, may_begin));
   }
   if (!options_.functions.empty()) {
-    for (const auto& [name, function] : options_.functions) provided_.push_back(name);
-    options_.extern_caller = std::make_unique<tools::ProvidedFunctions>(
+    auto caller = std::make_unique<tools::ProvidedFunctions>(
         std::move(options_.functions), std::move(options_.function_hooks), std::move(options_.extern_caller),
         [&model] { model.wake(); }, std::move(may_begin));
+    functions_ = caller.get();
+    options_.extern_caller = std::move(caller);
   }
   waker_.set(model, *options_.extern_caller);
   journal::Store* const store = options_.store ? &options_.store->journals() : nullptr;
@@ -157,7 +162,7 @@ Result<Program, EngineError> Engine::load(const ProgramSource& source, Settings 
   settings.model.spec = options_.model_choice.spec;
   // Without a judge the model is its own, whichever the manifest names.
   settings.model.judge = options_.model_choice.judge.empty() ? settings.model.spec : options_.model_choice.judge;
-  settings.provided = provided_;
+  settings.provided = names_of(functions_);
   auto program = engine::load(source, settings, system_);
   if (program) program->options.judge = options_.model_choice.judge;
   return program;
@@ -213,7 +218,7 @@ Result<RunId, EngineError> Engine::resume(const journal::RunName& run, const std
   if (!options_.store) return failure(refusal(EngineError::Kind::Conflict, "the engine has no store"));
   auto stored = read_stored_run(runtime_->store(), run);
   if (!stored) return failure(std::move(stored.error()));
-  auto program = load_stored_program(*stored, {.externs = {libraries, provided_}}, system_);
+  auto program = load_stored_program(*stored, {.externs = {libraries, names_of(functions_)}}, system_);
   if (!program) return failure(std::move(program.error()));
   const effects::RunSettings& settings = stored->started.settings;
   const bool is_same = settings.model == options_.model_choice.spec && settings.judge == options_.model_choice.judge;
@@ -299,7 +304,7 @@ void Engine::step_briefly() {
 }
 
 void Engine::forget_gone() {
-  if (!let_go_.empty()) std::erase_if(let_go_, [&](RunId run) { return is_gone(run); });
+  for (auto next = let_go_.begin(); next != let_go_.end();) let_go(*next++);
 }
 
 std::optional<RunEvent> Engine::next_event(std::chrono::milliseconds timeout) {
@@ -378,23 +383,13 @@ Result<void, EngineError> Engine::release(RunId run) {
 }
 
 void Engine::let_go(RunId run) {
-  if (is_gone(run)) {
-    let_go_.erase(run);
-  } else {
-    let_go_.insert(run);
-  }
-}
-
-/// Releases a run that was let go, if it can be.
-bool Engine::is_gone(RunId run) {
   const RunState now = state(run);
-  if (now == RunState::Running) return false;
-  if (now != RunState::Ended && !runtime_->is_stored(run)) {
-    cancel(run, "no one can answer it any more");
-    return false;
+  if (now == RunState::Ended || (now != RunState::Running && runtime_->is_stored(run))) {
+    let_go_.erase(run);
+    return runtime_->release(run);
   }
-  runtime_->release(run);
-  return true;
+  if (now != RunState::Running) cancel(run, "no one can answer it any more");
+  let_go_.insert(run);
 }
 
 std::optional<vm::Value> Engine::copy_value(RunId run) const {
@@ -420,6 +415,8 @@ const journal::RunName* Engine::name(RunId run) const {
 
 void Engine::stop(std::chrono::milliseconds grace) {
   if (is_stopped_) return;
+  // No one takes those that are to be made outside, and this is not to wait longer than it may.
+  if (functions_ != nullptr) functions_->make_lone_calls(tools::ProvidedFunctions::LoneCalls::None);
   runtime_->drain(grace);
   if (inbox_) inbox_->end();
   is_stopped_ = true;

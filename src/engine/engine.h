@@ -134,6 +134,9 @@ class Engine final {
   bool step(std::chrono::milliseconds wait);
   /// Gives each run that can continue a short slice, and waits for nothing (Runtime::poll_briefly).
   void step_briefly();
+  /// What calls the provided functions, for callers that make some outside of the engine; null: there are none. Such a
+  /// caller asks for a call after each `step`, and continues the runs when it has brought one back.
+  [[nodiscard]] tools::ProvidedFunctions* provided_functions() const { return functions_; }
   /// The oldest event, of this run or of any, without continuing the runs.
   [[nodiscard]] std::optional<RunEvent> take_event(std::optional<runtime::RunId> run = std::nullopt);
   [[nodiscard]] bool has_event() const { return events_ && !events_->is_empty(); }
@@ -193,7 +196,6 @@ class Engine final {
   [[nodiscard]] Result<void, EngineError> prepare_secrets(const runtime::ProgramImage& image);
   [[nodiscard]] std::optional<journal::RunName> make_name() const;
   [[nodiscard]] runtime::Listener* listener();
-  [[nodiscard]] bool is_gone(runtime::RunId run);
   void forget_gone();
 
   // In this order: later members use earlier ones.
@@ -201,7 +203,7 @@ class Engine final {
   EngineOptions options_;
   Telemetry telemetry_;
   effects::SecretVault secrets_;
-  std::vector<std::string> provided_;  ///< the names of the provided functions
+  tools::ProvidedFunctions* functions_ = nullptr;  ///< within `options_`; null: none are provided
   std::optional<EventQueue> events_;
   StepWaker waker_;
   std::unique_ptr<runtime::Listeners> listeners_;

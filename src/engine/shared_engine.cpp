@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 
 #include "base/abandon.h"
 #include "base/signal_free_thread.h"
+#include "tools/provided_functions.h"
 
 namespace tenon::engine {
 namespace {
@@ -59,7 +61,7 @@ SharedEngine::Turn::~Turn() {
 }
 
 SharedEngine::SharedEngine(std::unique_ptr<Engine> engine, std::function<bool(Engine&)> look)
-    : engine_(std::move(engine)), used_(*engine_), look_(std::move(look)) {
+    : engine_(std::move(engine)), used_(*engine_), functions_(used_.provided_functions()), look_(std::move(look)) {
   ENSURE(news_.is_open());
   used_.on_command([this] { take_command(); });
 }
@@ -75,7 +77,7 @@ SharedEngine::~SharedEngine() {
 
 bool SharedEngine::is_used_here() const {
   const std::scoped_lock lock(mutex_);
-  return user_ == std::this_thread::get_id();
+  return user_ == std::this_thread::get_id() || outside_.is_here();
 }
 
 void SharedEngine::throw_if_broken() const {
@@ -144,14 +146,40 @@ bool SharedEngine::has_work() const {
   return may_continue_ || engine_->can_continue();
 }
 
-/// Passes the engine on: to a caller, or else to a thread that waits for a run, or else to the engine's own, which is
+/// Whether a thread that waits for a run can continue the runs.
+bool SharedEngine::has_driver() const {
+  return std::ranges::any_of(waiters_, [](const Waiter* waiter) { return !waiter->is_outside; });
+}
+
+/// Wakes the thread that uses the engine next: a caller, or else one that waits for a run. False: there is none.
+bool SharedEngine::wake_next() {
+  if (callers_ > 0) {
+    free_.notify_one();
+    return true;
+  }
+  const auto next =
+      std::ranges::find_if(waiters_, [](const Waiter* waiter) { return !waiter->is_done && !waiter->is_outside; });
+  if (next == waiters_.end()) return false;
+  (*next)->changed.notify_one();
+  return true;
+}
+
+/// Wakes one of the engine's own threads to continue the runs. While one is in a call, there is another one.
+void SharedEngine::wake_own() {
+  own_.notify_one();
+  if (!outside_.is_own() || is_stopping_ || spare_.joinable()) return;
+  try {
+    spare_ = start_signal_free_thread([this] { loop(); });
+  } catch (const std::system_error&) {
+    // The system starts no more threads: the one that is in the call continues the runs afterwards.
+  }
+}
+
+/// Passes the engine on: to a caller, or else to a thread that waits for a run, or else to one of its own, which is
 /// not woken in vain.
 void SharedEngine::release(const std::unique_lock<std::mutex>& /*lock*/) {
   user_ = {};
-  if (callers_ > 0) return free_.notify_one();
-  const auto next = std::ranges::find_if(waiters_, [](const Waiter* waiter) { return !waiter->is_done; });
-  if (next != waiters_.end()) return (*next)->changed.notify_one();
-  if (!is_broken_ && has_work()) own_.notify_one();
+  if (!wake_next() && !is_broken_ && has_work()) wake_own();
 }
 
 /// Whether the wait is over. An exception of the question is that of the wait.
@@ -191,6 +219,9 @@ void SharedEngine::look_after_step() noexcept {
 void SharedEngine::step(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait) {
   lock.unlock();
   try {
+    using LoneCalls = tools::ProvidedFunctions::LoneCalls;
+    // A thread that only takes a turn makes no call that may block.
+    if (functions_ != nullptr) functions_->make_lone_calls(wait.count() > 0 ? LoneCalls::Outside : LoneCalls::None);
     run_posted();
     static_cast<void>(engine_->step(std::min(wait, step_max)));
   } catch (...) {
@@ -201,6 +232,45 @@ void SharedEngine::step(std::unique_lock<std::mutex>& lock, std::chrono::millise
   }
   lock.lock();
   look_after_step();
+}
+
+/// With the mutex locked and the engine in use, after a step: makes the call that is to be made outside, if there is
+/// one. Returns whether there was: then this thread does not use the engine any more. `waiter`: of this thread; null:
+/// it waits for no run.
+bool SharedEngine::make_outside_call(std::unique_lock<std::mutex>& lock, Thread thread, Waiter* waiter) {
+  const bool may_have_call = functions_ != nullptr && !is_broken_;
+  const std::shared_ptr<tools::OutsideCall> call = may_have_call ? functions_->take_outside() : nullptr;
+  if (call == nullptr) return false;
+  user_ = {};
+  outside_.begin(thread == Thread::Own);
+  if (waiter != nullptr) waiter->is_outside = true;
+  if (callers_ > 0) {
+    free_.notify_one();
+  } else if (!posted_.empty() && !wake_next()) {
+    wake_own();
+  }
+  lock.unlock();
+  call->make();
+  lock.lock();
+  outside_.end();
+  if (waiter != nullptr) waiter->is_outside = false;
+  return_call(call);
+  return true;
+}
+
+/// With the mutex locked: a call that was made outside has ended.
+void SharedEngine::return_call(const std::shared_ptr<tools::OutsideCall>& call) noexcept {
+  if (is_broken_) return;
+  may_continue_ = true;
+  try {
+    if (user_ != std::thread::id()) {
+      call->finish();
+    } else if (!is_stopped_) {
+      posted_.insert(posted_.begin(), [this, call](Engine&) { functions_->take_back(call); });
+    }
+  } catch (...) {
+    give_up_locked();
+  }
 }
 
 /// Within a handler of the exception: the engine is not used any more.
@@ -219,7 +289,7 @@ void SharedEngine::give_up_locked() noexcept {
   abandon(engine_);
   for (Waiter* const waiter : waiters_) waiter->changed.notify_one();
   free_.notify_all();
-  own_.notify_one();
+  own_.notify_all();
   news_.wake();
 }
 
@@ -261,7 +331,7 @@ bool SharedEngine::wait(std::function<bool(Engine&)> is_met, std::chrono::millis
       user_ = std::this_thread::get_id();
       may_continue_ = false;
       step(lock, std::max(left, std::chrono::milliseconds{0}));
-      user_ = {};
+      if (!make_outside_call(lock, Thread::Callers, &self)) user_ = {};
       throw_if_broken();
       if (callers_ > 0) free_.notify_one();
     }
@@ -296,7 +366,7 @@ void SharedEngine::take_turn() {
   user_ = std::this_thread::get_id();
   may_continue_ = false;
   step(lock, std::chrono::milliseconds{0});
-  release(lock);
+  if (!make_outside_call(lock, Thread::Callers) || user_ == std::thread::id()) release(lock);
 }
 
 void SharedEngine::interrupt() {
@@ -309,7 +379,7 @@ void SharedEngine::interrupt() {
 void SharedEngine::start_thread() {
   const std::scoped_lock lock(mutex_);
   throw_if_broken();
-  if (thread_.joinable() || is_stopping_) return;
+  if (is_stopping_ || thread_.joinable()) return;
   thread_ = start_signal_free_thread([this] { loop(); });
   has_thread_ = true;
 }
@@ -322,10 +392,14 @@ int SharedEngine::descriptor() {
 
 void SharedEngine::loop() {
   std::unique_lock lock(mutex_);
-  const auto is_free = [this] { return user_ == std::thread::id() && callers_ == 0 && waiters_.empty(); };
+  const auto is_free = [this] { return user_ == std::thread::id() && callers_ == 0 && !has_driver(); };
   for (;;) {
     own_.wait(lock, [&] { return is_broken_ || is_stopping_ || (is_free() && has_work()); });
     if (is_broken_ || is_stopping_) return;
+    if (const auto takeover = outside_.takeover()) {
+      own_.wait_until(lock, *takeover);
+      continue;
+    }
     user_ = std::this_thread::get_id();
     may_continue_ = false;
     try {
@@ -333,8 +407,10 @@ void SharedEngine::loop() {
     } catch (...) {
       return;  // each caller gets it
     }
+    if (!make_outside_call(lock, Thread::Own)) user_ = {};
     if (is_broken_) return;
-    release(lock);
+    // Otherwise this thread continues the runs.
+    if (user_ == std::thread::id()) static_cast<void>(wake_next());
   }
 }
 
@@ -342,10 +418,11 @@ void SharedEngine::stop(std::chrono::milliseconds grace) {
   {
     const std::scoped_lock lock(mutex_);
     is_stopping_ = true;
-    own_.notify_one();
+    own_.notify_all();
     if (!is_broken_) engine_->wake();
   }
   if (thread_.joinable()) thread_.join();
+  if (spare_.joinable()) spare_.join();
   {
     const std::scoped_lock lock(mutex_);
     if (is_broken_ || is_stopped_) return;

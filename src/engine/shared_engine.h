@@ -18,6 +18,8 @@
 #include "base/ensure.h"
 #include "base/waker.h"
 #include "engine/engine.h"
+#include "engine/outside_calls.h"
+#include "tools/outside_call.h"
 
 namespace tenon::engine {
 
@@ -25,6 +27,26 @@ namespace tenon::engine {
 /// or `next_event`: so a call needs no change of thread, and an engine without a waiting caller needs no thread at all.
 /// For event loops, which wait for the descriptor, it gets a thread of its own; and when another process has left a
 /// command for one of its runs.
+///
+/// **Calls outside.** A lone call of a provided function, which was quick before, is made by the thread that has run
+/// the program: a change of thread would cost more than most functions take. It may block all the same. So that it then
+/// stops nothing else, it is made after the step, when this thread has given the engine back (`make_outside_call`).
+/// Nothing could continue at that moment, so no other thread is woken. What happens meanwhile:
+///  - A caller (`call`, `post`, `wait`) finds the engine free, and uses it at once. If it leaves something to be
+///    continued, it wakes a thread that can: one that waits for a run and is not in such a call itself, or else the
+///    engine's own, or, if that is in the call, another one, which is started then and stays (`wake_own`).
+///  - The engine's own threads let a call have `takeover_after` first, as most are shorter: then its thread continues
+///    the runs, and no thread was changed in vain. Threads that wait for a run do not: it may be theirs.
+///  - The call's run is cancelled, or the engine is stopped or given up: its result is dropped when it comes.
+///  - The call returns, and the engine is free: what has become of it is the first of what is posted, so that the next
+///    use of the engine reports it. Its thread then continues the runs as before.
+///  - The call returns while another thread uses the engine: that may be in a step that waits. So the call is put into
+///    the list of those that were finished on other threads, which ends the step's wait; and if it was no step, someone
+///    continues the runs afterwards, as something has happened.
+///  - A second call does not come outside before the first one is back, whatever it was before: it gets a thread of the
+///    embedding program. So no more than one of the engine's own threads is ever missing, and two are enough.
+///  - A thread that only takes a turn makes no lone call: it is not to wait for what may block.
+///  - `stop` waits for the engine's own threads, and so for the call of one of them.
 ///
 /// After a BrokenCondition the engine is given up, and each function throws that again; so it is after any exception
 /// while the runs are continued, such as for lack of memory, as the state of the engine is not known then.
@@ -80,7 +102,7 @@ class SharedEngine final {
   [[nodiscard]] int descriptor();
   /// Makes the descriptor unreadable until something happens. For callers that then take everything that there is.
   void clear_descriptor() const { news_.clear(); }
-  /// Whether this thread is in a function that the engine calls.
+  /// Whether this thread is in a function that the engine calls, also in a call outside.
   [[nodiscard]] bool is_used_here() const;
 
   /// Engine::stop, and the end of the thread. Events can still be taken.
@@ -119,6 +141,7 @@ class SharedEngine final {
     std::condition_variable changed;
     bool is_asked = false;  ///< once at least
     bool is_done = false;
+    bool is_outside = false;          ///< its thread makes a call, and cannot continue the runs
     std::exception_ptr problem = {};  ///< what `is_met` has thrown
   };
 
@@ -126,7 +149,13 @@ class SharedEngine final {
   void release(const std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool has_work() const;
   [[nodiscard]] static bool is_over(Waiter& waiter, Engine& engine);
+  [[nodiscard]] bool has_driver() const;
+  bool wake_next();
+  void wake_own();
   void step(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
+  enum class Thread : bool { Callers, Own };
+  bool make_outside_call(std::unique_lock<std::mutex>& lock, Thread thread, Waiter* waiter = nullptr);
+  void return_call(const std::shared_ptr<tools::OutsideCall>& call) noexcept;
   void run_posted();
   void take_command();
   void look_after_step() noexcept;
@@ -137,17 +166,19 @@ class SharedEngine final {
 
   std::unique_ptr<Engine> engine_;
   Engine& used_;  ///< the same; it exists even when it was given up
+  tools::ProvidedFunctions* const functions_;  ///< of the engine; null: it has none
   const std::function<bool(Engine&)> look_;
   const Waker news_;  ///< woken while there are events
   mutable std::mutex mutex_;
   std::condition_variable free_;  ///< for callers
-  std::condition_variable own_;   ///< for the engine's own thread
+  std::condition_variable own_;   ///< for the engine's own threads
   std::thread::id user_;          ///< who uses the engine; none: it is free
   unsigned callers_ = 0;          ///< that wait for the engine to be free
   std::uint64_t interrupts_ = 0;  ///< calls of `interrupt`
   std::list<Waiter*> waiters_;
   std::vector<std::function<void(Engine&)>> posted_;
-  bool may_continue_ = true;  ///< for the own thread: something has happened since the last step
+  bool may_continue_ = true;  ///< for the own threads: something has happened since the last step
+  OutsideCalls outside_;
   bool has_descriptor_ = false;
   std::atomic<bool> has_thread_ = false;
   bool is_stopping_ = false;
@@ -155,6 +186,7 @@ class SharedEngine final {
   bool is_broken_ = false;
   std::string why_broken_;  ///< empty: there was no memory for it
   std::thread thread_;
+  std::thread spare_;  ///< a second one, from the first time on that the first one was in a call and was needed
 };
 
 }  // namespace tenon::engine

@@ -332,6 +332,15 @@ bool tenon_is_lone(const tenon_call* call) {
   return call != nullptr && tenon::tools::is_lone(call);
 }
 
+bool tenon_perform_outside(tenon_call* call, tenon_host_function function, void* user) {
+  if (call == nullptr || function == nullptr) return false;
+  try {
+    return tenon::tools::perform_outside(call, [function, user](tenon_call* performed) { function(performed, user); });
+  } catch (...) {
+    return false;
+  }
+}
+
 void tenon_finish(tenon_call* call) {
   if (call != nullptr) tenon::tools::finish_deferred(call);
 }

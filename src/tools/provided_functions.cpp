@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -23,9 +24,17 @@ struct ProvidedFunctions::Finished {
   std::vector<std::shared_ptr<Call>> calls;
   std::function<void()> wake;  ///< empty: there is no owner any more
   std::function<bool()> may_begin;
+
+  void add(std::shared_ptr<Call> call) {
+    const std::scoped_lock lock(mutex);
+    if (!wake) return;
+    calls.push_back(std::move(call));
+    if (calls.size() > 1) return;  // the owner is woken already
+    wake();                        // under the lock, so that the notification does not outlive the owner
+  }
 };
 
-struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
+struct ProvidedFunctions::Call final : OutsideCall, std::enable_shared_from_this<Call> {
   Call(CallId number, ExternCall given, std::shared_ptr<Finished> list)
       : id(number),
         inputs(std::move(given)),
@@ -40,6 +49,8 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
   [[nodiscard]] ExternOutcome failure_of_thrown() const {
     return failure(ExternError{types::FailureKind::ToolFailed, *thrown, blame()});
   }
+  void make() noexcept override;
+  void finish() override { finished->add(shared_from_this()); }
 
   const CallId id;
   ExternCall inputs;
@@ -47,7 +58,9 @@ struct ProvidedFunctions::Call : std::enable_shared_from_this<Call> {
   std::atomic<bool> is_cancelled = false;
   HeaderCall header;
   std::uint64_t run_number = 0;
-  bool is_lone = false;      ///< Placement::Inline
+  bool is_lone = false;  ///< Placement::Inline
+  bool may_be_outside = false;
+  ProvidedFunction outside;  ///< what is called outside; may be empty
   bool is_deferred = false;  ///< for the thread that started the call
   std::optional<ExternOutcome> outcome;
   std::exception_ptr exception;       ///< thrown instead of the outcome
@@ -68,7 +81,38 @@ ProvidedFunctions::Call* provided_call(const tenon_call* call) {
   return header.owner == CallOwner::Provided ? static_cast<ProvidedFunctions::Call*>(header.host) : nullptr;
 }
 
+/// Other threads may read the arguments while the program continues. False: one is nested too deep.
+bool isolate_arguments(ProvidedFunctions::Call& call) {
+  return std::ranges::all_of(call.inputs.arguments, isolate);
+}
+
+/// Within a handler: what was thrown.
+std::string describe_exception() {
+  try {
+    throw;
+  } catch (const BrokenCondition&) {
+    throw;
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "an exception without a message";
+  }
+}
+
 }  // namespace
+
+void ProvidedFunctions::Call::make() noexcept {
+  try {
+    try {
+      outside(&header);
+    } catch (...) {
+      header.slots.fail(describe_exception());
+    }
+    outcome = header.finish(blame());
+  } catch (...) {
+    exception = std::current_exception();
+  }
+}
 
 bool defer(tenon_call* call) {
   HeaderCall& header = HeaderCall::of(call);
@@ -80,9 +124,11 @@ bool defer(tenon_call* call) {
     return false;
   }
   if (provided->is_deferred) return true;
-  // Other threads may read the arguments while the program continues.
-  for (vm::Value& argument : provided->inputs.arguments) {
-    if (isolate(argument)) continue;
+  if (provided->outside) {
+    header.slots.fail("a call that is made outside of the engine cannot be completed later");
+    return false;
+  }
+  if (!isolate_arguments(*provided)) {
     header.slots.fail(fmt::format("an argument is nested more than {} levels deep", extern_depth_max));
     return false;
   }
@@ -105,6 +151,14 @@ bool is_lone(const tenon_call* call) {
   return provided != nullptr && provided->is_lone;
 }
 
+bool perform_outside(tenon_call* call, ProvidedFunction work) {
+  auto* const provided = provided_call(call);
+  if (provided == nullptr || !provided->may_be_outside || provided->is_deferred) return false;
+  if (!isolate_arguments(*provided)) return false;
+  provided->outside = std::move(work);
+  return true;
+}
+
 std::uint64_t run_number(const tenon_call* call) {
   const auto* const provided = provided_call(call);
   return provided == nullptr ? 0 : provided->run_number;
@@ -119,11 +173,7 @@ void finish_deferred(tenon_call* call) {
   } catch (...) {
     provided->exception = std::current_exception();
   }
-  const std::scoped_lock lock(list->mutex);
-  if (!list->wake) return;
-  list->calls.push_back(std::move(provided));
-  if (list->calls.size() > 1) return;  // the owner is woken already
-  list->wake();                        // under the lock, so that the notification does not outlive the owner
+  list->add(std::move(provided));
 }
 
 ProvidedFunctions::ProvidedFunctions(ProvidedFunctionMap functions, ProvidedHooks hooks,
@@ -162,34 +212,23 @@ std::optional<ExternOutcome> ProvidedFunctions::start(CallId id, ExternCall call
   const auto provided = std::make_shared<Call>(id, std::move(call), finished_);
   if (hooks_.number_of) provided->run_number = hooks_.number_of(provided->inputs.run);
   pending_[id] = {provided, &sink};
-  if (placement == Placement::Pool) {
+  if (placement == Placement::Pool || outside_ != nullptr || lone_calls_ == LoneCalls::None) {
     ready_.push_back(provided);
     return std::nullopt;
   }
   provided->is_lone = true;
+  provided->may_be_outside = lone_calls_ == LoneCalls::Outside;
   perform(provided);
+  if (provided->outside) {
+    outside_ = provided;
+    is_outside_taken_ = false;
+    return std::nullopt;
+  }
   if (provided->is_deferred && !provided->thrown) return std::nullopt;
   pending_.erase(id);
   if (provided->thrown) return provided->failure_of_thrown();
   return provided->header.finish(provided->blame());
 }
-
-namespace {
-
-/// Within a handler: what was thrown.
-std::string describe_exception() {
-  try {
-    throw;
-  } catch (const BrokenCondition&) {
-    throw;
-  } catch (const std::exception& exception) {
-    return exception.what();
-  } catch (...) {
-    return "an exception without a message";
-  }
-}
-
-}  // namespace
 
 void ProvidedFunctions::perform(const std::shared_ptr<Call>& call) {
   if (!tools::may_begin(&call->header)) {
@@ -201,6 +240,7 @@ void ProvidedFunctions::perform(const std::shared_ptr<Call>& call) {
     function(&call->header);
   } catch (...) {
     std::string message = describe_exception();
+    call->outside = nullptr;
     if (!call->is_deferred) return call->header.slots.fail(std::move(message));
     // Another thread may use the call, or none may know of it: it fails now, and is valid until it is finished.
     call->thrown = std::move(message);
@@ -292,7 +332,28 @@ void ProvidedFunctions::cancel(CallId id) {
       id, failure(ExternError{types::FailureKind::Cancelled, "the call was cancelled", cancelled.call->blame()}));
 }
 
+std::vector<std::string> ProvidedFunctions::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, function] : functions_) names.push_back(name);
+  return names;
+}
+
+std::shared_ptr<OutsideCall> ProvidedFunctions::take_outside() {
+  if (outside_ == nullptr || is_outside_taken_) return nullptr;
+  if (outside_->is_cancelled) {
+    outside_ = nullptr;
+    return nullptr;
+  }
+  is_outside_taken_ = true;
+  return outside_;
+}
+
+void ProvidedFunctions::take_back(const std::shared_ptr<OutsideCall>& call) {
+  report(std::static_pointer_cast<Call>(call));
+}
+
 void ProvidedFunctions::report(const std::shared_ptr<Call>& call) {
+  if (call == outside_) outside_ = nullptr;
   const auto found = pending_.find(call->id);
   // A cancelled call has been reported, and its id may be another call's by now.
   if (found == pending_.end() || found->second.call != call) return;
@@ -303,6 +364,7 @@ void ProvidedFunctions::report(const std::shared_ptr<Call>& call) {
 }
 
 void ProvidedFunctions::poll(std::chrono::milliseconds wait) {
+  if (outside_ != nullptr && !is_outside_taken_) return;
   std::vector<std::shared_ptr<Call>> calls;
   const auto take = [&] {
     const std::scoped_lock lock(finished_->mutex);

@@ -136,6 +136,7 @@ static void handles_may_be_null(void) {
   CHECK(tenon_program_describe(NULL) == NULL && tenon_run_name(NULL) == NULL && tenon_run_number(NULL) == 0);
   CHECK(equals(tenon_string_text(NULL), "") && equals(tenon_outcome_value(NULL), ""));
   CHECK(!tenon_defer(NULL) && !tenon_may_begin(NULL) && !tenon_is_lone(NULL) && tenon_call_run(NULL) == 0);
+  CHECK(!tenon_perform_outside(NULL, slow_price, NULL));
   tenon_finish(NULL);
   tenon_generation_finish(NULL, tenon_text_of(""));
 }
@@ -338,6 +339,7 @@ static void a_call_of_which_something_is_missing_can_be_completed(tenon_program*
   CHECK(value != NULL && tenon_as_i32(call, tenon_field(call, value, "count")) == 8);
   /* A call of the host is not one of an extern. */
   CHECK(!tenon_defer(call) && !tenon_may_begin(call) && !tenon_is_lone(call) && tenon_call_run(call) != 0);
+  CHECK(!tenon_perform_outside(call, slow_price, NULL));
   tenon_finish(call);
   tenon_call_free(call);
 }

@@ -43,9 +43,14 @@ void start_answer(void*, tenon_generation* generation, tenon_text request) {
   });
 }
 
-/// Reads and writes values, at once or later.
+void use_values_outside(tenon_call* call, void*) {
+  use_values(call, extern_random());
+}
+
+/// Reads and writes values, at once, outside of the engine or later.
 void mix(tenon_call* call, void*) {
   Random& random = extern_random();
+  if (random() % 3 == 0 && tenon_perform_outside(call, use_values_outside, nullptr)) return;
   if (random() % 3 != 0 || !tenon_defer(call)) return use_values(call, random);
   begun.add([call] {
     use_values(call, extern_random());

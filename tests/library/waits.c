@@ -334,6 +334,97 @@ static void what_is_idle_sleeps(void) {
   }
 }
 
+/* --- Functions that block ---------------------------------------------------------------------------------------- */
+
+typedef struct Blocking {
+  tenon_engine* engine;
+  tenon_program* program;
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  bool has_begun, may_go_on;
+} Blocking;
+
+/* Blocks, the first time. */
+static void block(tenon_call* call, void* user) {
+  Blocking* blocking = user;
+  FAILS(tenon_engine_stop(blocking->engine, 0, &error), TENON_CONFLICT, "complete the call later");
+  pthread_mutex_lock(&blocking->mutex);
+  blocking->has_begun = true;
+  pthread_cond_broadcast(&blocking->changed);
+  while (!blocking->may_go_on) pthread_cond_wait(&blocking->changed, &blocking->mutex);
+  pthread_mutex_unlock(&blocking->mutex);
+  tenon_put_i64(call, tenon_result(call), 7);
+}
+
+static void price_outside(tenon_call* call, void* user) {
+  CHECK(!tenon_perform_outside(call, NULL, user));
+  if (tenon_perform_outside(call, block, user)) return;
+  CHECK(!tenon_is_lone(call));
+  tenon_put_i64(call, tenon_result(call), 7);
+}
+
+static bool has_begun(Blocking* blocking) {
+  bool found;
+  pthread_mutex_lock(&blocking->mutex);
+  found = blocking->has_begun;
+  pthread_mutex_unlock(&blocking->mutex);
+  return found;
+}
+
+/* Makes calls until one is lone: that depends on how long the one before took. */
+static void* call_until_blocked(void* user) {
+  Blocking* blocking = user;
+  while (!has_begun(blocking)) {
+    tenon_run* run = start(blocking->program, "total", tea, 0);
+    tenon_outcome* outcome = NULL;
+    DONE(tenon_run_wait(run, TENON_FOREVER, NULL, &error));
+    DONE(tenon_run_outcome(run, &outcome, &error));
+    CHECK(is_text(tenon_outcome_value(outcome), "21"));
+    tenon_outcome_free(outcome);
+    tenon_run_free(run);
+  }
+  return NULL;
+}
+
+static void a_function_that_blocks_stops_nothing_else(bool has_thread) {
+  Shop shop = {NULL, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {NULL}, 0};
+  Blocking blocking = {NULL, NULL, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false};
+  tenon_options* options = make_options(&shop);
+  tenon_run_state state = TENON_RUN_RUNNING;
+  tenon_string* questions = NULL;
+  tenon_run* run;
+  pthread_t calling;
+  tenon_options_add_extern(options, "price", price_outside, &blocking, NULL);
+  DONE(tenon_engine_open(options, &blocking.engine, &error));
+  tenon_options_free(options);
+  DONE(tenon_program_load(blocking.engine, desk, NULL, &blocking.program, &error));
+  if (has_thread) DONE(tenon_engine_start_thread(blocking.engine, &error));
+  CHECK(pthread_create(&calling, NULL, call_until_blocked, &blocking) == 0);
+  pthread_mutex_lock(&blocking.mutex);
+  while (!blocking.has_begun) pthread_cond_wait(&blocking.changed, &blocking.mutex);
+  pthread_mutex_unlock(&blocking.mutex);
+  run = start(blocking.program, "colour", "{}", 0);
+  DONE(tenon_run_wait(run, WAIT_MAX, &state, &error));
+  CHECK(state == TENON_RUN_ASKS);
+  DONE(tenon_run_questions(run, &questions, &error));
+  tenon_string_free(questions);
+  DONE(tenon_run_cancel(run, "enough", &error));
+  DONE(tenon_run_wait(run, WAIT_MAX, &state, &error));
+  CHECK(state == TENON_RUN_CANCELLED);
+  tenon_run_free(run);
+  run = start(blocking.program, "total", tea, 0); /* its call is not lone */
+  DONE(tenon_run_wait(run, WAIT_MAX, &state, &error));
+  CHECK(state == TENON_RUN_RETURNED);
+  tenon_run_free(run);
+  pthread_mutex_lock(&blocking.mutex);
+  blocking.may_go_on = true;
+  pthread_cond_broadcast(&blocking.changed);
+  pthread_mutex_unlock(&blocking.mutex);
+  CHECK(pthread_join(calling, NULL) == 0);
+  tenon_program_free(blocking.program);
+  tenon_engine_free(blocking.engine);
+}
+
 static void write_answers(void) {
   FILE* answers = fopen(file("answers.txt"), "w");
   CHECK(answers != NULL);
@@ -354,6 +445,8 @@ int main(int count, char** arguments) {
   an_engine_gives_notices(false);
   a_host_gives_notices();
   what_is_idle_sleeps();
+  a_function_that_blocks_stops_nothing_else(false);
+  a_function_that_blocks_stops_nothing_else(true);
   snprintf(removal, sizeof removal, "rm -r %s", folder);
   CHECK(system(removal) == 0);
   printf("%d checks\n", checks);

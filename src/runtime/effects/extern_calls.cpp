@@ -117,12 +117,16 @@ void ExternCalls::on_returned(tools::CallId id, tools::ExternOutcome outcome) {
   if (found == calls_.end()) return;  // cancelled
   Call call = std::move(found->second);
   calls_.erase(found);
-  if (clock_.monotonic() - call.started < quick_call_max) {
-    quick_.insert(name_of(call));
-  } else {
-    quick_.erase(name_of(call));
-  }
+  note_time(call, true);
   conclude(std::move(call), std::move(outcome));
+}
+
+void ExternCalls::note_time(const Call& call, bool has_returned) {
+  if (clock_.monotonic() - call.started >= quick_call_max) {
+    quick_.erase(name_of(call));
+  } else if (has_returned) {
+    quick_.insert(name_of(call));
+  }
 }
 
 void ExternCalls::conclude(Call call, tools::ExternOutcome outcome, std::uint64_t milliseconds_min) {
@@ -177,6 +181,7 @@ std::optional<ExternCalls::Call> ExternCalls::take(RunId run, vm::RequestId requ
   const tools::CallId id = found->first;
   Call call = std::move(found->second);
   calls_.erase(found);
+  note_time(call, false);
   caller_->cancel(id);
   return call;
 }
@@ -202,6 +207,7 @@ void ExternCalls::end(tools::CallId id) {
   if (found == calls_.end()) return;
   Call call = std::move(found->second);
   calls_.erase(found);
+  note_time(call, false);
   caller_->cancel(id);
   const OpenRequest* const open = runs_.find(call.run, call.request.key);
   if (open != nullptr && is_once(*open, runs_[call.run].core->image()->program()) &&

@@ -63,6 +63,8 @@ class ExternCalls final : public EffectPerformer, private tools::ExternSink {
   /// must not keep a signal from being noticed: what has begun to stop waits for it.
   [[nodiscard]] const std::string& name_of(const Call& call) const;
   [[nodiscard]] tools::Placement place(const Call& call, const OpenRequest& open, bool is_alone) const;
+  /// The call has ended, or is given up: its extern is quick if it took little time until now.
+  void note_time(const Call& call, bool has_returned);
   /// The end of a call that is not in `calls_` any more.
   void conclude(Call call, tools::ExternOutcome outcome, std::uint64_t milliseconds_min = 0);
   void end(tools::CallId id);
