@@ -200,19 +200,21 @@ def test_a_run_is_cancelled_whose_function_blocks(tmp_path):
     def price(call: tenon.Call, item: str) -> int:
         if item == "slow" and threading.current_thread().name != "tenon-extern":
             begun.set()
-            go.wait(PATIENCE_SECONDS)
+            go.wait(2 * PATIENCE_SECONDS)
             seen.append(call.is_cancelled)
         return len(item)
 
     externs = {"price": price, "price_soon": len, "pay": lambda cents: cents}
     with tenon.load(tmp_path / "blocking.tn", text=PROGRAM, externs=externs) as program:
-        run, end = None, time.monotonic() + PATIENCE_SECONDS
+        runs, end = 0, time.monotonic() + PATIENCE_SECONDS
         while not begun.is_set() and time.monotonic() < end:
             run = program.later.start("slow")  # the first calls are on the pool
+            runs += 1
             waiting = threading.Thread(target=run.wait)
             waiting.start()
             while waiting.is_alive() and not begun.is_set():
                 time.sleep(0.0005)
+        assert begun.is_set(), f"no call of {runs} runs was made beside the pool"
         try:
             run.cancel("not needed")
             assert run.wait(PATIENCE_SECONDS) == "cancelled"
@@ -221,6 +223,9 @@ def test_a_run_is_cancelled_whose_function_blocks(tmp_path):
         finally:
             go.set()
             waiting.join()
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not seen and time.monotonic() < end:  # it may be the engine's own thread
+            time.sleep(0.001)
         assert seen == [True]
         assert program.one("tea") == 3
 
