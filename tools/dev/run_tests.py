@@ -6,6 +6,8 @@ its last line and exits with 0 if nothing failed.
   TENON         the binary under test
   TENON_BUILD   the build's folder
   TENON_UPDATE  1 to rewrite expected outputs instead of comparing them
+  TENON_TEST_RUN
+                a text that no other run of the tests has: what shards of one runner build, they build once
   GTEST_TOTAL_SHARDS, GTEST_SHARD_INDEX
                 for what is cut into shards: how many there are, and which of them this is, from 0 on
 A line `left out: WHAT` reports tests that could not run because something could not be fetched. These lines are repeated at the end, and so
@@ -48,7 +50,7 @@ IDLE_SHARE_MIN = 0.3  # of the processors' time in IDLE_SECONDS, for one more te
 IDLE_SECONDS = 2
 SEPARATE_RUNNERS = {"ray", "studio"}  # `./dev test NAME` calls them
 # What takes the longest, in how many shards. It begins first, so that nothing long is left alone at the end.
-SHARDS = {"tests/python/run": 2, "tests/cli/run": 7, "journal": 9, "trust": 6, "inference": 3, "syntax": 2, "types": 2,
+SHARDS = {"tests/python/run": 4, "tests/cli/run": 7, "journal": 9, "trust": 6, "inference": 3, "syntax": 2, "types": 2,
           "tests/several_servers/run": 3, "tests/server/run": 3, "simulation_part_0": 1, "simulation_part_1": 1, "simulation_part_2": 1,
           "json_schema": 1, "graph": 1, "json": 1}
 KNOWN_PROPERTIES = {"WORKING_DIRECTORY"}  # of ctest's tests
@@ -258,6 +260,7 @@ def find_runners(preset, separate=False):
     environment = dict(os.environ, TENON=str(ROOT / "build" / "tenon"), TENON_BUILD=str(ROOT / "build" / preset),
                        PYTHONFAULTHANDLER="1")
     environment.setdefault("TENON_UPDATE", "0")
+    environment["TENON_TEST_RUN"] = f"{os.getpid()} {time.time_ns()}"
     runners = []
     for path in sorted(ROOT.glob("tests/*/run")):
         if os.access(path, os.X_OK) and (separate or path.parent.name not in SEPARATE_RUNNERS):
