@@ -13,6 +13,8 @@ its last line and exits with 0 if nothing failed.
 A line `left out: WHAT` reports tests that could not run because something could not be fetched. These lines are repeated at the end, and so
 are the failures, after a line `what failed:`. A runner reports a failure as `NAME: FAILED`, followed by the reason.
 
+Of some runners, tests that take long to prepare begin with `RUNNER --build`, while nothing else runs.
+
 A line is printed when a test ends, and, when none has ended for a while, one that says what is running.
 
 As many tests run at once as there are processors, and one more. Many wait for processes, servers and clocks, so further ones begin while
@@ -150,6 +152,8 @@ class Progress:
 class Test:
     """A program of ctest, a runner, or one of their shards."""
 
+    is_first = False  # it runs before all others, and alone
+
     def __init__(self, name, index=0, shards=1):
         self.base_name = name
         self.name = name if shards == 1 else f"{name} {index + 1}/{shards}"
@@ -207,14 +211,16 @@ class Program(Test):
 
 
 class Runner(Test):
-    def __init__(self, path, environment, *shard):
+    def __init__(self, path, environment, *shard, arguments=()):
         super().__init__(str(path.relative_to(ROOT)), *shard)
-        self._path = path
+        self.name = " ".join([self.name, *arguments])
+        self.is_first = bool(arguments)
+        self._command = [str(path), *arguments]
         self._environment = environment
 
     def run(self):
         seconds_max = BUILDING_SECONDS_MAX if self.base_name in BUILDING_RUNNERS else TEST_SECONDS_MAX
-        output, problem = run_to_its_end([str(self._path)], ROOT, {**self._environment, **self._shard}, seconds_max=seconds_max)
+        output, problem = run_to_its_end(self._command, ROOT, {**self._environment, **self._shard}, seconds_max=seconds_max)
         counts = CLOSING_LINE.findall(output)
         passed, failed = (int(number) for number in counts[-1]) if counts else (0, 0)
         if failed and problem == "exited with 1":
@@ -264,7 +270,10 @@ def find_runners(preset, separate=False):
     runners = []
     for path in sorted(ROOT.glob("tests/*/run")):
         if os.access(path, os.X_OK) and (separate or path.parent.name not in SEPARATE_RUNNERS):
-            shards = SHARDS.get(str(path.relative_to(ROOT)), 1)
+            name = str(path.relative_to(ROOT))
+            if name in BUILDING_RUNNERS:
+                runners.append(Runner(path, environment, arguments=("--build",)))
+            shards = SHARDS.get(name, 1)
             runners += [Runner(path, environment, index, shards) for index in range(shards)]
     return runners
 
@@ -304,15 +313,18 @@ class Admission:
 def run_all(tests):
     """Pairs of a test and its outcome."""
     order = list(SHARDS)
-    tests = sorted(tests, key=lambda test: order.index(test.base_name) if test.base_name in SHARDS else len(order))
+    first = [test for test in tests if test.is_first]
+    others = sorted((test for test in tests if not test.is_first),
+                    key=lambda test: order.index(test.base_name) if test.base_name in SHARDS else len(order))
     admission = Admission()
     with Progress(len(tests)) as progress, concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE_MAX) as pool:
+        outcomes = [progress.run(test.name, test.run) for test in first]
         futures = []
-        for test in tests:
+        for test in others:
             admission.wait()
             futures.append(pool.submit(progress.run, test.name, test.run))
             futures[-1].add_done_callback(lambda _: admission.end())
-        return [(test, future.result()) for test, future in zip(tests, futures)]
+        return list(zip(first + others, outcomes + [future.result() for future in futures]))
 
 
 class Totals:
