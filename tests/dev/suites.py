@@ -95,6 +95,30 @@ def test_what_has_crashed_once_says_so():
     expect(code == 0 and len(kept) == 2 and "\nexited with -6\n" in output, output)
 
 
+def test_what_prepares_a_runner_runs_before_all_tests():
+    prepares = f"""
+import os, pathlib, sys
+built = pathlib.Path('built')
+if sys.argv[1:] == ['--build']:
+    built.write_text(os.environ['TENON_TEST_RUN'])
+    {PASSES}
+elif built.exists() and built.read_text() == os.environ['TENON_TEST_RUN']:
+    {PASSES}
+else:
+    {FAILS}
+"""
+    needs_it = f"import pathlib\nif pathlib.Path('built').exists(): {PASSES}\nelse:\n    {FAILS}"
+    output, code, kept = run_suite({"a": needs_it, "python": prepares})
+    shards = run_tests.SHARDS["tests/python/run"]
+    expect(code == 0 and output.endswith(f"\n{2 + 2 + 2 * shards} passed, 0 failed\n") and not kept, output)
+
+
+def test_what_fails_to_prepare_a_runner_is_reported():
+    fails = f"import sys\nif sys.argv[1:] == ['--build']:\n    {FAILS}\nelse:\n    {PASSES}"
+    output, code, kept = run_suite({"python": fails})
+    expect(code == 1 and "what failed:\ntests/python/run --build: one: FAILED\nreason" in output and not kept, output)
+
+
 def test_shards():
     shown = "import os; print(os.environ['GTEST_SHARD_INDEX'] + '.of.' + os.environ['GTEST_TOTAL_SHARDS'] + ': FAILED')"
     output, _, kept = run_suite({"a": f"{shown}; print('1 passed, 1 failed')", "b": PASSES}, shards=2)
