@@ -128,6 +128,17 @@ class OutsideCallsTest : public test::EngineTest {
       std::this_thread::sleep_for(milliseconds{1});
     }
   }
+  /// Makes calls until one is made outside, and fails as each such call does: its message.
+  std::string await_failure() {
+    std::string message;
+    for (const Deadline deadline; message.empty() && deadline.is_ahead();) {
+      const RunId run = start("dear", R"({"name": "tea"})");
+      EXPECT_TRUE(has_ended(run));
+      message = result_of(run)->message;
+      release(run);
+    }
+    return message;
+  }
   /// Starts runs until the function of one blocks outside: on `waiting`, which starts the run and waits for it, or on
   /// the engine's own thread. Which calls are lone depends on the machine.
   RunId start_blocking(bool has_waiter) {
@@ -297,27 +308,13 @@ TEST_F(OutsideCallsTest, ABugOfAFunctionGivesTheEngineUp) {
 TEST_F(OutsideCallsTest, WhatAFunctionThrowsFailsItsCall) {
   open();
   work = [](tenon_call*) { throw std::runtime_error("it is closed"); };
-  std::string message;
-  for (const Deadline deadline; message.empty() && deadline.is_ahead();) {  // until a call is lone
-    const RunId run = start("dear", R"({"name": "tea"})");
-    EXPECT_TRUE(has_ended(run));
-    message = result_of(run)->message;
-    release(run);
-  }
-  EXPECT_THAT(message, testing::HasSubstr("it is closed"));
+  EXPECT_THAT(await_failure(), testing::HasSubstr("it is closed"));
 }
 
 TEST_F(OutsideCallsTest, ACallOutsideCannotBeDeferred) {
   open();
   work = [](tenon_call* call) { EXPECT_FALSE(tools::defer(call)); };
-  std::string message;
-  for (const Deadline deadline; message.empty() && deadline.is_ahead();) {
-    const RunId run = start("dear", R"({"name": "tea"})");
-    EXPECT_TRUE(has_ended(run));
-    message = result_of(run)->message;
-    release(run);
-  }
-  EXPECT_THAT(message, testing::HasSubstr("cannot be completed later"));
+  EXPECT_THAT(await_failure(), testing::HasSubstr("cannot be completed later"));
 }
 
 TEST_F(OutsideCallsTest, AThreadThatTakesATurnMakesNoCall) {
