@@ -230,23 +230,6 @@ def test_a_run_is_cancelled_whose_function_blocks(tmp_path):
         assert program.one("tea") == 3
 
 
-def test_a_look_at_a_run_waits_for_no_function(tmp_path):
-    names = set()
-
-    def price(item):
-        names.add(threading.current_thread().name)
-        return len(item)
-
-    externs = {"price": price, "price_soon": len, "pay": lambda cents: cents}
-    with tenon.load(tmp_path / "blocking.tn", text=PROGRAM, externs=externs) as program:
-        for _ in range(100):
-            run, end = program.one.start("tea"), time.monotonic() + PATIENCE_SECONDS
-            while run.state == "running" and time.monotonic() < end:
-                pass
-            assert run.result() == 3
-    assert names == {"tenon-extern"}
-
-
 def test_a_recorded_run_has_the_result(tmp_path):
     blocked = Blocked(tmp_path, "caller", store=tmp_path / "runs.db")
     try:
